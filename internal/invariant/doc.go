@@ -1,0 +1,10 @@
+// Package invariant switches costly checks on and off.
+//
+// Enabled is a constant: with the build tag "invariants" it is true and the
+// checks behind it run; without, the compiler removes them. The tags switch
+// checks, never algorithms: the code that is tested is the code that ships.
+//
+// Point marks a place where another worker may act in between. It does
+// nothing in normal builds, so that an explorer can drive the real code
+// through every interleaving.
+package invariant
