@@ -1,0 +1,220 @@
+package pool
+
+import (
+	"math/bits"
+	"strconv"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+const (
+	// slabMin is the smallest slab, in bytes: one cache line.
+	slabMin = 64
+	// SlabMax is the largest pooled slab, in bytes. Longer runs are allocated
+	// exactly and left to the collector: pooling them would pin their size.
+	SlabMax = 64 << 10
+)
+
+// slab is a counted block of bytes.
+type slab struct {
+	Object
+	refs atomic.Int32 // holders; who drops it to 0 sends the slab home
+	data []byte       // full length always; no pointer into it outlives the last Release
+}
+
+// slabKinds[i] makes slabs of slabMin<<i bytes.
+var slabKinds = func() (all [11]*Kind) {
+	for i := range all {
+		size := slabMin << i
+		all[i] = NewKind("slab "+strconv.Itoa(size), Layout{Size: unsafe.Sizeof(slab{}), Fixed: ObjectSize},
+			func() *Object { return &(&slab{data: make([]byte, size)}).Object },
+			func(*Object) {}).Keeps()
+	}
+	return all
+}()
+
+// Bytes is a counted view of a slab. The zero Bytes is empty. Copying the value
+// doesn't change the count: whoever keeps a copy beyond the holder's Release
+// calls Retain first. Retain and Release may be called on any goroutine.
+type Bytes struct {
+	slab    *slab
+	off, up uint32 // the view is data[off:up]
+}
+
+// Bytes returns n bytes with a count of one, contents undefined. Only the
+// shard's owner may call it. Above SlabMax bytes it allocates.
+//
+//alloc:none
+func (s *Shard) Bytes(n int) Bytes {
+	if n <= 0 {
+		return Bytes{}
+	}
+	if n > SlabMax {
+		return bigBytes(n)
+	}
+	class := 0
+	if n > slabMin {
+		class = bits.Len(uint(n-1)) - bits.Len(slabMin-1)
+	}
+	b := (*slab)(unsafe.Pointer(s.Take(slabKinds[class])))
+	if invariant.Enabled {
+		checkPoison(b)
+	}
+	b.refs.Store(1)
+	return Bytes{slab: b, up: uint32(n)}
+}
+
+// Copy returns a copy of p with a count of one. Only the shard's owner may call it.
+//
+//alloc:none
+func (s *Shard) Copy(p []byte) Bytes {
+	b := s.Bytes(len(p))
+	copy(b.B(), p)
+	return b
+}
+
+//go:noinline
+func bigBytes(n int) Bytes {
+	if uint64(n) > 1<<32-1 {
+		panic("pool: a run of bytes must be below 4 GiB")
+	}
+	b := &slab{data: make([]byte, n)}
+	b.refs.Store(1)
+	return Bytes{slab: b, up: uint32(n)}
+}
+
+// B returns the bytes themselves, valid until the holder's Release.
+func (b Bytes) B() []byte {
+	if b.slab == nil {
+		return nil
+	}
+	return b.slab.data[b.off:b.up:b.up]
+}
+
+// Len returns the number of bytes in view.
+func (b Bytes) Len() int { return int(b.up - b.off) }
+
+// Slice returns the view of bytes i to j of b, under the same count.
+func (b Bytes) Slice(i, j int) Bytes {
+	if i < 0 || j < i || j > b.Len() {
+		panic("pool: slice of bytes out of range")
+	}
+	b.up = b.off + uint32(j)
+	b.off += uint32(i)
+	return b
+}
+
+// Part returns the view of p, which must be part of b's bytes, under the same
+// count; false if it is not.
+func (b Bytes) Part(p []byte) (Bytes, bool) {
+	if b.slab == nil || len(p) == 0 {
+		return Bytes{}, len(p) == 0
+	}
+	data := b.slab.data
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(p))) - uintptr(unsafe.Pointer(unsafe.SliceData(data)))
+	if at < uintptr(b.off) || at > uintptr(b.up) || uintptr(len(p)) > uintptr(b.up)-at {
+		return Bytes{}, false
+	}
+	b.off, b.up = uint32(at), uint32(at)+uint32(len(p))
+	return b, true
+}
+
+// Cap returns the number of bytes of the slab from the view's start on.
+func (b Bytes) Cap() int {
+	if b.slab == nil {
+		return 0
+	}
+	return len(b.slab.data) - int(b.off)
+}
+
+// Grow returns the view lengthened to n bytes, at most Cap.
+func (b Bytes) Grow(n int) Bytes {
+	if n < 0 || n > b.Cap() {
+		panic("pool: bytes grown beyond their slab")
+	}
+	b.up = b.off + uint32(n)
+	return b
+}
+
+// Retain raises the count and returns b.
+func (b Bytes) Retain() Bytes {
+	if b.slab != nil && b.slab.refs.Add(1) <= 1 {
+		panic("pool: retain of released bytes")
+	}
+	return b
+}
+
+// Release drops the count; the last one sends the slab home. The view is dead.
+func (b Bytes) Release() {
+	if b.slab == nil {
+		return
+	}
+	// A holder that is alone needs no read-modify-write: nobody else may Retain.
+	if b.slab.refs.Load() != 1 {
+		if n := b.slab.refs.Add(-1); n > 0 {
+			return
+		} else if n < 0 {
+			panic("pool: bytes released twice")
+		}
+	}
+	b.slab.recycle()
+}
+
+func (b *slab) recycle() {
+	if b.list == nil {
+		b.refs.Store(0)
+		return // beyond SlabMax: the collector's
+	}
+	if invariant.Enabled {
+		for i := range b.data {
+			b.data[i] = poison
+		}
+	}
+	home := b.release().shard
+	if invariant.Race {
+		invariant.WroteBytes(b.data)
+	}
+	home.receive(&b.Object, &b.Object)
+}
+
+func checkPoison(b *slab) {
+	if b.gen == 1 {
+		return // new
+	}
+	for _, c := range b.data {
+		if c != poison {
+			panic("pool: bytes written to after release")
+		}
+	}
+}
+
+// Carrier holds slabs that are let go together: what a stack carries until it is
+// put. The zero Carrier is empty.
+type Carrier struct{ head *Object }
+
+// Carry takes n bytes from s and holds them, with a count of one, until Release.
+//
+//alloc:none
+func (c *Carrier) Carry(s *Shard, n int) Bytes {
+	b := s.Bytes(n)
+	if b.slab != nil {
+		b.slab.next = c.head
+		c.head = &b.slab.Object
+	}
+	return b
+}
+
+// Release drops the count of all slabs held.
+func (c *Carrier) Release() {
+	for o := c.head; o != nil; {
+		next := o.next // read first: whoever gets the slab overwrites it
+		Bytes{slab: (*slab)(unsafe.Pointer(o))}.Release()
+		o = next
+	}
+	c.head = nil
+}
+
+// Empty reports whether no slab is held.
+func (c *Carrier) Empty() bool { return c.head == nil }

@@ -1,0 +1,56 @@
+package pool
+
+import "sync"
+
+// Guests is a shard for goroutines that are not workers: the same pools behind a
+// mutex. What a worker puts for it comes home through the incoming chain, as
+// between workers.
+type Guests struct {
+	mu    sync.Mutex
+	shard Shard
+}
+
+// Take is Shard.Take; any goroutine may call it.
+func (g *Guests) Take(k *Kind) *Object {
+	g.mu.Lock()
+	o := g.shard.Take(k)
+	g.mu.Unlock()
+	return o
+}
+
+// Put is Shard.Put; any goroutine may call it.
+func (g *Guests) Put(o *Object) {
+	g.mu.Lock()
+	g.shard.Put(o)
+	g.shard.Flush() // nobody ends a turn here
+	g.mu.Unlock()
+}
+
+// Bytes is Shard.Bytes; any goroutine may call it.
+func (g *Guests) Bytes(n int) Bytes {
+	g.mu.Lock()
+	b := g.shard.Bytes(n)
+	g.mu.Unlock()
+	return b
+}
+
+// Trim is Shard.Trim; any goroutine may call it.
+func (g *Guests) Trim(now int64) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shard.Trim(now)
+}
+
+// Outstanding is Shard.Outstanding; any goroutine may call it.
+func (g *Guests) Outstanding() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shard.Outstanding()
+}
+
+// Usage is Shard.Usage; any goroutine may call it.
+func (g *Guests) Usage() []Usage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shard.Usage()
+}

@@ -1,0 +1,77 @@
+package pool
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Object is the head of everything that is pooled. It is embedded, by value,
+// somewhere in the pooled struct; its Kind knows where.
+type Object struct {
+	next *Object // owned by the list or chain that holds the object
+	list *list   // where it is at home; written once
+	gen  uint32  // raised at take and at put by the holder. Invariant: odd while taken
+}
+
+// Generation differs between any two lives of the object. The holder may read
+// it; a former holder that kept it can tell that the object was recycled.
+func (o *Object) Generation() uint32 { return o.gen }
+
+// Taken reports whether the object is out of its pool. Only its holder may ask.
+func (o *Object) Taken() bool { return o.gen&1 == 1 }
+
+// Home returns the shard that the object goes back to.
+func (o *Object) Home() *Shard { return o.list.shard }
+
+// Kind returns what the object is.
+func (o *Object) Kind() *Kind { return o.list.kind }
+
+// Kind describes one type of pooled object. Kinds are made once, mostly in
+// package variables, and live as long as the process.
+type Kind struct {
+	id     int
+	name   string
+	layout Layout
+	keeps  bool // clear leaves scratch behind, so memory isn't zero at take
+	make   func() *Object
+	clear  func(*Object)
+}
+
+// Layout says where in a pooled struct its Object stands, in bytes.
+type Layout struct {
+	Size   uintptr // of the whole struct
+	Offset uintptr // of the Object
+	Fixed  uintptr // from the Object on: what make writes once and clear leaves alone; at least the Object itself
+}
+
+// ObjectSize is the smallest Layout.Fixed.
+const ObjectSize = unsafe.Sizeof(Object{})
+
+var kinds atomic.Int64
+
+// NewKind registers a type. The function make allocates one; clear, called at
+// each put on whichever worker puts, zeroes everything but the fixed part.
+func NewKind(name string, layout Layout, make func() *Object, clear func(*Object)) *Kind {
+	return &Kind{id: int(kinds.Add(1)) - 1, name: name, layout: layout, make: make, clear: clear}
+}
+
+// Keeps declares that clear leaves scratch memory in the object for its next
+// life, which exempts it from the check for writes after put.
+func (k *Kind) Keeps() *Kind {
+	k.keeps = true
+	return k
+}
+
+// Name returns the name given to NewKind.
+func (k *Kind) Name() string { return k.name }
+
+// base returns the address of the pooled struct.
+func (k *Kind) base(o *Object) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(o), -int(k.layout.Offset))
+}
+
+// memory returns the bytes of the struct before and behind its fixed part.
+func (k *Kind) memory(o *Object) (before, behind []byte) {
+	whole := unsafe.Slice((*byte)(k.base(o)), k.layout.Size)
+	return whole[:k.layout.Offset], whole[k.layout.Offset+k.layout.Fixed:]
+}

@@ -1,0 +1,178 @@
+package pool
+
+import (
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// Shard is the pools of one worker. Only that worker may call its methods;
+// others reach it through the incoming chain that Flush and Bytes.Release push.
+type Shard struct {
+	lists []*list // by Kind.id; nil: never taken from
+	out   []chain // one for each foreign home met so far; few
+
+	_  [128]byte
+	in atomic.Pointer[Object] // pushed by other workers, swapped out whole by the owner
+	_  [128]byte
+}
+
+// list is the free objects of one kind.
+type list struct {
+	head  *Object
+	shard *Shard
+	clear func(*Object) // the kind's
+	kind  *Kind
+	made  int // objects of this kind whose home this is
+
+	// For Trim: what stood at the head at the last Trim that saw it change, and
+	// when that was. As takes pop the head, an unchanged head means that
+	// nothing was taken.
+	seen    *Object
+	seenGen uint32
+	usedAt  int64
+}
+
+// chain is objects on their way to one foreign home.
+type chain struct {
+	home       *Shard
+	head, tail *Object
+}
+
+// Take returns an object of kind k, cleared, owned by the caller until Put.
+//
+//alloc:none
+func (s *Shard) Take(k *Kind) *Object {
+	if k.id < len(s.lists) {
+		if l := s.lists[k.id]; l != nil && l.head != nil {
+			return l.pop()
+		}
+	}
+	return s.miss(k)
+}
+
+func (l *list) pop() *Object {
+	o := l.head
+	l.head = o.next
+	if invariant.Enabled {
+		checkFree(o)
+	}
+	o.gen++
+	return o
+}
+
+// miss collects what came home, or makes a new object.
+//
+//go:noinline
+func (s *Shard) miss(k *Kind) *Object {
+	for k.id >= len(s.lists) {
+		s.lists = append(s.lists, nil)
+	}
+	l := s.lists[k.id]
+	if l == nil {
+		l = &list{shard: s, kind: k, clear: k.clear}
+		s.lists[k.id] = l
+	}
+	if s.collect(); l.head != nil {
+		return l.pop()
+	}
+	o := k.make()
+	o.list, o.gen = l, 1
+	l.made++
+	return o
+}
+
+// Put clears o and sends it home: at once if home is here, otherwise with the
+// next Flush. The caller's pointer is dead.
+//
+//alloc:none
+func (s *Shard) Put(o *Object) {
+	l := o.release()
+	if l.shard == s {
+		o.next = l.head
+		l.head = o
+		return
+	}
+	s.away(o)
+}
+
+// release ends the object's life: the transition taken -> free or homeward.
+func (o *Object) release() *list {
+	l := o.list
+	if o.gen&1 == 0 {
+		panic("pool: put of an object that is not taken")
+	}
+	l.clear(o)
+	o.gen++
+	if invariant.Race {
+		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
+	}
+	return l
+}
+
+// away adds o to the outgoing chain of its home.
+func (s *Shard) away(o *Object) {
+	for i := range s.out {
+		if c := &s.out[i]; c.home == o.list.shard {
+			o.next = c.head
+			if c.head == nil {
+				c.tail = o
+			}
+			c.head = o
+			return
+		}
+	}
+	s.meet(o)
+}
+
+//go:noinline
+func (s *Shard) meet(o *Object) {
+	o.next = nil
+	s.out = append(s.out, chain{home: o.list.shard, head: o, tail: o})
+}
+
+// Send is Put for goroutines that own no shard: the object goes home over the
+// incoming chain even if home is near.
+func Send(o *Object) {
+	o.release().shard.receive(o, o)
+}
+
+// Flush sends the outgoing chains home. A worker calls it at the end of each
+// turn and before it parks.
+//
+//alloc:none
+func (s *Shard) Flush() {
+	for i := range s.out {
+		if c := &s.out[i]; c.head != nil {
+			c.home.receive(c.head, c.tail)
+			c.head, c.tail = nil, nil
+		}
+	}
+}
+
+// receive pushes the chain head..tail onto the incoming chain. Any goroutine may
+// call it; pairs with the swap in collect.
+func (s *Shard) receive(head, tail *Object) {
+	for {
+		invariant.Point("pool.receive")
+		old := s.in.Load()
+		tail.next = old
+		if s.in.CompareAndSwap(old, head) {
+			return
+		}
+	}
+}
+
+// collect sorts what came home into the free lists.
+func (s *Shard) collect() {
+	if s.in.Load() == nil {
+		return
+	}
+	invariant.Point("pool.collect")
+	for o := s.in.Swap(nil); o != nil; {
+		next := o.next // read first: the push below overwrites it
+		o.next = o.list.head
+		o.list.head = o
+		o = next
+	}
+}
