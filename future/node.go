@@ -1,0 +1,58 @@
+package future
+
+// Node is a promise's place in a timing wheel. The wheel that a node is armed in is
+// the only one to touch these fields, and only on the worker that owns the
+// promise's house; they are exported because the wheel lives in a package of
+// its own.
+type Node struct {
+	Prev, Next *Node
+	When       int64 // nanoseconds on the system's clock; the node is due when the clock reaches it
+	Slot       int32 // 1 + index of the slot that holds it; 0 while in no wheel and no queue; -1 in a Queue
+}
+
+// Armed reports whether the node stands in a wheel.
+func (n *Node) Armed() bool { return n.Slot > 0 }
+
+// Queued reports whether the node is due and stands in its house's Queue.
+func (n *Node) Queued() bool { return n.Slot < 0 }
+
+// Queue is the due nodes of one house, in the order in which they came due.
+type Queue struct{ head, tail *Node }
+
+// Empty reports whether nothing is due.
+func (q *Queue) Empty() bool { return q.head == nil }
+
+// Push appends n, which stands nowhere.
+func (q *Queue) Push(n *Node) {
+	n.Slot, n.Prev, n.Next = -1, q.tail, nil
+	if q.tail == nil {
+		q.head = n
+	} else {
+		q.tail.Next = n
+	}
+	q.tail = n
+}
+
+// Pop removes and returns the oldest node; nil if there is none.
+func (q *Queue) Pop() *Node {
+	n := q.head
+	if n != nil {
+		q.Remove(n)
+	}
+	return n
+}
+
+// Remove takes n, which stands in q, out of it.
+func (q *Queue) Remove(n *Node) {
+	if n.Prev == nil {
+		q.head = n.Next
+	} else {
+		n.Prev.Next = n.Next
+	}
+	if n.Next == nil {
+		q.tail = n.Prev
+	} else {
+		n.Next.Prev = n.Prev
+	}
+	n.Prev, n.Next, n.Slot = nil, nil, 0
+}

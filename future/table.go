@@ -1,0 +1,152 @@
+package future
+
+import (
+	"math/bits"
+	"strconv"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+const (
+	// tableMin is the first size of a table, in buckets: most actors wait for a
+	// handful of answers.
+	tableMin = 8
+	// tableLoad is the promises per bucket at which a table doubles.
+	tableLoad = 2
+	// tableIdle is how many times its first size a table must have to halve.
+	tableIdle = 4
+)
+
+// buckets is one array of a table, recycled by size.
+type buckets struct {
+	pool.Object
+	heads []*Promise // Invariant: len is a power of two
+}
+
+var bucketKinds = func() (all [32]*pool.Kind) {
+	for i := range all {
+		n := tableMin << i
+		all[i] = pool.NewKind("buckets "+strconv.Itoa(n), pool.Layout{Size: unsafe.Sizeof(buckets{}), Fixed: pool.ObjectSize},
+			func() *pool.Object { return &(&buckets{heads: make([]*Promise, n)}).Object },
+			func(o *pool.Object) { clear((*buckets)(unsafe.Pointer(o)).heads) }).Keeps()
+	}
+	return all
+}()
+
+// Table finds the waiting promises of one house by id. The promise is the node;
+// the array comes from the shard of the worker that owns the house. The zero
+// table is empty and holds no array until the first Insert.
+type Table struct {
+	array *buckets
+	count int
+}
+
+// Len returns the number of waiting promises.
+func (t *Table) Len() int { return t.count }
+
+// Insert adds p under p.ID, which must not stand in the table.
+//
+//alloc:none
+func (t *Table) Insert(p *Promise, s *pool.Shard) {
+	if t.array == nil {
+		t.open(s)
+	} else if t.count >= tableLoad*len(t.array.heads) {
+		t.resize(2*len(t.array.heads), s)
+	}
+	heads := t.array.heads
+	head := &heads[p.ID&uint64(len(heads)-1)]
+	p.hash = *head
+	*head = p
+	t.count++
+}
+
+// Take removes and returns the promise with this id, or nil: it was answered,
+// timed out or cancelled before.
+//
+//alloc:none
+func (t *Table) Take(id uint64, s *pool.Shard) *Promise {
+	if t.count == 0 {
+		return nil
+	}
+	heads := t.array.heads
+	for at := &heads[id&uint64(len(heads)-1)]; *at != nil; at = &(*at).hash {
+		if p := *at; p.ID == id {
+			*at = p.hash
+			p.hash = nil
+			t.count--
+			if len(heads) >= tableIdle*tableMin && t.count < len(heads)/2 {
+				t.resize(len(heads)/2, s)
+			}
+			return p
+		}
+	}
+	return nil
+}
+
+// Has reports whether a promise with this id waits.
+func (t *Table) Has(id uint64) bool {
+	if t.count == 0 {
+		return false
+	}
+	for p := t.array.heads[id&uint64(len(t.array.heads)-1)]; p != nil; p = p.hash {
+		if p.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Any returns a waiting promise, or nil if there is none: the first of the first
+// bucket in use at or after *from, where it leaves the bucket for the next call.
+func (t *Table) Any(from *int) *Promise {
+	if t.count == 0 {
+		return nil
+	}
+	heads := t.array.heads
+	for range heads {
+		*from &= len(heads) - 1
+		if heads[*from] != nil {
+			return heads[*from]
+		}
+		*from++
+	}
+	return nil
+}
+
+// Close gives the array back. The table must be empty and is as new.
+func (t *Table) Close(s *pool.Shard) {
+	if t.count != 0 {
+		panic("future: close of a table with waiting promises")
+	}
+	if t.array != nil {
+		s.Put(&t.array.Object)
+		t.array = nil
+	}
+}
+
+//go:noinline
+func (t *Table) open(s *pool.Shard) { t.array = takeBuckets(tableMin, s) }
+
+// resize moves every promise to an array of n buckets.
+//
+//go:noinline
+func (t *Table) resize(n int, s *pool.Shard) {
+	old := t.array
+	t.array = takeBuckets(n, s)
+	heads := t.array.heads
+	for _, p := range old.heads {
+		for p != nil {
+			next := p.hash
+			head := &heads[p.ID&uint64(n-1)]
+			p.hash = *head
+			*head = p
+			p = next
+		}
+	}
+	s.Put(&old.Object)
+}
+
+func takeBuckets(n int, s *pool.Shard) *buckets {
+	return (*buckets)(unsafe.Pointer(s.Take(bucketKinds[bits.Len(uint(n/tableMin))-1])))
+}
