@@ -1,0 +1,200 @@
+package stack
+
+import (
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+)
+
+// answer is the part of a stack that a Future reads: it doesn't depend on the
+// request's type.
+type answer[Rep any] struct {
+	Stack
+	rep Rep
+}
+
+// AskStack is one ask in progress. Embed it in a struct whose other fields are
+// the locals that survive a wait.
+type AskStack[Req, Rep any] struct {
+	answer[Rep]
+	Req Req // what was asked; the handler may change it
+}
+
+// ask makes *AskStack, and what embeds it, recognisable to type inference.
+func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
+
+// Return ends the stack with a reply.
+//
+//alloc:none
+func (s *AskStack[Req, Rep]) Return(rep Rep) Yield {
+	y := s.finish()
+	s.rep = rep
+	return y
+}
+
+// AskOf is satisfied by the pointer to every S that embeds AskStack[Req, Rep].
+type AskOf[S, Req, Rep any] interface {
+	RunningOf[S]
+	ask() *AskStack[Req, Rep]
+}
+
+// NewAsk makes the handler whose first step is first.
+func NewAsk[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield) *Handler {
+	return newHandler(classAsk, first, releaseAsk[S, Req, Rep, PS]())
+}
+
+func releaseAsk[S, Req, Rep any, PS AskOf[S, Req, Rep]]() func(PS) {
+	if !holds[Req]() && !holds[Rep]() {
+		return nil
+	}
+	return func(s PS) {
+		letGo(&s.ask().Req)
+		letGo(&s.ask().rep)
+	}
+}
+
+// Future is the slot for one reply: a field of the stack that asks.
+type Future[Rep any] struct{ promise future.Promise }
+
+// Promise returns the future as the runtime sees it.
+func (f *Future[Rep]) Promise() *future.Promise { return &f.promise }
+
+// Ready reports whether the answer is there: Get is legal.
+func (f *Future[Rep]) Ready() bool { return f.promise.State == future.Done }
+
+// Waiting reports whether the future was asked and isn't answered yet.
+func (f *Future[Rep]) Waiting() bool { return f.promise.State == future.Waiting }
+
+// Get returns the reply, or why there is none. It is legal in every step from
+// the one in which the answer is there, until the future is asked again or its
+// stack ends; before, it panics. Bytes in the reply live as long.
+func (f *Future[Rep]) Get() (rep Rep, err error) {
+	p := &f.promise
+	if p.State != future.Done {
+		unready(p)
+	}
+	if p.Err != nil || p.Call == nil {
+		return rep, p.Err
+	}
+	return (*answer[Rep])(unsafe.Pointer(p.Call)).rep, nil
+}
+
+//go:noinline
+func unready(p *future.Promise) {
+	if p.State == future.Idle {
+		panic("stack: Get of a future that was not asked")
+	}
+	panic("stack: Get of a future that is not answered yet")
+}
+
+// Request returns the request in c, which a handler of AskStack[Req, Rep]s made.
+func Request[Req, Rep any](c *Stack) *Req { return &(*AskStack[Req, Rep])(unsafe.Pointer(c)).Req }
+
+// Reply returns the reply in c, which a handler of AskStack[Req, Rep]s made.
+func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
+
+// Bind begins an ask of to by s: it takes a stack from the own shard, addresses
+// it, and binds the promise p under a fresh id. The caller writes the request and
+// calls Worker.Push.
+//
+//alloc:none
+func (s *Stack) Bind(p *future.Promise, to *House, h *Handler, limit int64) *Stack {
+	w := s.Worker()
+	c := stackOf(w.Shard.Take(h.kind))
+	at := s.to
+	c.to = to
+	c.back = at
+	c.lane = Calls
+	c.deadline = w.deadline(s, limit)
+	c.id = s.Promise(p, c.deadline)
+	p.Call = &c.Object
+	return c
+}
+
+// Promise binds p under a fresh id, to expire at the given time. It is half of
+// Bind, for what is asked of others than actors.
+//
+//alloc:none
+func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
+	if s.state != running || p.State == future.Waiting {
+		s.refusePromise()
+	}
+	at, w := s.to, s.Worker()
+	if p.Bound {
+		if p.Call != nil { // the last answer ends here
+			w.Shard.Put(p.Call)
+			p.Call = nil
+		}
+		p.Err = nil
+	} else {
+		p.Bound = true
+		p.Owner = &s.Object
+		p.Next = s.bound
+		s.bound = p
+	}
+	at.lastID++
+	if at.lastID == 0 || at.wrapped {
+		at.wrapID()
+	}
+	p.ID = at.lastID
+	p.State = future.Waiting
+	p.Timer = false
+	p.When = expires
+	at.table.Insert(p, &w.Shard)
+	s.pending++
+	return p.ID
+}
+
+//go:noinline
+func (s *Stack) refusePromise() {
+	if s.state != running {
+		s.misuse()
+	}
+	panic("stack: a future is asked again before it is answered in " + s.by.Name())
+}
+
+// deadline returns when an ask by s expires: what is left to s, or the default;
+// at most limit from now if that isn't 0.
+func (w *Worker) deadline(s *Stack, limit int64) int64 {
+	at := s.deadline
+	if at == 0 {
+		at = w.Now + w.AskTimeout
+	}
+	if limit > 0 {
+		at = min(at, w.Driver.Clock()+limit) // a turn's clock is too old for a short limit
+	}
+	return at
+}
+
+// Alarm binds p to be answered, without a value, in ns nanoseconds.
+func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
+	w := s.Worker()
+	now := w.Driver.Clock() // never early: not a turn's clock
+	when := now + max(0, ns)
+	late := s.deadline != 0 && s.deadline < when // the stack's own deadline comes first
+	if late {
+		when = s.deadline
+	}
+	if limit > 0 && now+limit < when {
+		when, late = now+limit, true
+	}
+	s.Promise(p, when)
+	p.Timer = !late
+}
+
+// Refuse answers c, which Bind made on w and nobody got, with err, through its
+// asker's own lane of replies.
+func (w *Worker) Refuse(c *Stack, err error) {
+	c.err = err
+	w.reply(c)
+}
+
+// Notice begins a notice from s. The caller writes the message and calls Worker.Push.
+//
+//alloc:none
+func (s *Stack) Notice(to *House, h *Handler) *Stack {
+	c := stackOf(s.Worker().Shard.Take(h.kind))
+	c.to = to
+	c.lane = Calls
+	return c
+}

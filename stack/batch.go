@@ -1,0 +1,186 @@
+package stack
+
+import "unsafe"
+
+// BatchMax is how many messages a batch takes unless its handler says otherwise.
+const BatchMax = 64
+
+// members is the messages of one batch, chained by next. It stands right behind
+// the Stack in both kinds of batch.
+type members struct {
+	first *Stack
+	n     int
+}
+
+// batch is the part of a batch that the runtime reads: it doesn't depend on types.
+type batch struct {
+	Stack
+	members members
+}
+
+// Len returns the number of members.
+func (b *batch) Len() int { return b.members.n }
+
+// BatchNoticeStack is a run of consecutive notices, handled together.
+type BatchNoticeStack[Msg any] struct{ batch }
+
+func (s *BatchNoticeStack[Msg]) batchNotice() *BatchNoticeStack[Msg] { return s }
+
+// All ranges over the messages in order of arrival.
+func (s *BatchNoticeStack[Msg]) All() func(yield func(int, *Msg) bool) {
+	return func(yield func(int, *Msg) bool) {
+		i := 0
+		for m := s.members.first; m != nil; m = m.next {
+			if !yield(i, Message[Msg](m)) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Return ends the batch.
+func (s *BatchNoticeStack[Msg]) Return() Yield { return s.finish() }
+
+// BatchAskStack is a run of consecutive asks, handled together. Its askers
+// can't tell it from single asks.
+type BatchAskStack[Req, Rep any] struct{ batch }
+
+func (s *BatchAskStack[Req, Rep]) batchAsk() *BatchAskStack[Req, Rep] { return s }
+
+// All ranges over the requests in order of arrival.
+func (s *BatchAskStack[Req, Rep]) All() func(yield func(int, *Req) bool) {
+	return func(yield func(int, *Req) bool) {
+		i := 0
+		for m := s.members.first; m != nil; m = m.next {
+			if !yield(i, Request[Req, Rep](m)) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// ReturnAll ends the batch; every member gets the same reply.
+func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
+	y := s.finish()
+	for m := s.members.first; m != nil; m = m.next {
+		*Reply[Rep](m) = rep
+		m.state = ended
+	}
+	return y
+}
+
+// ReturnEach ends the batch; every member gets the reply or the error that
+// answer gives for its request.
+func (s *BatchAskStack[Req, Rep]) ReturnEach(answer func(req *Req) (Rep, error)) Yield {
+	for m := s.members.first; m != nil; m = m.next {
+		*Reply[Rep](m), m.err = answer(Request[Req, Rep](m))
+		m.state = ended
+	}
+	return s.finish()
+}
+
+// ThrowAll ends the batch; every member gets err. It is Throw under the name
+// that says so.
+func (s *BatchAskStack[Req, Rep]) ThrowAll(err error) Yield { return s.Throw(err) }
+
+// BatchNoticeOf is satisfied by the pointer to every S that embeds BatchNoticeStack[Msg].
+type BatchNoticeOf[S, Msg any] interface {
+	RunningOf[S]
+	batchNotice() *BatchNoticeStack[Msg]
+}
+
+// BatchAskOf is satisfied by the pointer to every S that embeds BatchAskStack[Req, Rep].
+type BatchAskOf[S, Req, Rep any] interface {
+	RunningOf[S]
+	batchAsk() *BatchAskStack[Req, Rep]
+}
+
+// NewBatchNotice makes the handler of batches of at most max notices (0: BatchMax).
+func NewBatchNotice[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, max int) *Handler {
+	var release func(*NoticeStack[Msg])
+	if holds[Msg]() {
+		release = func(s *NoticeStack[Msg]) { letGo(&s.Msg) }
+	}
+	member := &Handler{class: classNotice, first: erase(first)}
+	member.kind = newKind(member, release)
+	return member.batched(newHandler[A, S](classBatch, first, nil), max)
+}
+
+// NewBatchAsk makes the handler of batches of at most max asks (0: BatchMax).
+func NewBatchAsk[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, max int) *Handler {
+	member := &Handler{class: classAsk, first: erase(first)}
+	member.kind = newKind(member, releaseAsk[AskStack[Req, Rep], Req, Rep, *AskStack[Req, Rep]]())
+	return member.batched(newHandler[A, S](classBatch, first, nil), max)
+}
+
+func (h *Handler) batched(by *Handler, max int) *Handler {
+	if max < 0 {
+		panic("stack: a batch's maximum is negative")
+	}
+	if max == 0 {
+		max = BatchMax
+	}
+	h.batch, h.max = by, max
+	return h
+}
+
+func batchOf(s *Stack) *batch { return (*batch)(unsafe.Pointer(s)) }
+
+// gather forms a batch of first and the messages for the same handler right
+// behind it in the lane: a message for another handler ends it, so that order
+// holds. Dead members are sent home.
+func (w *Worker) gather(h *House, first *Stack) *Stack {
+	s := stackOf(w.Shard.Take(first.by.batch.kind))
+	s.to, s.lane = h, Calls
+	b := batchOf(s)
+	s.deadline = first.deadline
+	first.next = nil
+	b.members = members{first: first, n: 1}
+	last := first
+	for b.members.n < first.by.max {
+		m := h.lanes[Calls].head
+		if m == nil || m.by != first.by {
+			break
+		}
+		h.lanes[Calls].pop()
+		w.Count.Messages++
+		if m.back != nil {
+			w.Count.Asks++
+		}
+		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
+			w.drop(h, m)
+			continue
+		}
+		if s.deadline != 0 && (m.deadline == 0 || m.deadline > s.deadline) {
+			s.deadline = m.deadline
+		}
+		last.next = m
+		last = m
+		b.members.n++
+	}
+	return s
+}
+
+// endBatch sends the members home, then frees the batch. A member that got no
+// answer gets the batch's error.
+func (w *Worker) endBatch(h *House, s *Stack) {
+	b := batchOf(s)
+	if s.err != nil && b.members.first.by.class == classNotice {
+		w.noticeFailed(h, s)
+	}
+	for m := b.members.first; m != nil; {
+		next := m.next // read first: whoever gets m overwrites it
+		if m.by.class == classAsk && m.state != ended {
+			if m.err = s.err; m.err == nil {
+				m.err = ErrUnanswered
+			}
+		}
+		m.state = ended
+		w.home(h, m)
+		m = next
+	}
+	b.members = members{}
+	w.Shard.Put(&s.Object)
+}

@@ -1,0 +1,209 @@
+package stack
+
+import (
+	"runtime/debug"
+
+	"github.com/stackhouse-go/stackhouse/future"
+)
+
+// end takes back what s asked and sends it home. Its state is ended, or it was
+// dropped before it began.
+func (w *Worker) end(h *House, s *Stack) {
+	s.state = ended
+	if s.bound != nil || s.fresh != 0 {
+		w.detach(h, s)
+	}
+	if s.by.class == classAsk && s.back != nil {
+		w.reply(s)
+		return
+	}
+	w.home(h, s)
+}
+
+// detach takes back what s asked.
+func (w *Worker) detach(h *House, s *Stack) {
+	if s.fresh != 0 {
+		w.fresh[s.fresh-1] = nil
+		s.fresh = 0
+	}
+	if s.pending != 0 {
+		w.cancelAsked(h, s)
+	}
+	if s.by.class != classOwned {
+		w.letAnswersGo(s)
+	}
+}
+
+// cancelAsked takes the promises of s that wait out of the table, and flags
+// what they wait for.
+func (w *Worker) cancelAsked(h *House, s *Stack) {
+	for p := s.bound; p != nil; p = p.Next {
+		if p.State == future.Waiting {
+			h.table.Take(p.ID, &w.Shard)
+			if p.Slot != 0 {
+				w.disarm(h, p)
+			}
+			abandon(p)
+			p.State = future.Idle
+		}
+	}
+	s.pending = 0
+}
+
+// letAnswersGo frees the answers that the futures of s hold.
+func (w *Worker) letAnswersGo(s *Stack) {
+	for p := s.bound; p != nil; p = p.Next {
+		if p.Call != nil {
+			w.Shard.Put(p.Call)
+			p.Call = nil
+		}
+		p.State = future.Idle
+		p.Bound = false
+	}
+	s.bound = nil
+}
+
+// home passes an ended stack on: to its asker, to its batch's members, to its
+// maker or back to its pool.
+func (w *Worker) home(h *House, s *Stack) {
+	switch s.by.class {
+	case classAsk:
+		switch {
+		case s.back != nil:
+			w.reply(s)
+		case s.guest != nil:
+			w.answerGuest(s)
+		default:
+			w.Shard.Put(&s.Object)
+		}
+	case classNotice:
+		if s.err != nil {
+			w.noticeFailed(h, s)
+		}
+		w.Shard.Put(&s.Object)
+	case classBatch:
+		w.endBatch(h, s)
+	case classOwned:
+		s.by.finish(s)
+	}
+}
+
+//go:noinline
+func (w *Worker) noticeFailed(h *House, s *Stack) {
+	if _, told := s.err.(*PanicError); told || s.err == ErrStopped || s.err == ErrCancelled {
+		return
+	}
+	w.Count.Failures++
+	w.Driver.Failed(h, s, failure(h, s))
+}
+
+// drop ends a call that never began.
+//
+//go:noinline
+func (w *Worker) drop(h *House, s *Stack) {
+	switch {
+	case h.phase != open:
+		s.err = ErrStopped
+		w.Count.Refused++
+	case s.cancelled.Load():
+		s.err = ErrCancelled
+		w.Count.Cancelled++
+	default:
+		s.err = ErrTimeout
+		w.Count.Expired++
+	}
+	if s.back == nil && s.guest == nil {
+		w.Count.DeadLetter++
+	}
+	w.end(h, s)
+}
+
+// control handles a system message.
+func (w *Worker) control(h *House, s *Stack) {
+	s.state = running
+	if s.by == startHandler {
+		w.start(h)
+	} else if h.phase == open {
+		w.stop(h)
+	}
+	s.state = ended
+	w.home(h, s)
+}
+
+// start runs the hook of a new actor.
+func (w *Worker) start(h *House) {
+	if h.Hooks == nil || h.phase != open {
+		return
+	}
+	if err := w.hook(h, h.Hooks.Started); err != nil {
+		w.Count.Failures++
+		w.Driver.Failed(h, nil, err)
+		w.stop(h)
+	}
+}
+
+// stop is the transition open -> stopped: every suspended stack ends with
+// ErrStopped, then the hook runs. What is queued is answered as it is taken.
+func (w *Worker) stop(h *House) {
+	h.phase = stopped
+	from := 0
+	for {
+		p := h.table.Any(&from)
+		if p == nil {
+			break
+		}
+		s := stackOf(p.Owner)
+		s.err = ErrStopped
+		w.end(h, s)
+	}
+	if h.Hooks != nil {
+		if err := w.hook(h, h.Hooks.Stopped); err != nil {
+			w.Count.Failures++
+			w.Driver.Failed(h, nil, err)
+		}
+	}
+	h.table.Close(&w.Shard)
+	h.actor, h.make = nil, nil
+	w.Driver.Gone(h)
+}
+
+// hook runs one end of an actor's life and turns a panic into an error.
+func (w *Worker) hook(h *House, f func(*House) error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Actor: h.Describe(), Step: "a life cycle hook", Value: value, Trace: debug.Stack()}
+		}
+	}()
+	return f(h)
+}
+
+var (
+	startHandler = newControl("start")
+	stopHandler  = newControl("stop")
+)
+
+// controlStack is a system message.
+type controlStack struct{ AskStack[struct{}, struct{}] }
+
+// newControl makes the handler of a system message; control runs it, not a step.
+func newControl(name string) *Handler {
+	h := &Handler{class: classAsk, title: name}
+	h.kind = newKind[controlStack](h, nil)
+	return h
+}
+
+// Stop asks h to stop: when the step that runs now has ended, before anything
+// that is queued. Any goroutine may call it.
+func (h *House) Stop(g *Guests) { h.system(g, stopHandler) }
+
+// Start runs the started hook of a new house before its first message.
+func (h *House) Start(g *Guests) { h.system(g, startHandler) }
+
+func (h *House) system(g *Guests, by *Handler) {
+	s := g.Begin(h, by)
+	s.lane = System
+	s.send()
+}
+
+// Close makes a house, which nobody knows yet, a stopped one.
+func (h *House) Close() { h.phase = stopped }

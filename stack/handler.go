@@ -1,0 +1,121 @@
+package stack
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// class is what happens to a stack at its end.
+type class uint8
+
+const (
+	classNotice class = iota // put
+	classAsk                 // sent home with its reply
+	classBatch               // its members are ended, then it is put
+	classOwned               // handed to finish: its maker decides
+)
+
+// Handler describes one way to handle a message: the first step and the type of
+// stack it runs in. Handlers are made once, mostly in package variables.
+type Handler struct {
+	class  class
+	first  step
+	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
+	kind   *pool.Kind
+	batch  *Handler                            // non-nil: messages of this handler are run in stacks of batch
+	max    int                                 // batch: members at most
+	title  string                              // name of a handler without a first step
+	work   func(ctx context.Context, s *Stack) // a job: what the goroutine does
+	tick   step                                // owned stacks: the step after an answer
+	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
+}
+
+// Name returns the first step's name, as in "main.(*Cache).get".
+func (h *Handler) Name() string {
+	if h.title != "" {
+		return h.title
+	}
+	return h.first.name()
+}
+
+// name returns the function behind a step.
+func (f step) name() string {
+	if f == nil {
+		return "no step"
+	}
+	pc := **(**uintptr)(unsafe.Pointer(&f))
+	name := runtime.FuncForPC(pc).Name()
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
+// StepName returns the name of the step that s is in or waits to enter.
+func (s *Stack) StepName() string {
+	if s.step == nil {
+		return s.by.Name()
+	}
+	return s.step.name()
+}
+
+// newHandler makes a handler whose stacks are S. The function release, if not
+// nil, lets go of what the message and the reply hold.
+func newHandler[A, S any, PS RunningOf[S]](c class, first func(*A, PS) Yield, release func(PS)) *Handler {
+	if first == nil {
+		panic("stack: a handler needs a first step")
+	}
+	h := &Handler{class: c, first: erase(first), types: typeWord(first)}
+	h.kind = newKind(h, release)
+	return h
+}
+
+// newKind makes the pooled kind of the stacks S of h.
+func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
+	var probe S
+	layout := pool.Layout{
+		Size:   unsafe.Sizeof(probe),
+		Offset: uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe)),
+		Fixed:  fixedSize,
+	}
+	return pool.NewKind("stack "+h.Name(), layout,
+		func() *pool.Object {
+			s := PS(new(S))
+			st := s.stack()
+			st.self, st.by = unsafe.Pointer(s), h
+			return &st.Object
+		},
+		func(o *pool.Object) {
+			st := stackOf(o)
+			if !st.carried.Empty() {
+				st.carried.Release()
+			}
+			s := (*S)(st.self)
+			if release != nil {
+				release(s)
+			}
+			object, self, by := st.Object, st.self, st.by
+			var zero S
+			*s = zero
+			st.Object, st.self, st.by = object, self, by
+		})
+}
+
+// Releaser is implemented, on the pointer, by messages and replies that hold
+// counted bytes: Release is called once, when the stack that carries the value
+// is put, on whichever worker puts it.
+type Releaser interface{ Release() }
+
+// holds reports whether *T is a Releaser.
+func holds[T any]() bool {
+	_, ok := any((*T)(nil)).(Releaser)
+	return ok
+}
+
+// letGo calls v's Release if it has one.
+func letGo[T any](v *T) {
+	if r, ok := any(v).(Releaser); ok {
+		r.Release()
+	}
+}

@@ -1,0 +1,132 @@
+package stack
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+)
+
+// phase is a house's life.
+//
+//	open     handles messages
+//	stopped  stays a mailbox for ever: its owner answers each call with
+//	         ErrStopped, notices become dead letters, answers go home
+type phase uint8
+
+const (
+	open phase = iota
+	stopped
+)
+
+// House is where one actor lives: mailbox lanes, status, promise table. A house
+// belongs to one worker at a time; only that worker, or who drains it after the
+// worker left, touches what is not atomic.
+type House struct {
+	// Written by others. The protocol is in inbox.go.
+	inbox    atomic.Pointer[Stack] // what others pushed, newest first
+	rung     atomic.Bool           // this house stands on one worker's chain of rungs
+	rungNext *House                // belongs to that chain
+	owner    atomic.Pointer[Worker]
+
+	_ [32]byte // others' line ends here
+
+	// Written by the owner.
+	lanes   [lanes]queue
+	fired   future.Queue // promises whose time came
+	next    *House       // ready queue
+	prev    *House       // ready queue
+	ready   bool         // queued or being visited
+	hot     bool         // queued among the houses with replies
+	phase   phase
+	table   future.Table
+	lastID  uint64 // of the last ask. Invariant: never reset
+	wrapped bool   // lastID went through 0: an id may be in use still
+	readyAt int64  // the worker's clock when the house became ready, ns
+	actor   any    // the user's struct: always a pointer
+	make    func() unsafe.Pointer
+	Hooks   Hooks // of its life cycle; nil: none
+
+	// Written by the system, under its lock.
+	Register Register
+	serial   uint64
+}
+
+// Register is a house's place among the houses of its system.
+type Register struct{ Prev, Next *House }
+
+// Hooks are the ends of an actor's life. They run in a turn of the owner.
+type Hooks interface {
+	// Started runs before the first message; an error stops the actor.
+	Started(h *House) error
+	// Stopped runs once, after every stack of the actor has ended.
+	Stopped(h *House) error
+}
+
+// NewHouse returns a house for the actor that factory makes. It belongs to
+// nobody until a worker adopts it.
+func NewHouse[A any](factory func() *A) *House {
+	actor := factory()
+	if actor == nil {
+		panic("stack: the factory of an actor returned nil")
+	}
+	h := &House{actor: actor}
+	h.make = *(*func() unsafe.Pointer)(unsafe.Pointer(&factory))
+	return h
+}
+
+// Adopt makes w the house's first owner. The caller is the only one who knows the house.
+func (h *House) Adopt(w *Worker, serial uint64) {
+	h.serial = serial
+	h.owner.Store(w)
+}
+
+// Owner returns the worker that runs the house now.
+func (h *House) Owner() *Worker { return h.owner.Load() }
+
+// Serial returns the house's number in its system, from 1 in order of spawning.
+func (h *House) Serial() uint64 { return h.serial }
+
+// Actor returns the user's struct; nil after the stop. Only the owner may call it.
+func (h *House) Actor() any { return h.actor }
+
+// Waiting returns the number of answers that the actor waits for. Only the owner may call it.
+func (h *House) Waiting() int { return h.table.Len() }
+
+// self returns the actor as every step takes it.
+func (h *House) self() unsafe.Pointer {
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1]
+}
+
+// Describe returns the actor's type and number, as in "main.Cache#42". Only the
+// owner may call it.
+func (h *House) Describe() string {
+	if h.actor == nil {
+		return fmt.Sprintf("stopped#%d", h.serial)
+	}
+	return fmt.Sprintf("%v#%d", reflect.TypeOf(h.actor).Elem(), h.serial)
+}
+
+// wrapID steps over the id that means "no ask", and over ids that still wait,
+// after 2^64 asks.
+//
+//go:noinline
+func (h *House) wrapID() {
+	h.wrapped = true
+	for h.lastID == 0 || h.table.Has(h.lastID) {
+		h.lastID++
+	}
+}
+
+// hasMail reports whether a visit would find anything. Only the owner may ask.
+func (h *House) hasMail() bool {
+	return h.lanes[Calls].head != nil || h.lanes[Replies].head != nil ||
+		h.lanes[System].head != nil || !h.fired.Empty() || h.inbox.Load() != nil
+}
+
+// urgent reports whether the house goes ahead of houses with calls only.
+func (h *House) urgent() bool {
+	return h.lanes[Replies].head != nil || h.lanes[System].head != nil || !h.fired.Empty()
+}

@@ -1,0 +1,214 @@
+package stack
+
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// This file is the protocol by which a message crosses from one worker, or a
+// guest, to another worker.
+//
+// A house, seen from outside, is
+//
+//	quiet     rung clear, inbox empty or about to be rung for
+//	rung      rung set: the house stands on exactly one worker's chain of rungs,
+//	          or its ringer is about to push it there, or its taker is about to clear
+//
+// and a worker is
+//
+//	stateRun       somebody runs its turns, or is on its way to
+//	stateParked    nobody does; who swaps it to stateRun must wake it
+//	stateBorrowed  a guest runs a turn of it
+//	stateWanted    the same, and the worker's own goroutine waits for it to end
+//
+// The steps, in the only order that loses nothing:
+//
+//	send      push onto the inbox; ring
+//	ring      if rung is clear and swapping it in succeeds: push the house on its
+//	          owner's rungs, wake that worker
+//	take      swap out the rungs; for each, rungNext read first: if it is mine,
+//	          clear rung, then drain the inbox and make it ready; if not, leave the bit
+//	          set and push it on its owner's rungs. Nothing else clears the bit
+//	park      store parked, then look at rungs and gifts; if something is there,
+//	          swap back to run (losing that means that a wake-up is on its way)
+//	leave     swap the rungs to a closed mark. Who rings a closed chain holds the
+//	          bit and drains: answer the inbox, clear the bit, look again
+
+// The states of a worker.
+const (
+	stateRun uint32 = iota
+	stateParked
+	stateBorrowed
+	stateWanted
+)
+
+// closedRungs marks the chain of a worker that left.
+var closedRungs = new(House)
+
+// send delivers s to its house from outside: any goroutine may call it. The push
+// is complete when it returns, so a later one of the same sender can't overtake it.
+func (s *Stack) send() {
+	h := s.to
+	if s.lane == Replies {
+		h = s.back
+	}
+	for {
+		invariant.Point("inbox.push")
+		old := h.inbox.Load()
+		s.next = old
+		if h.inbox.CompareAndSwap(old, s) {
+			break
+		}
+	}
+	h.ring()
+}
+
+// ring tells the owner of h that its inbox has mail.
+func (h *House) ring() {
+	invariant.Point("inbox.ring")
+	if h.rung.Load() || h.rung.Swap(true) {
+		return
+	}
+	h.pushRung()
+}
+
+// pushRung puts h, whose bit the caller holds, on its owner's chain.
+func (h *House) pushRung() {
+	w := h.owner.Load()
+	for {
+		invariant.Point("inbox.rung")
+		old := w.rungs.Load()
+		if old == closedRungs {
+			h.drainClosed()
+			return
+		}
+		h.rungNext = old
+		if w.rungs.CompareAndSwap(old, h) {
+			break
+		}
+	}
+	w.wake()
+}
+
+// wake sees to it that w looks at its rungs and gifts.
+func (w *Worker) wake() {
+	invariant.Point("inbox.wake")
+	if w.state.Load() == stateParked && w.state.CompareAndSwap(stateParked, stateRun) {
+		w.Driver.Wake()
+	}
+}
+
+// TakeRungs takes what other workers and guests sent. Only who runs w's turn calls it.
+//
+//alloc:none
+func (w *Worker) TakeRungs() {
+	if w.rungs.Load() == nil {
+		return
+	}
+	invariant.Point("inbox.take")
+	for h := w.rungs.Swap(nil); h != nil; {
+		next := h.rungNext // read first: once the bit is clear the link is a ringer's
+		if h.owner.Load() == w {
+			h.rung.Store(false)
+			h.drain()
+			w.makeReady(h)
+		} else {
+			w.Count.Forwards++
+			h.pushRung()
+		}
+		h = next
+	}
+}
+
+// drain moves the inbox into the lanes, oldest first.
+func (h *House) drain() {
+	invariant.Point("inbox.drain")
+	newest := h.inbox.Swap(nil)
+	var oldest *Stack
+	for newest != nil {
+		next := newest.next
+		newest.next = oldest
+		oldest, newest = newest, next
+	}
+	for oldest != nil {
+		next := oldest.next
+		h.lanes[oldest.lane].push(oldest)
+		oldest = next
+	}
+}
+
+// Park declares w parked and reports whether it may block. The caller has
+// flushed its pools. After blocking it calls Unpark.
+func (w *Worker) Park() bool {
+	w.state.Store(stateParked)
+	invariant.Point("park.look")
+	if w.rungs.Load() == nil && w.gifts.Load() == nil {
+		return true
+	}
+	w.Unpark()
+	return false
+}
+
+// Unpark goes back to running after Park. It reports false if a guest runs a
+// turn: block again.
+func (w *Worker) Unpark() bool {
+	for {
+		invariant.Point("park.back")
+		switch old := w.state.Load(); old {
+		case stateRun, stateWanted:
+			return old == stateRun
+		case stateParked:
+			if w.state.CompareAndSwap(stateParked, stateRun) {
+				return true
+			}
+		case stateBorrowed:
+			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {
+				return false
+			}
+		}
+	}
+}
+
+// Leave closes w: its houses have stopped, its turns are over. What is sent to
+// them from now on is answered by the sender.
+func (w *Worker) Leave() {
+	for h := w.rungs.Swap(closedRungs); h != nil; {
+		next := h.rungNext
+		h.drainClosed()
+		h = next
+	}
+}
+
+// drainClosed answers the mail of a house whose worker left. The caller holds
+// the rung bit, and with it the house's inbox.
+func (h *House) drainClosed() {
+	for {
+		for s := h.inbox.Swap(nil); s != nil; {
+			next := s.next
+			s.refuseOutside(ErrStopped)
+			s = next
+		}
+		h.rung.Store(false)
+		invariant.Point("inbox.closed")
+		if h.inbox.Load() == nil || h.rung.Swap(true) {
+			return
+		}
+	}
+}
+
+// refuseOutside ends a message that can't be handled, on any goroutine.
+func (s *Stack) refuseOutside(err error) {
+	switch {
+	case s.lane == Replies: // an answer to an actor that is gone
+		pool.Send(&s.Object)
+	case s.back != nil:
+		s.err = err
+		s.lane = Replies
+		s.send()
+	case s.guest != nil:
+		s.err = err
+		s.guest.complete(s)
+	default:
+		pool.Send(&s.Object)
+	}
+}

@@ -1,0 +1,34 @@
+package stack
+
+// Lane is one queue of a house.
+type Lane uint8
+
+// The lanes, in the order in which a visit takes from them.
+const (
+	System  Lane = iota // stop, supervision
+	Replies             // answers to what the actor asked
+	Calls               // asks and notices, in one lane so that a sender's order holds across both
+	lanes
+)
+
+// queue is stacks in order of arrival, chained by next.
+type queue struct{ head, tail *Stack }
+
+func (q *queue) push(s *Stack) {
+	s.next = nil
+	if q.head == nil {
+		q.head = s
+	} else {
+		q.tail.next = s
+	}
+	q.tail = s
+}
+
+func (q *queue) pop() *Stack {
+	s := q.head
+	if s != nil {
+		q.head = s.next
+		s.next = nil
+	}
+	return s
+}

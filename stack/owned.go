@@ -1,0 +1,37 @@
+package stack
+
+import "unsafe"
+
+// An owned stack is never pooled: it is part of a longer-lived thing of the
+// runtime, such as a connection, and is pushed again whenever that thing has
+// something to do. Its steps may ask (a timer, say) and end with Again or End.
+
+// NewOwned makes the handler of owned stacks S. run is the step after a push,
+// tick the step after each answer. finish is called when a step ended for
+// good or panicked, or the house stopped.
+func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, finish func(PS)) *Handler {
+	return &Handler{
+		class:  classOwned,
+		title:  title,
+		first:  func(_, self unsafe.Pointer) Yield { return run((PS)(self)) },
+		tick:   func(_, self unsafe.Pointer) Yield { return tick((PS)(self)) },
+		finish: func(s *Stack) { finish((PS)(s.self)) },
+	}
+}
+
+// Own makes s, which nobody else knows yet, an owned stack of the house at.
+func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {
+	st := s.stack()
+	st.self, st.by, st.to, st.lane = unsafe.Pointer(s), h, at, Calls
+	st.step, st.mode = h.tick, waitAny
+}
+
+// Again ends a step of an owned stack.
+func Again(s *Stack) Yield {
+	s.state = idle
+	return Yield{yieldAgain}
+}
+
+// End ends a step of an owned stack for good: its promises are cancelled, then
+// finish is called.
+func End(s *Stack) Yield { return s.finish() }

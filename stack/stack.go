@@ -1,0 +1,161 @@
+package stack
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// state is what a stack is doing. All transitions are in this file and in
+// visit.go.
+//
+//	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
+//	running    a step of it executes
+//	suspended  it waits for answers; it has at least one waiting promise
+//	ended      it returned, threw, failed or was dropped; on its way home
+type state uint8
+
+const (
+	idle state = iota
+	running
+	suspended
+	ended
+)
+
+// mode says which answers resume a suspended stack.
+type mode uint8
+
+const (
+	waitAll   mode = iota // the last one
+	waitAny               // each one
+	waitUntil             // the first after which a predicate holds, at the latest the last
+)
+
+// step is a method expression of an actor, func(*A, *S) Yield, with its two
+// pointers untyped. Handler.types says which A and S; Suspend compares.
+type step func(actor, self unsafe.Pointer) Yield
+
+// Stack is the head of every stack: one message being handled. It is embedded
+// through one of the kinds (AskStack, NoticeStack, …) in the user's struct.
+type Stack struct {
+	pool.Object                // Invariant: first, because promises hold stacks as pooled objects
+	self        unsafe.Pointer // the user's struct; written once by the maker
+	by          *Handler       // who handles it; written once by the maker
+
+	next *Stack // belongs to whoever holds the stack: lane, inbox, batch
+
+	// Written by the asker's owner, before the push.
+	back     *House // where the answer goes; nil: nobody waits, or a guest does
+	guest    *Call  // the guest that waits; nil: none
+	id       uint64 // of the promise in back
+	deadline int64  // on the system's clock, ns; 0: none
+	to       *House // the actor that runs it
+	sent     int64  // the sender's clock at the push, ns; 0: unknown
+	lane     Lane   // where the receiver's owner sorts it
+
+	// Written by the callee's owner, from dequeue to the push home.
+	state   state
+	mode    mode
+	fresh   int32           // 1 + index in Worker.fresh; 0: not there
+	pending int32           // promises that wait
+	step    step            // where it goes on
+	ready   predicate       // waitUntil: asked after each answer
+	bound   *future.Promise // the promises asked in this life, chained by Next
+	carried pool.Carrier    // slabs that live as long as the stack
+	err     error           // why there is no reply
+
+	// cancelled is stored by the asker's owner while its promise stands, and
+	// loaded by the callee's owner; see Worker.abandon.
+	cancelled atomic.Bool
+}
+
+// fixedSize is what clearing leaves alone: the Object, self and by.
+const fixedSize = unsafe.Offsetof(Stack{}.next)
+
+// predicate is a method expression func(*A, *S) bool with untyped pointers.
+type predicate func(actor, self unsafe.Pointer) bool
+
+// Running is a stack whose step runs. Every pointer to a struct that embeds one
+// of the kinds is one.
+type Running interface{ stack() *Stack }
+
+// RunningOf is Running for the pointer to S.
+type RunningOf[S any] interface {
+	*S
+	Running
+}
+
+func (s *Stack) stack() *Stack { return s }
+
+// Of returns the head of r.
+func Of(r Running) *Stack { return r.stack() }
+
+func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
+
+// House returns the actor that runs s.
+func (s *Stack) House() *House { return s.to }
+
+// Worker returns the worker that runs s: valid until the end of the step.
+func (s *Stack) Worker() *Worker { return s.to.owner.Load() }
+
+// Handler returns who handles s.
+func (s *Stack) Handler() *Handler { return s.by }
+
+// ID returns the number of the ask in its asker's house; 0 for notices.
+func (s *Stack) ID() uint64 { return s.id }
+
+// Deadline returns when the asker stops waiting, in ns on the system's clock; 0: never.
+func (s *Stack) Deadline() int64 { return s.deadline }
+
+// Err returns why the stack ended without a reply; nil before its end.
+func (s *Stack) Err() error { return s.err }
+
+// Suspended reports whether s waits for answers. Only the owner of its house may ask.
+func (s *Stack) Suspended() bool { return s.state == suspended }
+
+// Bytes returns n bytes that live as long as the stack: until its answer is no
+// longer needed by the asker. It is where a reply's bytes are put, as a reply
+// never aliases the actor's state. Only a step of s may call it.
+func (s *Stack) Bytes(n int) []byte {
+	return s.carried.Carry(&s.Worker().Shard, n).B()
+}
+
+// Copy returns a copy of p that lives as long as the stack, as Bytes does.
+func (s *Stack) Copy(p []byte) []byte {
+	b := s.Bytes(len(p))
+	copy(b, p)
+	return b
+}
+
+// finish is the transition running -> ended that Return and Throw make.
+func (s *Stack) finish() Yield {
+	if s.state != running {
+		s.misuse()
+	}
+	s.state = ended
+	return Yield{yieldEnd}
+}
+
+// Throw ends the stack with an error instead of a reply. The asker of an ask
+// gets err; in a notice it is a failure of the actor.
+func (s *Stack) Throw(err error) Yield {
+	if err == nil {
+		panic("stack: Throw of a nil error")
+	}
+	y := s.finish()
+	s.err = err
+	return y
+}
+
+//go:noinline
+func (s *Stack) misuse() {
+	switch s.state {
+	case ended:
+		panic("stack: a stack ends twice in " + s.by.Name())
+	case suspended:
+		panic("stack: a suspended stack can't end in " + s.by.Name())
+	}
+	panic("stack: a stack is used outside its steps in " + s.by.Name())
+}

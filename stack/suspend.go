@@ -1,0 +1,60 @@
+package stack
+
+import "unsafe"
+
+// Suspend ends the step; the actor turns to other messages. The step next runs
+// when all that s asked is answered: replied, failed or timed out.
+//
+//alloc:none
+func Suspend[A, S any, PS RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
+	return s.stack().wait(waitAll, erase(next), typeWord(next))
+}
+
+// SuspendAny is Suspend, but next runs at each answer. It may suspend again,
+// without asking more, for the next one.
+//
+//alloc:none
+func SuspendAny[A, S any, PS RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
+	return s.stack().wait(waitAny, erase(next), typeWord(next))
+}
+
+// SuspendUntil is Suspend, but ready is asked after each answer and next runs
+// when it says yes: the first to win, 3 of 5. At the latest next runs when all
+// is answered.
+//
+//alloc:none
+func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {
+	st := s.stack()
+	y := st.wait(waitUntil, erase(next), typeWord(next))
+	st.ready = *(*predicate)(unsafe.Pointer(&ready))
+	return y
+}
+
+// wait is the transition running -> suspended.
+func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
+	if s.state != running || s.pending == 0 || types != s.by.types {
+		s.refuseWait(types)
+	}
+	s.state = suspended
+	s.mode = m
+	s.step = next
+	return Yield{yieldWait}
+}
+
+//go:noinline
+func (s *Stack) refuseWait(types unsafe.Pointer) {
+	if s.state != running {
+		s.misuse()
+	}
+	if types != s.by.types {
+		panic("stack: the next step belongs to another actor or stack than " + s.by.Name())
+	}
+	panic("stack: Suspend with nothing asked in " + s.by.Name())
+}
+
+// erase drops the types of a step. A func value is one pointer to its code, and
+// every step takes two pointers and returns a Yield, so the call is the same.
+func erase[A, PS any](f func(*A, PS) Yield) step { return *(*step)(unsafe.Pointer(&f)) }
+
+// typeWord returns the identity of x's dynamic type.
+func typeWord(x any) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&x)) }

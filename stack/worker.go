@@ -1,0 +1,231 @@
+package stack
+
+import (
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// Worker is the hot state of one worker: what its houses touch for each message.
+// The loop around it, with clock, poller and wheel, is its Driver.
+type Worker struct {
+	// Written by others; the protocol is in inbox.go.
+	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
+	gifts atomic.Pointer[House] // houses handed over, chained by next
+	state atomic.Uint32
+
+	_ [128]byte // others' lines end here
+
+	// Written by whoever runs the turn.
+	Shard   pool.Shard
+	Now     int64 // the clock as last read, ns since the process began
+	Count   Counts
+	hot     readyQueue // houses with replies or system messages
+	cold    readyQueue // houses with calls only
+	streak  int        // hot visits in a row while cold ones waited
+	house   *House     // being visited
+	current *Stack     // its running stack, or the last that ran
+	inStep  bool       // user code runs
+	urgents int        // replies in a row in this visit while calls waited
+	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
+	late    *Deferred  // work for the end of the turn
+
+	// Written before the first turn.
+	Index      int
+	Budget     int   // messages a visit
+	AskTimeout int64 // default deadline of an ask, ns
+	Driver     Driver
+	Guests     *Guests                  // of the system
+	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
+	Net        any                      // the poller, for channels; opaque here because it stands on this floor
+}
+
+// Driver is the loop around a worker, as far as houses need it. All but Wake
+// are called in the worker's own turn.
+type Driver interface {
+	// Wake makes the parked loop look again; any goroutine calls it.
+	Wake()
+	// Clock reads the clock, ns since the process began.
+	Clock() int64
+	// Arm puts a node into the wheel, to be Fired when its time comes.
+	Arm(n *future.Node)
+	// Disarm takes an armed node out of the wheel.
+	Disarm(n *future.Node)
+	// Settle gives a new house an owner: beside, unless it is nil.
+	Settle(h *House, beside *Worker)
+	// Offload has the job done by a goroutine that may block; false: too many already.
+	Offload(job *Stack) bool
+	// Failed tells of a panic or of a Throw in a notice.
+	Failed(h *House, s *Stack, err error)
+	// Gone tells that h has stopped.
+	Gone(h *House)
+	// Queued tells how long the house just visited had been ready, ns; for one visit in 16.
+	Queued(ns int64)
+}
+
+// Counts are plain counters of one worker; its driver publishes them.
+type Counts struct {
+	Turns      uint64
+	Visits     uint64
+	Messages   uint64 // stacks taken from lanes: calls, replies, timers, system
+	Asks       uint64 // calls with an asker that began or were refused here
+	Late       uint64 // answers that nobody waits for any more
+	Expired    uint64 // calls dropped because their deadline had passed
+	Cancelled  uint64 // calls dropped because their asker gave up
+	Timeouts   uint64 // promises whose deadline passed
+	Refused    uint64 // calls to a stopped actor
+	DeadLetter uint64 // notices that nobody handled
+	Failures   uint64 // panics, and Throws of notices
+	Forwards   uint64 // rungs for a house that had moved
+	Parks      uint64
+	Wakes      uint64 // parks ended by another worker or guest
+}
+
+// readyQueue is the ready houses of one class, linked both ways because a queued
+// house that gets its first reply changes class.
+type readyQueue struct{ head, tail *House }
+
+func (q *readyQueue) push(h *House) {
+	h.next, h.prev = nil, q.tail
+	if q.tail == nil {
+		q.head = h
+	} else {
+		q.tail.next = h
+	}
+	q.tail = h
+}
+
+func (q *readyQueue) remove(h *House) {
+	if h.prev == nil {
+		q.head = h.next
+	} else {
+		h.prev.next = h.next
+	}
+	if h.next == nil {
+		q.tail = h.prev
+	} else {
+		h.next.prev = h.prev
+	}
+	h.next, h.prev = nil, nil
+}
+
+// makeReady queues h, if it isn't queued or being visited, and has mail.
+func (w *Worker) makeReady(h *House) {
+	if h.ready {
+		w.promote(h)
+		return
+	}
+	if !h.hasMail() {
+		return
+	}
+	h.ready = true
+	h.readyAt = w.Now
+	w.enqueue(h)
+}
+
+func (w *Worker) enqueue(h *House) {
+	if h.hot = h.urgent(); h.hot {
+		w.hot.push(h)
+	} else {
+		w.cold.push(h)
+	}
+}
+
+// promote moves a queued house that got its first reply to the hot queue.
+func (w *Worker) promote(h *House) {
+	if !h.hot && h != w.house && h.urgent() {
+		w.cold.remove(h)
+		h.hot = true
+		w.hot.push(h)
+	}
+}
+
+// Push delivers a stack that was begun on this worker.
+//
+//alloc:none
+func (w *Worker) Push(s *Stack) {
+	s.sent = w.Now
+	h := s.to
+	if h.owner.Load() != w {
+		s.send()
+		return
+	}
+	if h.inbox.Load() != nil {
+		w.overtaken(h)
+	}
+	h.lanes[s.lane].push(s)
+	if !h.ready {
+		h.ready = true
+		h.readyAt = w.Now
+		w.enqueue(h)
+	} else if s.lane == System {
+		w.promote(h)
+	}
+}
+
+// reply delivers an answer that ended on this worker to the house that asked.
+func (w *Worker) reply(s *Stack) {
+	h := s.back
+	s.lane = Replies
+	if h.owner.Load() != w {
+		s.send()
+		return
+	}
+	if h.inbox.Load() != nil {
+		w.overtaken(h)
+	}
+	h.lanes[Replies].push(s)
+	if !h.ready {
+		h.ready = true
+		h.readyAt = w.Now
+		h.hot = true
+		w.hot.push(h)
+	} else if !h.hot {
+		w.promote(h)
+	}
+}
+
+// overtaken takes mail from outside before a push on the owner's thread, which
+// must not overtake it.
+//
+//go:noinline
+func (w *Worker) overtaken(h *House) {
+	h.drain()
+	if h.ready {
+		w.promote(h)
+	}
+}
+
+// Idle reports whether no house is ready. Only who runs the turn may ask.
+func (w *Worker) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
+
+// Pending reports whether other workers sent something. Any goroutine may ask.
+func (w *Worker) Pending() bool { return w.rungs.Load() != nil || w.gifts.Load() != nil }
+
+// Deferred is work for the end of the turn, such as writing what a connection
+// queued. It is a field of whoever defers it.
+type Deferred struct {
+	Run  func(d *Deferred)
+	next *Deferred
+	set  bool
+}
+
+// Defer runs d at the end of this turn; once, however often it is deferred.
+func (w *Worker) Defer(d *Deferred) {
+	if !d.set {
+		d.set = true
+		d.next = w.late
+		w.late = d
+	}
+}
+
+// RunDeferred ends the turn's deferred work.
+func (w *Worker) RunDeferred() {
+	for w.late != nil {
+		d := w.late
+		w.late = d.next
+		d.next, d.set = nil, false
+		d.Run(d)
+	}
+}
