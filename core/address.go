@@ -1,0 +1,48 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// Address is what one keeps of an actor of type A: comparable, printable,
+// sendable. It stays valid for ever; what is sent to a stopped actor is answered
+// with ErrStopped. The zero Address is nobody's.
+type Address[A any] struct{ house *stack.House }
+
+// String returns the actor's type and number, as in "main.Cache#42".
+func (a Address[A]) String() string {
+	if a.house == nil {
+		return "nobody"
+	}
+	return fmt.Sprintf("%v#%d", reflect.TypeFor[A](), a.house.Serial())
+}
+
+// House returns where the actor lives; the runtime's business.
+func (a Address[A]) House() *stack.House { return a.house }
+
+// Stop asks the actor to stop and returns at once. It stops before its next
+// message: asks that it was answering, and asks still queued, end with ErrStopped.
+// Any goroutine and any step may call it.
+func (a Address[A]) Stop() {
+	a.house.Stop(a.house.Owner().Guests)
+}
+
+// StopWait stops the actor and waits until it has stopped or ctx ends. It
+// blocks: only guests may call it.
+func (a Address[A]) StopWait(ctx context.Context) error {
+	g := a.house.Owner().Guests
+	return g.WaitStop(ctx, a.house)
+}
+
+// Self returns the address of the actor that runs s. It panics if that is no A.
+func Self[A any](s Running) Address[A] {
+	h := stack.Of(s).House()
+	if _, ok := h.Actor().(*A); !ok {
+		panic(fmt.Sprintf("core: Self[%v] in a step of %s", reflect.TypeFor[A](), h.Describe()))
+	}
+	return Address[A]{h}
+}

@@ -1,0 +1,79 @@
+package core
+
+import (
+	"context"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// Ask asks from a goroutine that is not a worker, and blocks until the answer is
+// there or ctx ends. The deadline of ctx goes with the ask; without one the
+// system's default holds. If the reply refers to bytes that the callee's stack
+// carries, they are dead on return: use AskInto.
+func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
+	err = AskInto(ctx, p, req, func(r *Rep) { rep = *r })
+	return rep, err
+}
+
+// AskInto is Ask; read is called with the reply while all that it refers to is
+// valid, and not at all if there is none.
+func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read func(*Rep)) error {
+	if p.route == nil || p.to == nil {
+		panic("core: ask of a Port without an actor")
+	}
+	g := p.to.Owner().Guests
+	s := g.Begin(p.to, p.route.by)
+	*stack.Request[Req, Rep](s) = req
+	call, err := g.Wait(ctx, s)
+	if err != nil {
+		return err
+	}
+	read(stack.Reply[Rep](s))
+	g.Done(call)
+	return nil
+}
+
+// Notice tells from a goroutine that is not a worker.
+func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
+	if p.by == nil {
+		panic("core: notice to a zero NoticePort")
+	}
+	s := p.to.Owner().Guests.Begin(p.to, p.by)
+	*stack.Message[Msg](s) = msg
+	s.Post()
+	return nil
+}
+
+// Pending is an ask of a guest that doesn't block: several can be under way at
+// once. Its goroutine polls Ready, or blocks in Get.
+type Pending[Rep any] struct {
+	guests *stack.Guests
+	call   *stack.Call
+	stack  *stack.Stack
+}
+
+// Begin asks from a goroutine that is not a worker and returns at once, with the
+// system's default deadline. Get must be called, once.
+func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
+	if p.route == nil || p.to == nil {
+		panic("core: ask of a Port without an actor")
+	}
+	g := p.to.Owner().Guests
+	s := g.Begin(p.to, p.route.by)
+	*stack.Request[Req, Rep](s) = req
+	return Pending[Rep]{guests: g, call: g.Send(s), stack: s}
+}
+
+// Ready reports whether Get returns at once.
+func (p Pending[Rep]) Ready() bool { return p.call.Ready() }
+
+// Get waits for the answer and frees it. If the reply refers to bytes that the
+// callee's stack carries, they are dead on return.
+func (p Pending[Rep]) Get() (rep Rep, err error) {
+	p.call.Take()
+	if err = p.stack.Err(); err == nil {
+		rep = *stack.Reply[Rep](p.stack)
+	}
+	p.guests.Done(p.call)
+	return rep, err
+}

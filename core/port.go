@@ -1,0 +1,109 @@
+package core
+
+import (
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// Port is something that can be asked: an actor's handler, a timer, a socket.
+// Ports are values, kept in fields. The zero Port panics when it is asked.
+type Port[Req, Rep any] struct {
+	to    *stack.House
+	route *route[Req]
+}
+
+// route is how a port is asked; all ports of one handler share it.
+type route[Req any] struct {
+	by  *stack.Handler
+	via func(s *stack.Stack, p *future.Promise, req Req, limit int64) // non-nil: no actor is behind the port
+}
+
+// Ask asks from a step of s: it sends req and binds f, a field of s, to the
+// answer. End the step with Suspend or one of its kin. The ask inherits what is
+// left of the deadline of s, or gets the system's default.
+//
+//alloc:none
+func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
+	p.ask(stack.Of(s), f.Promise(), req, 0)
+}
+
+// AskWithin is Ask with a deadline at most limit from now.
+//
+//alloc:none
+func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time.Duration) {
+	p.ask(stack.Of(s), f.Promise(), req, max(1, int64(limit)))
+}
+
+func (p Port[Req, Rep]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64) {
+	if p.route == nil {
+		panic("core: ask of a zero Port")
+	}
+	if p.route.via != nil {
+		p.route.via(s, f, req, limit)
+		return
+	}
+	c := s.Bind(f, p.to, p.route.by, limit)
+	*stack.Request[Req, Rep](c) = req
+	s.Worker().Push(c)
+}
+
+// NoticePort is something that can be told.
+type NoticePort[Msg any] struct {
+	to *stack.House
+	by *stack.Handler
+}
+
+// Notice tells from a step of s.
+//
+//alloc:none
+func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
+	if p.by == nil {
+		panic("core: notice to a zero NoticePort")
+	}
+	st := stack.Of(s)
+	c := st.Notice(p.to, p.by)
+	*stack.Message[Msg](c) = msg
+	st.Worker().Push(c)
+}
+
+// Handler is what others may ask of an actor of type A.
+type Handler[A, Req, Rep any] struct{ route *route[Req] }
+
+// Handle makes a handler of the method expression of its first step, as in
+// core.Handle((*Cache).get), where get takes a pointer to a struct that embeds
+// AskStack. Call it once, in a package variable.
+func Handle[A, S, Req, Rep any, PS stack.AskOf[S, Req, Rep]](first func(*A, PS) Yield) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk(first)}}
+}
+
+// HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
+// takes up to limit consecutive asks at once (0: 64).
+func HandleBatch[A, S, Req, Rep any, PS stack.BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewBatchAsk(first, limit)}}
+}
+
+// At returns the port of the handler at an actor.
+func (h Handler[A, Req, Rep]) At(a Address[A]) Port[Req, Rep] {
+	return Port[Req, Rep]{a.house, h.route}
+}
+
+// NoticeHandler is what others may tell an actor of type A.
+type NoticeHandler[A, Msg any] struct{ by *stack.Handler }
+
+// HandleNotice is Handle for a first step whose stack embeds NoticeStack.
+func HandleNotice[A, S, Msg any, PS stack.NoticeOf[S, Msg]](first func(*A, PS) Yield) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{stack.NewNotice(first)}
+}
+
+// HandleNoticeBatch is HandleNotice for a first step whose stack embeds
+// BatchNoticeStack: it takes up to limit consecutive notices at once (0: 64).
+func HandleNoticeBatch[A, S, Msg any, PS stack.BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{stack.NewBatchNotice(first, limit)}
+}
+
+// At returns the port of the handler at an actor.
+func (h NoticeHandler[A, Msg]) At(a Address[A]) NoticePort[Msg] {
+	return NoticePort[Msg]{a.house, h.by}
+}

@@ -1,0 +1,64 @@
+package core
+
+import "github.com/stackhouse-go/stackhouse/stack"
+
+// Place is where an actor can be born: a house.System puts it on any worker, one
+// of its workers on that one, Beside on an actor's.
+type Place interface {
+	// Settle gives a new house its first owner; the runtime's business.
+	Settle(h *stack.House)
+}
+
+// Beside is the worker of the actor that runs s: messages between the two cost
+// no atomic operation.
+func Beside(s Running) Place { return (*beside)(stack.Of(s)) }
+
+type beside stack.Stack
+
+func (b *beside) Settle(h *stack.House) {
+	w := (*stack.Stack)(b).Worker()
+	w.Driver.Settle(h, w)
+}
+
+// Starter is implemented by actors that prepare themselves.
+type Starter interface {
+	// PreStart runs in a turn of the actor's worker, before its first message; an
+	// error stops the actor.
+	PreStart() error
+}
+
+// Stopper is implemented by actors that clean up.
+type Stopper interface {
+	// PostStop runs once, in a turn of the actor's worker, after every stack of
+	// the actor has ended; an error is reported.
+	PostStop() error
+}
+
+// Spawn makes an actor and returns its address. The factory, called at once and
+// by the caller, makes the actor's struct; a restart would call it again, so it
+// must not share state. Any goroutine may spawn; a step spawns Beside itself.
+func Spawn[A any](at Place, factory func() *A) Address[A] {
+	h := stack.NewHouse(factory)
+	_, starts := h.Actor().(Starter)
+	_, stops := h.Actor().(Stopper)
+	if starts || stops {
+		h.Hooks = hooks{}
+	}
+	at.Settle(h)
+	if starts {
+		h.Start(h.Owner().Guests)
+	}
+	return Address[A]{h}
+}
+
+// hooks calls what an actor implements of its life cycle.
+type hooks struct{}
+
+func (hooks) Started(h *stack.House) error { return h.Actor().(Starter).PreStart() }
+
+func (hooks) Stopped(h *stack.House) error {
+	if a, ok := h.Actor().(Stopper); ok {
+		return a.PostStop()
+	}
+	return nil
+}
