@@ -1,0 +1,131 @@
+package netio
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// backlogMax is cut down to the system's limit by the kernel.
+const backlogMax = 1<<16 - 1
+
+// Listen opens a non-blocking listener and returns it with the address that it
+// is bound to. The network is "tcp", "tcp4", "tcp6" or "unix".
+//
+// The address of a TCP listener is host:port, as for package net; names are
+// looked up by net.ResolveTCPAddr, which blocks. Port 0 lets the system choose.
+// With "tcp", an empty host or "::" is every address of both families, whereas
+// "0.0.0.0" is every IPv4 address only.
+//
+// The address of a Unix listener is a path, or "@name" in the abstract name space. A
+// socket file that a dead process left behind is replaced: one that refuses
+// connections. Two processes that start on the same path at the same moment may
+// both believe so, and the later one then has it. Closing the listener
+// leaves the file.
+func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
+	switch {
+	case opt.Backlog < 0 || opt.ReusePort && network == "unix":
+		fd, err = -1, errOptions
+	case network == "unix":
+		fd, err = listenUnix(address, opt)
+	default:
+		fd, err = listenTCP(network, address, opt)
+	}
+	if err != nil {
+		return -1, "", fmt.Errorf("netio: listen %s %s: %w", network, address, err)
+	}
+	return fd, LocalAddr(fd), nil
+}
+
+func listenTCP(network, address string, opt ListenOptions) (int, error) {
+	a, err := resolve(network, address)
+	if err != nil {
+		return -1, err
+	}
+	sa, err := sockaddr(a, network == "tcp4")
+	if err != nil {
+		return -1, err
+	}
+	fd, err := bindTCP(sa, network == "tcp6", opt)
+	if errors.Is(err, unix.EAFNOSUPPORT) && a.IP == nil && network == "tcp" {
+		fd, err = bindTCP(&unix.SockaddrInet4{Port: a.Port}, false, opt) // a system without IPv6
+	}
+	return fd, err
+}
+
+func bindTCP(sa unix.Sockaddr, only6 bool, opt ListenOptions) (int, error) {
+	fd, err := socket(family(sa))
+	if err != nil {
+		return -1, err
+	}
+	if family(sa) == unix.AF_INET6 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, number(only6))
+	}
+	// So that a restarted server gets its port while old connections linger.
+	err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1))
+	if opt.ReusePort {
+		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
+	}
+	if err == nil {
+		err = unix.Bind(fd, sa)
+	}
+	return listen(fd, err, opt)
+}
+
+func listenUnix(path string, opt ListenOptions) (int, error) {
+	if path == "" {
+		return -1, errAddress // the kernel would choose a name
+	}
+	fd, err := socket(unix.AF_UNIX)
+	if err != nil {
+		return -1, err
+	}
+	sa := &unix.SockaddrUnix{Name: path}
+	err = unix.Bind(fd, sa)
+	if err == unix.EADDRINUSE && abandoned(path) {
+		if err = unix.Unlink(path); err == nil {
+			err = unix.Bind(fd, sa)
+		}
+	}
+	return listen(fd, err, opt)
+}
+
+// abandoned reports whether path is a socket file on which nobody listens.
+func abandoned(path string) bool {
+	var s unix.Stat_t
+	if strings.HasPrefix(path, "@") || unix.Lstat(path, &s) != nil || s.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return false
+	}
+	fd, err := socket(unix.AF_UNIX)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) == unix.ECONNREFUSED
+}
+
+// listen ends the opening of the listener fd, which it closes if err, or its
+// own, is not nil.
+func listen(fd int, err error, opt ListenOptions) (int, error) {
+	backlog := opt.Backlog
+	if backlog == 0 {
+		backlog = backlogMax
+	}
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,155 @@
+package netio
+
+// The contract of a Poller, the same on every operating system:
+//
+//	Open() (*Poller, error)
+//	(*Poller) Add(fd int, h Handler) (Token, error)
+//	(*Poller) AddLevel(fd int, h Handler) (Token, error)
+//	(*Poller) Remove(t Token, fd int) error
+//	(*Poller) Poll() (n int, err error)
+//	(*Poller) Wait(ns int64) (n int, err error)
+//	(*Poller) Wake()
+//	(*Poller) Len() int
+//	(*Poller) Stale() uint64
+//	(*Poller) Close() error
+
+// Ready is a set of reasons why a handler is called. Several may come in one call.
+type Ready uint8
+
+const (
+	// Readable: bytes, an end of stream, or a connection to accept.
+	Readable Ready = 1 << iota
+	// Writable: there is room in the send buffer, or a connect has ended.
+	Writable
+	// Closed: the peer sent its last byte, or the connection failed.
+	// Bytes may still be unread: reading to the end tells which it was.
+	Closed
+)
+
+// A Handler is told that its descriptor is ready, on the thread that polls. It
+// may add and remove descriptors, its own included. If it panics, the events
+// fetched together with its own are not lost: the next Poll or Wait
+// delivers them.
+type Handler interface {
+	Ready(r Ready)
+}
+
+// Token names one registration: the slot in the low half, its
+// generation in the high half. The zero Token names none.
+type Token uint64
+
+func tokenOf(slot, generation uint32) Token {
+	return Token(generation)<<32 | Token(slot)
+}
+
+func (t Token) slot() uint32       { return uint32(t) }
+func (t Token) generation() uint32 { return uint32(t >> 32) }
+
+// slots finds the handler of a token. Only the polling thread touches it. It
+// grows to the largest number of descriptors ever registered together, which the
+// system's descriptor limit bounds, and never shrinks.
+type slots struct {
+	entries []slot
+	free    uint32 // head of the chain of free slots, or noSlot
+	used    int    // Invariant: used + length of the free chain == len(entries)
+	stale   uint64 // events whose token was stale
+}
+
+type slot struct {
+	handler    Handler // Invariant: nil exactly while the slot is free
+	generation uint32  // Invariant: not 0; raised whenever the slot becomes free
+	fd         int32
+	next       uint32 // next free slot, while this one is free
+}
+
+const (
+	noSlot   = ^uint32(0)
+	slotsMin = 64 // first growth: 2 KiB
+)
+
+func (s *slots) init() { s.free = noSlot }
+
+// take gives h a slot. The slot is h's until put.
+//
+//alloc:none
+func (s *slots) take(fd int, h Handler) Token {
+	if h == nil {
+		misuse("nil handler")
+	}
+	if s.free == noSlot {
+		s.grow()
+	}
+	i := s.free
+	e := &s.entries[i]
+	if e.handler != nil {
+		misuse("free slot has a handler")
+	}
+	s.free = e.next
+	s.used++
+	e.handler, e.fd = h, int32(fd)
+	return tokenOf(i, e.generation)
+}
+
+// put frees the slot of t and makes t stale. It reports false if t is stale
+// already, or if it is not the token of fd.
+//
+//alloc:none
+func (s *slots) put(t Token, fd int) bool {
+	e := s.find(t)
+	if e == nil || e.fd != int32(fd) {
+		return false
+	}
+	e.handler, e.fd = nil, -1
+	// A token is mistaken for its successor only if it is kept for 2^32 lives of its
+	// slot. Generation 0 is left out, so that the zero Token is never valid.
+	if e.generation++; e.generation == 0 {
+		e.generation = 1
+	}
+	e.next, s.free = s.free, t.slot()
+	s.used--
+	return true
+}
+
+// deliver calls the handler of t, or counts t as stale. The slot is not
+// touched after the call: by then it may have another owner, or have moved.
+//
+//alloc:none
+func (s *slots) deliver(t Token, r Ready) bool {
+	e := s.find(t)
+	if e == nil {
+		s.stale++
+		return false
+	}
+	e.handler.Ready(r)
+	return true
+}
+
+// find returns the slot that t holds, or nil.
+func (s *slots) find(t Token) *slot {
+	if uint64(t.slot()) >= uint64(len(s.entries)) {
+		return nil
+	}
+	if e := &s.entries[t.slot()]; e.generation == t.generation() && e.handler != nil {
+		return e
+	}
+	return nil
+}
+
+// grow doubles the table and chains the new slots, the lowest first.
+//
+//go:noinline
+func (s *slots) grow() {
+	old := len(s.entries)
+	entries := make([]slot, max(slotsMin, 2*old))
+	copy(entries, s.entries)
+	for i := len(entries) - 1; i >= old; i-- {
+		entries[i] = slot{generation: 1, fd: -1, next: s.free}
+		s.free = uint32(i)
+	}
+	s.entries = entries
+}
+
+// misuse stands apart so that its callers hold no conversion to an interface.
+//
+//go:noinline
+func misuse(what string) { panic("netio: " + what) }

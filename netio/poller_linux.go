@@ -1,0 +1,279 @@
+package netio
+
+import (
+	"math"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// batchMax is how many events one system call fetches: 3 KiB, so that a batch
+// stays in the first-level cache beside what the handlers touch.
+const batchMax = 256
+
+// wakeToken is the zero Token, which no descriptor ever gets.
+const wakeToken = Token(0)
+
+// Poller tells one worker which of its descriptors are ready, by epoll. Only
+// the worker that polls may call its methods, except Wake.
+type Poller struct {
+	// Written by the polling thread.
+	epfd   int // -1 once closed
+	slots  slots
+	coarse bool // the kernel lacks epoll_pwait2
+
+	// The batch fetched last; events[at:end] are not delivered yet.
+	// Invariant: at <= end <= len(events).
+	events  []unix.EpollEvent
+	at, end int
+
+	_ [128]byte
+
+	// Written by any thread.
+	bell bell
+}
+
+// Open returns a poller without descriptors.
+func Open() (*Poller, error) { return open(batchMax) }
+
+func open(batch int) (*Poller, error) {
+	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		unix.Close(epfd)
+		return nil, err
+	}
+	p := &Poller{epfd: epfd, events: make([]unix.EpollEvent, batch)}
+	p.bell.fd = bell
+	p.slots.init()
+	if err := p.control(unix.EPOLL_CTL_ADD, bell, unix.EPOLLIN|unix.EPOLLET, wakeToken); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Add registers fd, edge-triggered for reading, writing and closing, until
+// Remove. What it is ready for already is the first event. The descriptor stays
+// the caller's: remove it before closing it.
+//
+//alloc:none
+func (p *Poller) Add(fd int, h Handler) (Token, error) {
+	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
+}
+
+// AddLevel registers a listener: its handler is told at every Poll for as long as
+// there are connections to accept, and of several pollers that wait for the same
+// descriptor the kernel wakes one or a few, not all.
+//
+//alloc:none
+func (p *Poller) AddLevel(fd int, h Handler) (Token, error) {
+	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLEXCLUSIVE)
+}
+
+func (p *Poller) add(fd int, h Handler, events uint32) (Token, error) {
+	t := p.slots.take(fd, h)
+	if err := p.control(unix.EPOLL_CTL_ADD, fd, events, t); err != nil {
+		p.slots.put(t, fd)
+		return 0, err
+	}
+	return t, nil
+}
+
+// Remove ends the registration t of fd. From here on its handler is not called,
+// not even for events fetched already. With a stale token nothing happens
+// and ErrStale is returned. Any other error means that the kernel no longer knew the
+// descriptor, because it was closed too early; t is removed all the same.
+//
+//alloc:none
+func (p *Poller) Remove(t Token, fd int) error {
+	if p.epfd < 0 {
+		return ErrClosed
+	}
+	if !p.slots.put(t, fd) {
+		return ErrStale
+	}
+	return p.control(unix.EPOLL_CTL_DEL, fd, 0, wakeToken)
+}
+
+// control is epoll_ctl, which never blocks.
+func (p *Poller) control(op, fd int, events uint32, t Token) error {
+	e := event(events, t)
+	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.epfd), uintptr(op), uintptr(fd),
+		uintptr(unsafe.Pointer(&e)), 0, 0)
+	if errno != 0 {
+		return p.failure(errno)
+	}
+	return nil
+}
+
+// Poll delivers one batch of events to their handlers and returns how many it
+// called. It never blocks, and the Go scheduler does not hear of it.
+//
+// Poll takes wake-ups with it: a Wake before a Poll need not end the next Wait. So
+// the caller looks at its queues between Poll and Wait.
+//
+//alloc:none
+func (p *Poller) Poll() (n int, err error) {
+	if p.at < p.end {
+		return p.dispatch(), nil // the rest of a batch in which a handler panicked
+	}
+	// epoll_pwait, because not every architecture has epoll_wait.
+	got, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	return p.fetched(got, errno)
+}
+
+// Wait is Poll that blocks until there is an event or a Wake, at most for ns
+// nanoseconds; for ever if ns is negative. A Wake that neither a Poll nor
+// another Wait has taken makes it return at once. It may return 0 early, after a Wake,
+// a stale event or a signal: the caller looks at its queues and its clock.
+//
+//alloc:none
+func (p *Poller) Wait(ns int64) (n int, err error) {
+	if p.at < p.end {
+		return p.dispatch(), nil
+	}
+	if !p.coarse {
+		got, errno := p.waitPrecise(ns)
+		if !p.absent(errno) {
+			return p.fetched(got, errno)
+		}
+	}
+	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(milliseconds(ns)), 0, 0)
+	return p.fetched(got, errno)
+}
+
+// waitPrecise is epoll_pwait2. Its timespec has 64 bits on every architecture.
+func (p *Poller) waitPrecise(ns int64) (uintptr, unix.Errno) {
+	var limit *[2]int64 // seconds, nanoseconds; nil: none
+	var span [2]int64
+	if ns >= 0 {
+		span[0], span[1] = ns/1e9, ns%1e9
+		limit = &span
+	}
+	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epfd),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(unsafe.Pointer(limit)), 0, 0)
+	return got, errno
+}
+
+// absent notes whether errno says that epoll_pwait2 does not exist: before Linux
+// 5.11, or, as EPERM, under an old sandbox that refuses calls it can't name.
+func (p *Poller) absent(errno unix.Errno) bool {
+	p.coarse = errno == unix.ENOSYS || errno == unix.EPERM
+	return p.coarse
+}
+
+// milliseconds is the timeout of epoll_pwait for ns: rounded up, because a
+// wait that ends before its timer is due would spin.
+func milliseconds(ns int64) int32 {
+	if ns < 0 {
+		return -1
+	}
+	ms := ns / 1e6
+	if ns%1e6 > 0 {
+		ms++
+	}
+	return int32(min(ms, math.MaxInt32))
+}
+
+func (p *Poller) fetched(got uintptr, errno unix.Errno) (int, error) {
+	if errno == unix.EINTR {
+		return 0, nil
+	}
+	if errno != 0 {
+		return 0, p.failure(errno)
+	}
+	p.at, p.end = 0, int(got)
+	return p.dispatch(), nil
+}
+
+// dispatch delivers events[at:end] and returns how many handlers it called. An event
+// is taken out before its handler runs: the handler may panic, poll, or close.
+//
+//alloc:none
+func (p *Poller) dispatch() (n int) {
+	for p.at < p.end {
+		e := &p.events[p.at]
+		p.at++
+		t := token(e)
+		if t != wakeToken && p.slots.deliver(t, ready(e.Events)) {
+			n++
+		}
+	}
+	return n
+}
+
+// event and token carry a Token through the eight bytes that the kernel
+// returns with an event.
+func event(events uint32, t Token) unix.EpollEvent {
+	return unix.EpollEvent{Events: events, Fd: int32(t.slot()), Pad: int32(t.generation())}
+}
+
+func token(e *unix.EpollEvent) Token { return tokenOf(uint32(e.Fd), uint32(e.Pad)) }
+
+func ready(events uint32) (r Ready) {
+	if events&unix.EPOLLIN != 0 {
+		r |= Readable
+	}
+	if events&unix.EPOLLOUT != 0 {
+		r |= Writable
+	}
+	if events&(unix.EPOLLHUP|unix.EPOLLRDHUP|unix.EPOLLERR) != 0 {
+		r |= Closed
+	}
+	return r
+}
+
+//go:noinline
+func (p *Poller) failure(errno unix.Errno) error {
+	if p.epfd < 0 {
+		return ErrClosed
+	}
+	return errno
+}
+
+// Wake makes a Wait in progress, or else the next Wait or Poll, return. Any
+// thread may call it, also while and after the poller is closed. It is one write
+// to an eventfd, which is never read: each write is a new edge, so none is lost.
+// Its counter would be full, and writes refused, after 2^64 of them.
+//
+//alloc:none
+func (p *Poller) Wake() { p.bell.ring() }
+
+// Len returns how many descriptors are registered.
+func (p *Poller) Len() int { return p.slots.used }
+
+// Stale returns how many events were dropped because their registration had
+// ended when their turn came.
+func (p *Poller) Stale() uint64 { return p.slots.stale }
+
+// Close ends all registrations. The descriptors stay open: they are the
+// callers'. A handler may call it: no other handler is called after that.
+func (p *Poller) Close() error {
+	if p.epfd < 0 {
+		return ErrClosed
+	}
+	err := unix.Close(p.epfd)
+	p.epfd = -1
+	p.at, p.end = 0, 0
+	p.slots.entries, p.slots.used = nil, 0
+	p.slots.init()
+	p.bell.close()
+	return err
+}
+
+// write8 writes to an eventfd. The only failure left is a full counter, which
+// takes centuries.
+func write8(fd int, word *uint64) {
+	for {
+		_, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(word)), 8)
+		if errno != unix.EINTR {
+			return
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package netio
+
+import (
+	"io"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"golang.org/x/sys/unix"
+)
+
+// Read reads what has arrived on fd into p. It returns io.EOF at the end of the
+// stream and ErrAgain if nothing has arrived yet.
+//
+//alloc:none
+func Read(fd int, p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil // zero bytes would look like the end
+	}
+	for {
+		got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd),
+			uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		switch {
+		case errno == unix.EINTR:
+		case errno != 0:
+			return 0, failure(errno)
+		case got == 0:
+			return 0, io.EOF
+		default:
+			invariant.WroteBytes(p[:got])
+			return int(got), nil
+		}
+	}
+}
+
+// Write writes as much of p as there is room for in the send buffer of the socket
+// fd, and returns how much that was. It returns ErrAgain if there is no room.
+//
+// It is send(2) rather than write(2): a write after the peer is gone returns
+// EPIPE either way, but write would also raise a signal, which a process that
+// embeds the Go runtime may not survive.
+//
+//alloc:none
+func Write(fd int, p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	invariant.ReadBytes(p)
+	for {
+		put, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd),
+			uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
+		switch {
+		case errno == unix.EINTR:
+		case errno != 0:
+			return 0, failure(errno)
+		default:
+			return int(put), nil
+		}
+	}
+}
+
+// Writev is Write for several buffers, in one system call. The caller drops what
+// was written by v.Advance(n), and calls again when the socket is writable.
+//
+//alloc:none
+func Writev(fd int, v *IOVecs) (n int, err error) {
+	if v.first == v.end {
+		return 0, nil
+	}
+	if invariant.Race {
+		for _, b := range v.vecs[v.first:v.end] {
+			invariant.ReadBytes(unsafe.Slice(b.Base, int(b.Len)))
+		}
+	}
+	var m unix.Msghdr
+	m.Iov = &v.vecs[v.first]
+	m.SetIovlen(v.end - v.first)
+	for {
+		put, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd),
+			uintptr(unsafe.Pointer(&m)), unix.MSG_NOSIGNAL)
+		switch {
+		case errno == unix.EINTR:
+		case errno != 0:
+			return 0, failure(errno)
+		default:
+			return int(put), nil
+		}
+	}
+}
+
+// Accept takes a connection from the listener fd: non-blocking and closed on
+// exec. It returns ErrAgain if there is none, and ErrDescriptors if there is no
+// descriptor for it. Connections that died while they were queued are skipped.
+//
+//alloc:none
+func Accept(fd int) (nfd int, err error) {
+	for {
+		got, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), 0, 0,
+			unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+		switch {
+		case errno == 0:
+			return int(got), nil
+		case errno == unix.EINTR || lost(errno):
+		case exhausted(errno):
+			return -1, ErrDescriptors
+		default:
+			return -1, failure(errno)
+		}
+	}
+}
+
+func exhausted(errno unix.Errno) bool {
+	switch errno {
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		return true
+	}
+	return false
+}
+
+// lost reports whether errno is of the connection that accept took from the
+// queue, rather than of the listener (accept(2), "Error handling").
+func lost(errno unix.Errno) bool {
+	switch errno {
+	case unix.ECONNABORTED, unix.EPROTO, unix.ENOPROTOOPT, unix.ENETDOWN, unix.ENETUNREACH,
+		unix.EHOSTDOWN, unix.EHOSTUNREACH, unix.ENONET:
+		return true
+	}
+	return false
+}
+
+// SetNoDelay makes TCP send small writes at once rather than collect them.
+func SetNoDelay(fd int) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+}
+
+// Shutdown ends one direction: of writing, so that the peer reads to the end, or
+// of reading.
+func Shutdown(fd int, write bool) error {
+	if write {
+		return unix.Shutdown(fd, unix.SHUT_WR)
+	}
+	return unix.Shutdown(fd, unix.SHUT_RD)
+}
+
+// Close closes fd, which must have been removed from its poller. Whatever it
+// returns, the descriptor is gone.
+func Close(fd int) error {
+	if err := unix.Close(fd); err != unix.EINTR {
+		return err
+	}
+	return nil
+}
+
+func socket(family int) (int, error) {
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if errno, ok := err.(unix.Errno); ok && exhausted(errno) {
+		return -1, ErrDescriptors
+	}
+	return fd, err
+}
+
+// failure turns a system call's failure into an error. Errno values are small enough for
+// Go to keep them ready-made, so that making an error of one does not allocate.
+//
+//go:noinline
+func failure(errno unix.Errno) error {
+	if errno == unix.EAGAIN {
+		return ErrAgain
+	}
+	return errno
+}
+
+// iovecsMax is how many buffers one Writev takes: the answers of a turn, at 1 KiB a
+// list. The system's limit is 1,024.
+const iovecsMax = 64
+
+// IOVecs is a reusable list of buffers for Writev. Zero is an empty list. It
+// refers to the buffers, which must stay as they are until written or Reset.
+type IOVecs struct {
+	vecs       [iovecsMax]unix.Iovec
+	first, end int // vecs[first:end] are not written yet. Invariant: first <= end <= iovecsMax
+	bytes      int // Invariant: the sum of their lengths
+}
+
+// Add appends b, and reports false if the list is full. An empty b is not kept.
+//
+//alloc:none
+func (v *IOVecs) Add(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	if v.end == iovecsMax {
+		return false
+	}
+	e := &v.vecs[v.end]
+	e.Base = &b[0]
+	e.SetLen(len(b))
+	v.end++
+	v.bytes += len(b)
+	return true
+}
+
+// Bytes returns how many bytes are not written yet.
+func (v *IOVecs) Bytes() int { return v.bytes }
+
+// Advance drops the first n bytes, because they are written. Buffers that are
+// written whole are let go. The room of a list comes back when it is empty.
+//
+//alloc:none
+func (v *IOVecs) Advance(n int) {
+	if n < 0 || n > v.bytes {
+		misuse("advance past the end")
+	}
+	v.bytes -= n
+	for n > 0 {
+		e := &v.vecs[v.first]
+		have := int(e.Len)
+		if n < have {
+			e.Base = (*byte)(unsafe.Add(unsafe.Pointer(e.Base), n))
+			e.SetLen(have - n)
+			return
+		}
+		n -= have
+		*e = unix.Iovec{}
+		v.first++
+	}
+	if v.first == v.end {
+		v.first, v.end = 0, 0
+	}
+}
+
+// Reset empties the list and lets go of the buffers.
+//
+//alloc:none
+func (v *IOVecs) Reset() {
+	clear(v.vecs[v.first:v.end])
+	v.first, v.end, v.bytes = 0, 0, 0
+}
