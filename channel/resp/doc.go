@@ -1,0 +1,40 @@
+// Package resp is the Redis protocol, version 2, as pure functions: bytes in,
+// values out, no I/O and no goroutines. It parses requests as Redis 7.0 does and
+// refuses what Redis refuses, in the same words.
+//
+// A server gives each connection a [Codec]. Its Decode takes the whole input not
+// yet consumed and has three answers:
+//
+//	n > 0             n bytes are one request, now in the [Command]
+//	n == 0, err nil   more bytes are needed: at least [Decoder.Need] in total
+//	err               a protocol error: send its text, close the connection
+//
+// A request may be empty ("\r\n", "*0\r\n", "*-1\r\n"): n > 0 and Command.Len()
+// is 0. Redis ignores such requests without an answer, and so must the server.
+//
+// A Command aliases the input. Whoever keeps it for longer than the input copies
+// [Command.Raw] and calls [Command.Rebase] with the copy. The first eight
+// arguments are found in constant time, the others by walking; [Command.Args]
+// walks all in one pass.
+//
+// A [Reply] is a value that costs nothing to build; Encode appends its bytes. An
+// array is written with [AppendArray] and its elements, and sent as [Raw].
+//
+// The other direction, for clients, tests and load generators: [AppendCommand]
+// writes requests, [DecodeReply] reads answers into a [Value].
+//
+// Nothing here allocates, but for inline requests with quotes, which need memory
+// for their unescaped arguments (at most about four times [Limits.MaxInline]),
+// and for the texts of some errors.
+//
+// Where this package differs from Redis 7.0:
+//
+//   - A length line, and an argument, must end in CR LF. Redis takes any byte for
+//     that LF, and any two bytes behind an argument, and so never notices a client
+//     that is out of step with it. Here that is an invalid length.
+//   - A line is too long by its length alone. In Redis that depends on how much of
+//     it came with one read.
+//   - NUL in an inline request is an ordinary byte. Redis doesn't see the line's
+//     end behind it and waits until the request is too big.
+//   - Requests have a limit in total, [Limits.MaxRequest].
+package resp

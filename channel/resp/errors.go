@@ -1,0 +1,37 @@
+package resp
+
+import "errors"
+
+// Protocol errors of requests. The texts are those of Redis 7.0, ready to be sent.
+var (
+	ErrMultibulkLength = errors.New("ERR Protocol error: invalid multibulk length")
+	ErrBulkLength      = errors.New("ERR Protocol error: invalid bulk length")
+	ErrMultibulkCount  = errors.New("ERR Protocol error: too big mbulk count string")
+	ErrBulkCount       = errors.New("ERR Protocol error: too big bulk count string")
+	ErrInlineTooBig    = errors.New("ERR Protocol error: too big inline request")
+	ErrQuotes          = errors.New("ERR Protocol error: unbalanced quotes in request")
+
+	// ErrExpectedBulk matches, by errors.Is, what is returned when an argument
+	// doesn't begin with '$'. The text of the error returned names the byte found.
+	ErrExpectedBulk = errors.New("ERR Protocol error: expected '$'")
+
+	// ErrRequestTooBig is a request above Limits.MaxRequest. Redis has no text for
+	// this: it drops the connection.
+	ErrRequestTooBig = errors.New("ERR Protocol error: too big request")
+)
+
+// Errors of DecodeReply.
+var (
+	ErrReply      = errors.New("resp: malformed reply")
+	ErrReplyLimit = errors.New("resp: reply above a limit")
+)
+
+// unexpected is the byte found where an argument's '$' was due. Being one byte,
+// it fits into an error without allocation.
+type unexpected byte
+
+func (u unexpected) Error() string {
+	return string(append(append([]byte("ERR Protocol error: expected '$', got '"), byte(u)), '\''))
+}
+
+func (u unexpected) Is(target error) bool { return target == ErrExpectedBulk }
