@@ -1,0 +1,46 @@
+// Package wheel keeps the timers of one worker in a hierarchical timing wheel.
+//
+// The scheme is the hierarchical wheel of Varghese and Lauck, "Hashed and
+// Hierarchical Timing Wheels" (SOSP 1987). A time is written in base 64, eleven
+// digits of six bits; level l of the wheel has a slot for each value of digit l.
+// A node stands on the level of the highest digit in which its time differs from
+// the wheel's, in the slot of that digit. So every slot is a range of time, the
+// ranges don't overlap, all of level l comes before all of level l+1, and two
+// bitmap look-ups find the first slot. When the wheel's time enters a slot, its
+// nodes move to lower levels. A slot of level 0 is one nanosecond.
+//
+// Eleven digits hold every int64, so no time is too far. The classic wheel ends
+// at a tick of, say, half a millisecond, and must then sort or scan the nodes of
+// the present tick again and again; here their place is their order. That was
+// measured to cost 3 ns a timer when timers are sparse, and to be many times
+// faster when hundreds share a tick.
+//
+//	Arm, Cancel   O(1)
+//	Next, Len     O(1)
+//	Advance       O(1) when nothing is due. A node is moved at most ten times
+//	              between Arm and its return, in practice once to three times;
+//	              one long jump costs no more than many small steps
+//
+// The longest single Advance is the one that enters a full slot: a million nodes
+// due within the same 68 s (a slot of level 6) take about 10 ms to move when
+// that range begins.
+//
+// # Promises
+//
+// A node is never returned before the time passed to [Wheel.Advance] has reached
+// its When, and is always returned by the first Advance that has. What makes a
+// timer late is only how seldom Advance is called; [Wheel.Next] says by when to.
+// The order is exact: by When, and among equals in order of arming. A node armed
+// late, with a When before the wheel's time, is due at the wheel's time and takes
+// its place in the order by that. So the same calls give the same order always, and
+// dividing an Advance into smaller ones does not change it.
+//
+// Nothing here allocates. Time is an argument, in nanoseconds of the system's
+// monotonic clock; the wheel reads no clock.
+//
+// # Who may call
+//
+// One worker owns a Wheel and is the only one to call it or to touch the Node
+// fields of what is armed in it. A node stands in one wheel at most; to hand it to
+// another worker, Cancel it here and Arm it there.
+package wheel
