@@ -1,16 +1,27 @@
 // Package future holds promises and the table that finds them.
 //
 // A [Promise] is one slot for one reply, a field of the stack that waits for it.
-// It is its own node in the [Table] of the waiting house and its own node in a
-// timing wheel, so that asking allocates nothing. The same object seen from the
-// user is core.Future.
+// It is its own node in the [Table] of the waiting house and its own [Node] in a
+// timing wheel or in the [Queue] of what is due, so that asking allocates
+// nothing. The same object seen from the user is core.Future.
 //
-//	idle      never asked in this life of its stack
-//	waiting   asked: stands in the table under its id; may be armed in a wheel
-//	done      answered: out of the table and the wheel; Call holds the answer, or
-//	          Err says why there is none
+//	idle      not asked in this life of its stack, or what it asked was taken back
+//	waiting   asked: stands in the table under its id; may be armed in a wheel, or
+//	          due and queued
+//	done      answered or expired: out of the table, the wheel and the queue; Call
+//	          holds the answer, or Err says why there is none
 //
-// Bind moves idle or done to waiting; Take, then Finish, moves waiting to done; Reset
-// moves any state but waiting to idle. Only the worker that owns the waiting
-// house may do any of it.
+// The ways from one to another, all of them made by package stack:
+//
+//	idle, done -> waiting   a step asks: a fresh ID, then Insert
+//	waiting -> done         the answer comes home, or the time does: Take by ID
+//	waiting -> idle         the stack ends first: Take by ID
+//	done -> idle            the stack ends
+//
+// An answer whose id Take doesn't find came too late. A house counts its ids up,
+// in 64 bits and over restarts, so it can't be taken for the answer to another ask.
+//
+// Only the worker that owns the waiting house may touch any of this. Nothing here
+// is synchronised, and nothing allocates once a shard has the arrays that its
+// tables need.
 package future

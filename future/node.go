@@ -1,9 +1,9 @@
 package future
 
-// Node is a promise's place in a timing wheel. The wheel that a node is armed in is
-// the only one to touch these fields, and only on the worker that owns the
-// promise's house; they are exported because the wheel lives in a package of
-// its own.
+// Node is a promise's place in a timing wheel, or in the Queue once it is due.
+// While it stands in one, that alone writes these fields, on the worker that owns
+// the promise's house; they are exported because the wheel lives in a package of
+// its own. The zero Node stands nowhere.
 type Node struct {
 	Prev, Next *Node
 	When       int64 // nanoseconds on the system's clock; the node is due when the clock reaches it
@@ -16,7 +16,8 @@ func (n *Node) Armed() bool { return n.Slot > 0 }
 // Queued reports whether the node is due and stands in its house's Queue.
 func (n *Node) Queued() bool { return n.Slot < 0 }
 
-// Queue is the due nodes of one house, in the order in which they came due.
+// Queue is the due nodes of one house, in the order in which they came due. The
+// zero Queue is empty.
 type Queue struct{ head, tail *Node }
 
 // Empty reports whether nothing is due.
@@ -24,6 +25,9 @@ func (q *Queue) Empty() bool { return q.head == nil }
 
 // Push appends n, which stands nowhere.
 func (q *Queue) Push(n *Node) {
+	if n.Slot != 0 {
+		refusePush()
+	}
 	n.Slot, n.Prev, n.Next = -1, q.tail, nil
 	if q.tail == nil {
 		q.head = n
@@ -44,6 +48,9 @@ func (q *Queue) Pop() *Node {
 
 // Remove takes n, which stands in q, out of it.
 func (q *Queue) Remove(n *Node) {
+	if n.Slot >= 0 {
+		refuseRemove()
+	}
 	if n.Prev == nil {
 		q.head = n.Next
 	} else {
@@ -56,3 +63,9 @@ func (q *Queue) Remove(n *Node) {
 	}
 	n.Prev, n.Next, n.Slot = nil, nil, 0
 }
+
+//go:noinline
+func refusePush() { panic("future: push of a node that is armed or queued") }
+
+//go:noinline
+func refuseRemove() { panic("future: remove of a node that is not queued") }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -35,8 +36,10 @@ var bucketKinds = func() (all [32]*pool.Kind) {
 }()
 
 // Table finds the waiting promises of one house by id. The promise is the node;
-// the array comes from the shard of the worker that owns the house. The zero
-// table is empty and holds no array until the first Insert.
+// the array comes from the shard s that the methods take, that of the worker that
+// owns the house and alone may call them. It doubles at a load of 2 and halves
+// under a load of 1/2, so that a count that swings about a bound moves nothing.
+// The zero Table is empty and holds no array until the first Insert.
 type Table struct {
 	array *buckets
 	count int
@@ -49,6 +52,9 @@ func (t *Table) Len() int { return t.count }
 //
 //alloc:none
 func (t *Table) Insert(p *Promise, s *pool.Shard) {
+	if invariant.Enabled && (p.ID == 0 || t.Has(p.ID)) {
+		panic("future: insert under an id that is 0 or waits already")
+	}
 	if t.array == nil {
 		t.open(s)
 	} else if t.count >= tableLoad*len(t.array.heads) {
@@ -98,7 +104,8 @@ func (t *Table) Has(id uint64) bool {
 }
 
 // Any returns a waiting promise, or nil if there is none: the first of the first
-// bucket in use at or after *from, where it leaves the bucket for the next call.
+// bucket in use at or after *from, or else before. It leaves the bucket in *from,
+// so that taking all promises out, one after each call, looks at few buckets twice.
 func (t *Table) Any(from *int) *Promise {
 	if t.count == 0 {
 		return nil
@@ -114,7 +121,7 @@ func (t *Table) Any(from *int) *Promise {
 	return nil
 }
 
-// Close gives the array back. The table must be empty and is as new.
+// Close gives the array back. The table, which must be empty, is as new.
 func (t *Table) Close(s *pool.Shard) {
 	if t.count != 0 {
 		panic("future: close of a table with waiting promises")

@@ -37,7 +37,8 @@ var slabKinds = func() (all [11]*Kind) {
 
 // Bytes is a counted view of a slab. The zero Bytes is empty. Copying the value
 // doesn't change the count: whoever keeps a copy beyond the holder's Release
-// calls Retain first. Retain and Release may be called on any goroutine.
+// calls Retain first. Retain and Release may be called on any goroutine; after
+// the last Release both panic, until the slab is taken again.
 type Bytes struct {
 	slab    *slab
 	off, up uint32 // the view is data[off:up]
@@ -81,6 +82,7 @@ func bigBytes(n int) Bytes {
 		panic("pool: a run of bytes must be below 4 GiB")
 	}
 	b := &slab{data: make([]byte, n)}
+	b.gen = 1
 	b.refs.Store(1)
 	return Bytes{slab: b, up: uint32(n)}
 }
@@ -96,7 +98,8 @@ func (b Bytes) B() []byte {
 // Len returns the number of bytes in view.
 func (b Bytes) Len() int { return int(b.up - b.off) }
 
-// Slice returns the view of bytes i to j of b, under the same count.
+// Slice returns the view of b's bytes from i up to but not including j, under
+// the same count.
 func (b Bytes) Slice(i, j int) Bytes {
 	if i < 0 || j < i || j > b.Len() {
 		panic("pool: slice of bytes out of range")
@@ -106,8 +109,8 @@ func (b Bytes) Slice(i, j int) Bytes {
 	return b
 }
 
-// Part returns the view of p, which must be part of b's bytes, under the same
-// count; false if it is not.
+// Part returns the view of p under the same count, or false if p is not part of
+// b's bytes. An empty p is part of anything; its view is the zero Bytes.
 func (b Bytes) Part(p []byte) (Bytes, bool) {
 	if b.slab == nil || len(p) == 0 {
 		return Bytes{}, len(p) == 0
@@ -129,7 +132,8 @@ func (b Bytes) Cap() int {
 	return len(b.slab.data) - int(b.off)
 }
 
-// Grow returns the view lengthened to n bytes, at most Cap.
+// Grow returns the view that starts where b does and is n bytes long, at most
+// Cap. What it adds has undefined contents.
 func (b Bytes) Grow(n int) Bytes {
 	if n < 0 || n > b.Cap() {
 		panic("pool: bytes grown beyond their slab")
@@ -140,7 +144,11 @@ func (b Bytes) Grow(n int) Bytes {
 
 // Retain raises the count and returns b.
 func (b Bytes) Retain() Bytes {
-	if b.slab != nil && b.slab.refs.Add(1) <= 1 {
+	if b.slab == nil {
+		return b
+	}
+	// A lone holder's Release leaves the count at one, hence the look at gen.
+	if b.slab.gen&1 == 0 || b.slab.refs.Add(1) <= 1 {
 		panic("pool: retain of released bytes")
 	}
 	return b
@@ -150,6 +158,9 @@ func (b Bytes) Retain() Bytes {
 func (b Bytes) Release() {
 	if b.slab == nil {
 		return
+	}
+	if b.slab.gen&1 == 0 {
+		panic("pool: bytes released twice")
 	}
 	// A holder that is alone needs no read-modify-write: nobody else may Retain.
 	if b.slab.refs.Load() != 1 {
@@ -164,7 +175,7 @@ func (b Bytes) Release() {
 
 func (b *slab) recycle() {
 	if b.list == nil {
-		b.refs.Store(0)
+		b.gen++
 		return // beyond SlabMax: the collector's
 	}
 	if invariant.Enabled {

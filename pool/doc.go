@@ -13,19 +13,30 @@
 //
 // [Shard.Take] moves free to taken; [Shard.Put] moves taken to free at home and
 // taken to homeward abroad; [Shard.Flush] pushes the outgoing chains, one
-// compare-and-swap each; the home sorts its incoming chain into the free lists
-// when it misses. So nothing is lost to the collector in steady state, whichever
-// way traffic flows: the objects of a kind are as many as were ever needed at
-// once, and [Shard.Trim] lets go of those that were not needed for a while.
+// compare-and-swap each; [Send] and the last [Bytes.Release], which know no
+// shard, push straight onto the incoming chain. The home sorts that chain into
+// the free lists when a list is empty, and before it counts or trims. So nothing
+// is lost to the collector in steady state, whichever way traffic flows: the
+// objects of a kind are as many as were ever needed at once, those on their way
+// home included, and [Shard.Trim] lets go of those that were not needed for a
+// while.
 //
 // [Bytes] is a counted view of a byte slab. Its count may be raised and dropped
-// on any goroutine; the last drop sends the slab home.
+// on any goroutine; the last drop sends the slab home. Slabs are of 64 bytes to
+// 64 KiB, doubling; longer runs are allocated. A [Carrier] lets go of many slabs
+// at once.
 //
 // Goroutines that are not workers share a [Guests] shard behind a mutex.
 //
+// # Checks
+//
 // A put of what is not taken panics in every build, by a generation that is odd
-// while the object is taken. Under the build tag "invariants" slabs are poisoned
-// on put and every object is checked at take for writes after its put; in race
-// builds a put counts as a write to the whole object, so that the race detector
-// reports a former holder's access.
+// while the object is taken; so does a release of bytes that were released. What
+// was taken again meanwhile can't be told from the new holder's.
+//
+// Under the build tag "invariants" slabs are poisoned when they go home, and
+// every object is checked at take for writes after its put: poison must stand in
+// slabs, zeros in all but the fixed part of other objects (unless their kind
+// keeps scratch memory, see [Kind.Keeps]). In race builds going home counts as a write to the whole
+// object, so that the race detector reports a former holder's access, even a read.
 package pool

@@ -4,7 +4,7 @@ import "sync"
 
 // Guests is a shard for goroutines that are not workers: the same pools behind a
 // mutex. What a worker puts for it comes home through the incoming chain, as
-// between workers.
+// between workers. The zero Guests is ready.
 type Guests struct {
 	mu    sync.Mutex
 	shard Shard
@@ -13,25 +13,23 @@ type Guests struct {
 // Take is Shard.Take; any goroutine may call it.
 func (g *Guests) Take(k *Kind) *Object {
 	g.mu.Lock()
-	o := g.shard.Take(k)
-	g.mu.Unlock()
-	return o
+	defer g.mu.Unlock() // also when a check panics: the goroutine is the user's and may recover
+	return g.shard.Take(k)
 }
 
 // Put is Shard.Put; any goroutine may call it.
 func (g *Guests) Put(o *Object) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.shard.Put(o)
 	g.shard.Flush() // nobody ends a turn here
-	g.mu.Unlock()
 }
 
 // Bytes is Shard.Bytes; any goroutine may call it.
 func (g *Guests) Bytes(n int) Bytes {
 	g.mu.Lock()
-	b := g.shard.Bytes(n)
-	g.mu.Unlock()
-	return b
+	defer g.mu.Unlock()
+	return g.shard.Bytes(n)
 }
 
 // Trim is Shard.Trim; any goroutine may call it.

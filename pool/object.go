@@ -13,8 +13,9 @@ type Object struct {
 	gen  uint32  // raised at take and at put by the holder. Invariant: odd while taken
 }
 
-// Generation differs between any two lives of the object. The holder may read
-// it; a former holder that kept it can tell that the object was recycled.
+// Generation differs between any two lives of the object (until it wraps, after
+// two billion lives). Only the holder may read it: who meets an object again and
+// noted its generation can tell that it was recycled meanwhile.
 func (o *Object) Generation() uint32 { return o.gen }
 
 // Taken reports whether the object is out of its pool. Only its holder may ask.
@@ -49,9 +50,13 @@ const ObjectSize = unsafe.Sizeof(Object{})
 
 var kinds atomic.Int64
 
-// NewKind registers a type. The function make allocates one; clear, called at
-// each put on whichever worker puts, zeroes everything but the fixed part.
+// NewKind registers a type; any goroutine may call it. The function make
+// allocates one; clear, called at each put on whichever worker puts, zeroes
+// everything but the fixed part.
 func NewKind(name string, layout Layout, make func() *Object, clear func(*Object)) *Kind {
+	if layout.Fixed < ObjectSize || layout.Offset+layout.Fixed > layout.Size {
+		panic("pool: impossible layout of " + name)
+	}
 	return &Kind{id: int(kinds.Add(1)) - 1, name: name, layout: layout, make: make, clear: clear}
 }
 

@@ -7,9 +7,10 @@ import (
 )
 
 // Shard is the pools of one worker. Only that worker may call its methods;
-// others reach it through the incoming chain that Flush and Bytes.Release push.
+// others reach it through the incoming chain that Flush, Send and Bytes.Release
+// push. The zero Shard is ready; once used it must not be copied.
 type Shard struct {
-	lists []*list // by Kind.id; nil: never taken from
+	lists []*list // by Kind.id; &noList: never taken from
 	out   []chain // one for each foreign home met so far; few
 
 	_  [128]byte
@@ -25,13 +26,17 @@ type list struct {
 	kind  *Kind
 	made  int // objects of this kind whose home this is
 
-	// For Trim: what stood at the head at the last Trim that saw it change, and
-	// when that was. As takes pop the head, an unchanged head means that
-	// nothing was taken.
+	// For Trim: the head at the last Trim, in which life of it, and when a Trim
+	// last saw another. As takes pop the head and puts cover it, an unchanged
+	// head means that no object of the list was in use meanwhile.
 	seen    *Object
 	seenGen uint32
 	usedAt  int64
 }
+
+// noList stands for the list of a kind that was never taken from: it is never
+// written to.
+var noList list
 
 // chain is objects on their way to one foreign home.
 type chain struct {
@@ -44,7 +49,7 @@ type chain struct {
 //alloc:none
 func (s *Shard) Take(k *Kind) *Object {
 	if k.id < len(s.lists) {
-		if l := s.lists[k.id]; l != nil && l.head != nil {
+		if l := s.lists[k.id]; l.head != nil {
 			return l.pop()
 		}
 	}
@@ -66,10 +71,10 @@ func (l *list) pop() *Object {
 //go:noinline
 func (s *Shard) miss(k *Kind) *Object {
 	for k.id >= len(s.lists) {
-		s.lists = append(s.lists, nil)
+		s.lists = append(s.lists, &noList)
 	}
 	l := s.lists[k.id]
-	if l == nil {
+	if l == &noList {
 		l = &list{shard: s, kind: k, clear: k.clear}
 		s.lists[k.id] = l
 	}
@@ -83,11 +88,19 @@ func (s *Shard) miss(k *Kind) *Object {
 }
 
 // Put clears o and sends it home: at once if home is here, otherwise with the
-// next Flush. The caller's pointer is dead.
+// next Flush. The caller's pointer is dead. It panics if o is not taken.
 //
 //alloc:none
 func (s *Shard) Put(o *Object) {
-	l := o.release()
+	l := o.list
+	if o.gen&1 == 0 {
+		panic("pool: put of an object that is not taken")
+	}
+	l.clear(o)
+	o.gen++
+	if invariant.Race {
+		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
+	}
 	if l.shard == s {
 		o.next = l.head
 		l.head = o
@@ -132,7 +145,7 @@ func (s *Shard) meet(o *Object) {
 }
 
 // Send is Put for goroutines that own no shard: the object goes home over the
-// incoming chain even if home is near.
+// incoming chain at once. Any goroutine that holds o may call it.
 func Send(o *Object) {
 	o.release().shard.receive(o, o)
 }

@@ -65,8 +65,8 @@ func TestTiesInOrderOfArming(t *testing.T) {
 func TestPastIsThePresent(t *testing.T) {
 	var w Wheel
 	w.Init(1000)
-	var past, present, future1 future.Node
-	w.Arm(&future1, 1001)
+	var past, present, ahead future.Node
+	w.Arm(&ahead, 1001)
 	w.Arm(&present, 1000)
 	w.Arm(&past, math.MinInt64)
 	if at, ok := w.Next(); !ok || at != 1000 {
@@ -78,7 +78,7 @@ func TestPastIsThePresent(t *testing.T) {
 	if n := w.Advance(1000); n != &present || n.Next != &past || past.Next != nil || past.When != math.MinInt64 {
 		t.Errorf("Advance = %v, want the two that are due, by arming", whens(n))
 	}
-	if w.Advance(1001) != &future1 {
+	if w.Advance(1001) != &ahead {
 		t.Error("the future did not come")
 	}
 }

@@ -1,0 +1,142 @@
+package housetest
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// turnCost is what a turn takes on the virtual clock, ns.
+const turnCost = 1000
+
+// Sim is a system in one goroutine: the caller's. Time is virtual and passes
+// with turns and in Run; the order in which workers take their turns comes from
+// the seed.
+type Sim struct {
+	*house.System
+	Seed uint64
+	Now  int64 // virtual clock, ns
+
+	rng    *rand.Rand
+	hash   uint64
+	events int
+}
+
+// New returns a started simulation. Clock, Manual and Trace of c are set by it.
+// The system is shut down at the end of the test.
+func New(t testing.TB, seed uint64, c house.Config) *Sim {
+	t.Helper()
+	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
+	c.Clock = func() int64 { return s.Now }
+	c.Manual = true
+	c.Trace = s.trace
+	if c.Workers == 0 {
+		c.Workers = 2
+	}
+	var err error
+	if s.System, err = house.New(c); err != nil {
+		t.Fatal(err)
+	}
+	if err = s.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Errorf("seed %d: shutdown: %v", seed, err)
+		}
+		if n := s.Outstanding(); n != 0 && !t.Failed() {
+			t.Errorf("seed %d: %d pooled objects are still out after shutdown", seed, n)
+		}
+	})
+	return s
+}
+
+// trace folds an event into the hash.
+func (s *Sim) trace(worker int, actor uint64, step string, ask uint64) {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%x %d %d %s %d %d", s.hash, worker, actor, step, ask, s.Now)
+	s.hash = h.Sum64()
+	s.events++
+}
+
+// Hash identifies the events so far: which step of which actor ran on which
+// worker, when and in what order. The same seed gives the same hash.
+func (s *Sim) Hash() uint64 { return s.hash }
+
+// Events returns the number of events so far.
+func (s *Sim) Events() int { return s.events }
+
+// Turn gives one worker, picked by the seed, a turn.
+func (s *Sim) Turn() {
+	s.Now += turnCost
+	all := s.Workers()
+	all[s.rng.IntN(len(all))].Turn()
+}
+
+// quiet gives every worker a turn, in an order picked by the seed, and reports
+// whether none of them had anything to do.
+func (s *Sim) quiet() bool {
+	busy := false
+	all := s.Workers()
+	for _, i := range s.rng.Perm(len(all)) {
+		s.Now += turnCost
+		busy = all[i].Turn() || busy
+	}
+	return !busy
+}
+
+// Settle runs turns until nothing happens without time passing. It panics after
+// a million rounds: the actors never rest.
+func (s *Sim) Settle() {
+	for range 1_000_000 {
+		s.Turn()
+		if s.quiet() {
+			return
+		}
+	}
+	panic(fmt.Sprintf("housetest: seed %d: no rest after a million rounds", s.Seed))
+}
+
+// Run lets d of virtual time pass: timers fire on their way.
+func (s *Sim) Run(d time.Duration) {
+	end := s.Now + int64(d)
+	for {
+		s.Settle()
+		if s.Now >= end {
+			return
+		}
+		s.Now = min(end, s.Now+s.sleep())
+	}
+}
+
+// sleep returns how long nothing will happen.
+func (s *Sim) sleep() int64 {
+	least := int64(time.Hour)
+	for _, w := range s.Workers() {
+		least = min(least, w.NextWake())
+	}
+	return least
+}
+
+// Ask asks as a guest, and runs the simulation until the answer is there. It
+// fails the test if time passes the default deadline without one.
+func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Rep, error) {
+	t.Helper()
+	call := core.Begin(p, req)
+	for end := s.Now + int64(time.Hour); !call.Ready(); {
+		if s.Settle(); call.Ready() {
+			break
+		}
+		if s.Now >= end {
+			t.Fatalf("seed %d: no answer in an hour", s.Seed)
+		}
+		s.Now += s.sleep()
+	}
+	return call.Get()
+}

@@ -1,0 +1,28 @@
+package housetest
+
+import (
+	"runtime"
+	"testing"
+)
+
+// ZeroAlloc fails t if the process allocates while f does n operations: the
+// total of mallocs, least of three tries, must be 0. A warm-up run of f comes
+// first, then a collection, so that the pools are filled and the runtime's own
+// periodic collection is far. Averages are no evidence: they divide integers.
+func ZeroAlloc(t testing.TB, n int, f func(n int)) {
+	t.Helper()
+	f(n)
+	least := ^uint64(0)
+	for range 3 {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f(n)
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
+		if least == 0 {
+			return
+		}
+	}
+	t.Errorf("%d mallocs in %d operations, want 0", least, n)
+}

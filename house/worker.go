@@ -1,0 +1,171 @@
+package house
+
+import (
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/house/wheel"
+	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// turnMax is how many messages a turn handles before it looks at the clock, the
+// network and other workers again: some tens of microseconds of small handlers.
+const turnMax = 256
+
+// publishEvery is how many turns pass before the counters are shown: showing them
+// takes as long as handling a few messages.
+const publishEvery = 64
+
+// Worker is one loop. Only the goroutine that runs it touches what isn't atomic.
+type Worker struct {
+	hot    stack.Worker // what messages touch
+	system *System
+	wheel  wheel.Wheel
+	poller *netio.Poller // nil in simulations
+	failed failures
+
+	trimAt int64 // when the pools are trimmed next
+	idleAt int64 // since when there is nothing to do; 0: there is
+
+	queued    stat.Histogram // how long ready houses waited for their visit
+	published uint64         // turns at the last publish
+	turns     uint64
+
+	leaving atomic.Bool // written by the system: leave when all is done
+	gone    chan struct{}
+}
+
+func newWorker(s *System, index int) *Worker {
+	w := &Worker{system: s, gone: make(chan struct{})}
+	w.hot.Index = index
+	w.hot.Budget = s.config.Budget
+	w.hot.AskTimeout = int64(s.config.AskTimeout)
+	w.hot.Driver = (*driver)(w)
+	w.hot.Guests = &s.guests
+	w.hot.Now = s.config.Clock()
+	if trace := s.config.Trace; trace != nil {
+		w.hot.Trace = func(h *stack.House, s *stack.Stack) {
+			trace(index, h.Serial(), s.StepName(), s.ID())
+		}
+	}
+	w.wheel.Init(w.hot.Now)
+	w.trimAt = w.hot.Now + pool.TrimEvery
+	return w
+}
+
+// Settle makes the worker the first owner of a new house: core.Spawn(w, …).
+func (w *Worker) Settle(h *stack.House) { w.system.settle(h, w) }
+
+// Index returns the worker's number in its system, from 0.
+func (w *Worker) Index() int { return w.hot.Index }
+
+// Turn is one pass of the loop: take what others sent, run ready houses, fire
+// timers, look at the network, run what that made ready, end what the turn put
+// off. It never blocks. It reports whether there was or is anything to do. Only
+// the loop calls it; in a Manual system, the caller.
+func (w *Worker) Turn() (busy bool) {
+	hot := &w.hot
+	hot.Now = w.system.config.Clock()
+	w.turns++
+	hot.TakeRungs()
+	done := hot.Run(turnMax)
+	fired := w.fire()
+	polled := w.poll()
+	if fired || polled {
+		done += hot.Run(turnMax) + 1
+	}
+	w.endTurn()
+	return done > 0 || !hot.Idle()
+}
+
+// fire queues the promises whose time has come.
+func (w *Worker) fire() (any bool) {
+	if w.wheel.Len() == 0 {
+		return false
+	}
+	for n := w.wheel.Advance(w.hot.Now); n != nil; {
+		next := n.Next // read first: the queue's link is the same
+		n.Prev, n.Next = nil, nil
+		w.hot.Fire(n)
+		n, any = next, true
+	}
+	return any
+}
+
+// poll hands out what the network has, without blocking.
+func (w *Worker) poll() (any bool) {
+	if w.poller == nil || w.poller.Len() == 0 {
+		return false
+	}
+	n, err := w.poller.Poll()
+	w.checkPoll(err)
+	return n > 0
+}
+
+// endTurn does what a turn puts off to do it once: writes, deadlines, pools,
+// counters.
+func (w *Worker) endTurn() {
+	hot := &w.hot
+	hot.RunDeferred()
+	hot.ArmFresh()
+	hot.Shard.Flush()
+	if hot.Now >= w.trimAt {
+		w.trim()
+	}
+	if w.turns-w.published >= publishEvery {
+		w.publish()
+	}
+}
+
+func (w *Worker) trim() {
+	w.hot.Count.Add(stack.CountTrimmed, uint64(w.hot.Shard.Trim(w.hot.Now)))
+	if w.hot.Index == 0 {
+		w.system.guests.Pools.Trim(w.hot.Now)
+	}
+	w.trimAt = w.hot.Now + pool.TrimEvery
+}
+
+// NextWake returns how long the worker may sleep until it has a timer to fire or
+// pools to trim, ns. Only the loop calls it; in a Manual system, the caller.
+func (w *Worker) NextWake() int64 {
+	at := w.trimAt
+	if when, ok := w.wheel.Next(); ok && when < at {
+		at = when
+	}
+	return max(0, at-w.system.config.Clock())
+}
+
+// driver is the Worker as its houses see it.
+type driver Worker
+
+func (d *driver) Wake() {
+	if d.poller != nil {
+		d.poller.Wake()
+	}
+}
+
+func (d *driver) Clock() int64 {
+	d.hot.Now = d.system.config.Clock()
+	return d.hot.Now
+}
+
+func (d *driver) Arm(n *future.Node) { d.wheel.Arm(n, n.When) }
+
+func (d *driver) Disarm(n *future.Node) { d.wheel.Cancel(n) }
+
+func (d *driver) Settle(h *stack.House, beside *stack.Worker) {
+	d.system.settle(h, d.system.workers[beside.Index])
+}
+
+func (d *driver) Offload(job *stack.Stack) bool { return d.system.offload.submit(job) }
+
+func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
+	d.failed.report(d.system.config.Logger, d.hot.Now, err)
+}
+
+func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
+
+func (d *driver) Queued(ns int64) {}

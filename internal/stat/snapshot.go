@@ -1,0 +1,85 @@
+package stat
+
+import "math"
+
+// Snapshot is what a Histogram held when it was last published, or the sum of
+// several such. It is empty when zero, belongs to whoever made it, and is
+// reused freely. About 15 KiB: keep it in a field rather than on the stack.
+type Snapshot struct {
+	counts [buckets]uint64
+	count  uint64 // Invariant: the sum of counts
+	sum    uint64
+	max    int64 // Invariant: no counted value is greater
+}
+
+// Snapshot overwrites dst with what h held at its last Publish. Any goroutine. If a
+// Publish runs meanwhile, dst has some buckets from before it and some from after;
+// Count and Quantile agree with each other even then, Mean may be off by what the
+// two differ in.
+//
+//alloc:none
+func (h *Histogram) Snapshot(dst *Snapshot) {
+	dst.count = 0
+	for i := range dst.counts {
+		n := h.published[i].Load() // pairs with the stores in Publish, as do the next two
+		dst.counts[i] = n
+		dst.count += n
+	}
+	dst.sum = h.publishedSum.Load()
+	dst.max = h.publishedMax.Load()
+}
+
+// Merge adds what o holds to s.
+//
+//alloc:none
+func (s *Snapshot) Merge(o *Snapshot) {
+	for i, n := range o.counts {
+		s.counts[i] += n
+	}
+	s.count += o.count
+	s.sum += o.sum
+	s.max = max(s.max, o.max)
+}
+
+// Count returns how many durations were recorded.
+func (s *Snapshot) Count() uint64 { return s.count }
+
+// Max returns the greatest duration in ns, exactly; 0 if there is none.
+func (s *Snapshot) Max() int64 { return s.max }
+
+// Mean returns the mean duration in ns, rounded down; 0 if there is none.
+func (s *Snapshot) Mean() int64 {
+	if s.count == 0 {
+		return 0
+	}
+	return int64(s.sum / s.count)
+}
+
+// Quantile returns, in ns, the duration that a share q of the recorded ones does not
+// exceed: that of rank q*Count, rounded up. It is never below the true one and at
+// most 1/32 above. A q of 0 or less yields the least, of 1 or more the greatest,
+// which is Max exactly. 0 if nothing was recorded.
+func (s *Snapshot) Quantile(q float64) int64 {
+	left := s.rank(q)
+	if left == 0 {
+		return 0
+	}
+	for i, n := range s.counts {
+		if n >= left {
+			return min(bucketMax(i), s.max)
+		}
+		left -= n
+	}
+	panic("stat: a snapshot counts more than its buckets hold")
+}
+
+// rank returns the place, from 1 to count, of quantile q; 0 if there is none.
+func (s *Snapshot) rank(q float64) uint64 {
+	if q >= 1 {
+		return s.count // beyond 2^53 the product below need not be exact
+	}
+	if !(q > 0) { // so that NaN is 0
+		return min(1, s.count)
+	}
+	return min(max(uint64(math.Ceil(q*float64(s.count))), 1), s.count)
+}
