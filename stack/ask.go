@@ -105,7 +105,10 @@ func (s *Stack) Bind(p *future.Promise, to *House, h *Handler, limit int64) *Sta
 	c.to = to
 	c.back = at
 	c.lane = Calls
-	c.deadline = w.deadline(s, limit)
+	c.deadline = s.deadline
+	if c.deadline == 0 || limit > 0 {
+		c.deadline = w.deadline(s, limit)
+	}
 	c.id = s.Promise(p, c.deadline)
 	p.Call = &c.Object
 	return c

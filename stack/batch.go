@@ -145,10 +145,7 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 			break
 		}
 		h.lanes[Calls].pop()
-		w.Count.Messages++
-		if m.back != nil {
-			w.Count.Asks++
-		}
+		w.handled++
 		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
 			w.drop(h, m)
 			continue

@@ -159,7 +159,7 @@ func (q *Inflight[Req, Rep]) Cancel(w *Worker) {
 		case c.complete:
 		case c.state == suspended:
 			c.err = ErrCancelled
-			w.Count.Cancelled++
+			w.Count.Add(CountCancelled, 1)
 			w.end(c.to, &c.Stack)
 		default:
 			c.cancelled.Store(true)

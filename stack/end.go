@@ -93,7 +93,7 @@ func (w *Worker) noticeFailed(h *House, s *Stack) {
 	if _, told := s.err.(*PanicError); told || s.err == ErrStopped || s.err == ErrCancelled {
 		return
 	}
-	w.Count.Failures++
+	w.Count.Add(CountFailures, 1)
 	w.Driver.Failed(h, s, failure(h, s))
 }
 
@@ -104,16 +104,16 @@ func (w *Worker) drop(h *House, s *Stack) {
 	switch {
 	case h.phase != open:
 		s.err = ErrStopped
-		w.Count.Refused++
+		w.Count.Add(CountRefused, 1)
 	case s.cancelled.Load():
 		s.err = ErrCancelled
-		w.Count.Cancelled++
+		w.Count.Add(CountCancelled, 1)
 	default:
 		s.err = ErrTimeout
-		w.Count.Expired++
+		w.Count.Add(CountExpired, 1)
 	}
 	if s.back == nil && s.guest == nil {
-		w.Count.DeadLetter++
+		w.Count.Add(CountDeadLetter, 1)
 	}
 	w.end(h, s)
 }
@@ -136,7 +136,7 @@ func (w *Worker) start(h *House) {
 		return
 	}
 	if err := w.hook(h, h.Hooks.Started); err != nil {
-		w.Count.Failures++
+		w.Count.Add(CountFailures, 1)
 		w.Driver.Failed(h, nil, err)
 		w.stop(h)
 	}
@@ -158,7 +158,7 @@ func (w *Worker) stop(h *House) {
 	}
 	if h.Hooks != nil {
 		if err := w.hook(h, h.Hooks.Stopped); err != nil {
-			w.Count.Failures++
+			w.Count.Add(CountFailures, 1)
 			w.Driver.Failed(h, nil, err)
 		}
 	}

@@ -144,6 +144,7 @@ func (g *Guests) Done(c *Call) {
 
 // answerGuest ends the stack of a guest's ask on a worker.
 func (w *Worker) answerGuest(s *Stack) {
+	w.Count.Add(CountAnswers, 1)
 	if c := s.guest; !c.finish(s) {
 		w.Shard.Put(&s.Object)
 		w.Shard.Put(&c.Object)

@@ -36,10 +36,11 @@ type House struct {
 	// Written by the owner.
 	lanes   [lanes]queue
 	fired   future.Queue // promises whose time came
+	ahead   int32        // Invariant: the stacks in the lanes before Calls, and the fired promises
 	next    *House       // ready queue
 	prev    *House       // ready queue
 	ready   bool         // queued or being visited
-	hot     bool         // queued among the houses with replies
+	hot     bool         // queued among the houses with replies, or being visited
 	phase   phase
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset
@@ -122,11 +123,13 @@ func (h *House) wrapID() {
 
 // hasMail reports whether a visit would find anything. Only the owner may ask.
 func (h *House) hasMail() bool {
-	return h.lanes[Calls].head != nil || h.lanes[Replies].head != nil ||
-		h.lanes[System].head != nil || !h.fired.Empty() || h.inbox.Load() != nil
+	return h.ahead != 0 || h.lanes[Calls].head != nil || h.inbox.Load() != nil
 }
 
-// urgent reports whether the house goes ahead of houses with calls only.
-func (h *House) urgent() bool {
-	return h.lanes[Replies].head != nil || h.lanes[System].head != nil || !h.fired.Empty()
+// put appends s to its lane. Only the owner may call it.
+func (h *House) put(s *Stack) {
+	h.lanes[s.lane].push(s)
+	if s.lane != Calls {
+		h.ahead++
+	}
 }

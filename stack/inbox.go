@@ -113,7 +113,7 @@ func (w *Worker) TakeRungs() {
 			h.drain()
 			w.makeReady(h)
 		} else {
-			w.Count.Forwards++
+			w.Count.Add(CountForwards, 1)
 			h.pushRung()
 		}
 		h = next
@@ -132,7 +132,7 @@ func (h *House) drain() {
 	}
 	for oldest != nil {
 		next := oldest.next
-		h.lanes[oldest.lane].push(oldest)
+		h.put(oldest)
 		oldest = next
 	}
 }

@@ -18,22 +18,21 @@ const (
 
 // Run visits ready houses until none is ready or about limit messages were
 // handled. It returns the number handled. Only who runs w's turn calls it.
-func (w *Worker) Run(limit int) (done int) {
-	before := w.Count.Messages
-	for {
-		done = int(w.Count.Messages - before)
-		if done >= limit || w.Idle() {
-			return done
-		}
-		w.guarded(limit - done)
+func (w *Worker) Run(limit int) int {
+	handled, visits := w.handled, w.visits
+	end := handled + uint64(limit)
+	for w.handled < end && !w.Idle() {
+		w.guarded(end)
 	}
+	w.Count.Add(CountVisits, w.visits-visits)
+	w.Count.Add(CountMessages, w.handled-handled)
+	return int(w.handled - handled)
 }
 
 // guarded is Run up to the first panic of user code, which it contains.
-func (w *Worker) guarded(limit int) {
+func (w *Worker) guarded(end uint64) {
 	defer w.contain()
-	end := w.Count.Messages + uint64(limit)
-	for w.Count.Messages < end {
+	for w.handled < end {
 		h := w.pick()
 		if h == nil {
 			return
@@ -42,20 +41,21 @@ func (w *Worker) guarded(limit int) {
 	}
 }
 
-// pick unlinks the house to visit next.
+// pick unlinks the house to visit next. While it is visited it counts as hot, so
+// that nobody moves it between the queues.
 func (w *Worker) pick() *House {
-	h := w.hot.head
-	if h != nil && (w.cold.head == nil || w.streak < hotStreak) {
-		w.hot.remove(h)
+	if w.hot.head != nil && (w.cold.head == nil || w.streak < hotStreak) {
 		if w.cold.head != nil {
 			w.streak++
 		}
-		return h
+		return w.hot.pop()
 	}
 	w.streak = 0
-	if h = w.cold.head; h != nil {
-		w.cold.remove(h)
+	if w.cold.head == nil {
+		return nil
 	}
+	h := w.cold.pop()
+	h.hot = true
 	return h
 }
 
@@ -63,27 +63,24 @@ func (w *Worker) pick() *House {
 func (w *Worker) visit(h *House) {
 	w.house = h
 	w.urgents = 0
-	w.Count.Visits++
-	if w.Count.Visits&15 == 0 {
+	w.visits++
+	if w.visits&15 == 0 {
 		w.Driver.Queued(w.Now - h.waiting())
 	}
 	if h.inbox.Load() != nil {
 		h.drain()
 	}
 	for n := w.Budget; n > 0; n-- {
-		if h.urgent() && w.urgents < replyStreak {
+		if h.ahead != 0 && (w.urgents < replyStreak || h.lanes[Calls].head == nil) {
 			w.first(h)
 			continue
 		}
-		w.urgents = 0
 		s := h.lanes[Calls].pop()
 		if s == nil {
-			if !h.urgent() {
-				break
-			}
-			continue
+			break
 		}
-		w.Count.Messages++
+		w.urgents = 0
+		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
@@ -94,8 +91,18 @@ func (w *Worker) visit(h *House) {
 
 // first handles what goes ahead of calls: a system message, a timer or an answer.
 func (w *Worker) first(h *House) {
+	h.ahead--
+	w.handled++
+	if s := h.lanes[Replies].head; s != nil && h.lanes[System].head == nil && h.fired.Empty() {
+		h.lanes[Replies].pop()
+		w.urgents++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
+		w.resolve(h, s)
+		return
+	}
 	if s := h.lanes[System].pop(); s != nil {
-		w.Count.Messages++
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
@@ -103,16 +110,11 @@ func (w *Worker) first(h *House) {
 		return
 	}
 	w.urgents++
-	if !h.fired.Empty() {
-		w.expire(h, future.PromiseOf(h.fired.Pop()))
-		return
-	}
-	s := h.lanes[Replies].pop()
-	w.Count.Messages++
+	p := future.PromiseOf(h.fired.Pop())
 	if w.Trace != nil {
-		w.Trace(h, s)
+		w.Trace(h, stackOf(p.Owner))
 	}
-	w.resolve(h, s)
+	w.expire(h, p)
 }
 
 // waiting returns since when the oldest known message of h waits.
@@ -123,22 +125,24 @@ func (h *House) waiting() int64 {
 	return h.readyAt
 }
 
-// leave ends the visit of w.house: it is queued again if it has mail.
+// leave ends the visit of h: it is queued again if it has mail.
 func (w *Worker) leave(h *House) {
-	w.house = nil
-	h.readyAt = w.Now
-	if h.hasMail() {
-		w.enqueue(h)
-	} else {
-		h.ready, h.hot = false, false
+	if h.ahead != 0 {
+		h.readyAt = w.Now
+		w.hot.push(h)
+		return
 	}
+	h.hot = false
+	if h.lanes[Calls].head == nil && h.inbox.Load() == nil {
+		h.ready = false
+		return
+	}
+	h.readyAt = w.Now
+	w.cold.push(h)
 }
 
 // begin starts the handler of a call, or drops it.
 func (w *Worker) begin(h *House, s *Stack) {
-	if s.back != nil {
-		w.Count.Asks++
-	}
 	if h.phase != open || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.drop(h, s)
 		return
@@ -146,18 +150,23 @@ func (w *Worker) begin(h *House, s *Stack) {
 	if s.by.batch != nil {
 		s = w.gather(h, s)
 	}
-	w.enter(h, s, s.by.first)
+	s.state = running
+	w.current, w.inStep = s, true // current stays until the next step
+	w.after(h, s, s.by.first(h.self(), s.self))
 }
 
-// enter runs a step of s: the transition idle or suspended -> running, and out
-// of it as the step says.
+// enter goes on with a suspended stack.
 func (w *Worker) enter(h *House, s *Stack, f step) {
 	s.state = running
 	w.current, w.inStep = s, true
-	y := f(h.self(), s.self)
+	w.after(h, s, f(h.self(), s.self))
+}
+
+// after is the transition out of running, as the step that ended says.
+func (w *Worker) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
 	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil {
-		// The most frequent ends, without the detours of w.end.
+		// The most frequent ends, without the detours of end.
 		if s.by.class == classNotice {
 			w.Shard.Put(&s.Object)
 			return
@@ -173,11 +182,11 @@ func (w *Worker) enter(h *House, s *Stack, f step) {
 		}
 		return
 	}
-	w.leaveStep(h, s, y)
+	w.oddly(h, s, y)
 }
 
-// leaveStep is the transition out of running, as the step says.
-func (w *Worker) leaveStep(h *House, s *Stack, y Yield) {
+// oddly is after for the less frequent ends.
+func (w *Worker) oddly(h *House, s *Stack, y Yield) {
 	switch {
 	case y.how == yieldEnd && s.state == ended:
 		w.end(h, s)
@@ -221,6 +230,7 @@ func (w *Worker) ArmFresh() {
 func (w *Worker) Fire(n *future.Node) {
 	h := stackOf(future.PromiseOf(n).Owner).to
 	h.fired.Push(n)
+	h.ahead++
 	w.makeReady(h)
 }
 
@@ -228,7 +238,7 @@ func (w *Worker) Fire(n *future.Node) {
 func (w *Worker) resolve(h *House, c *Stack) {
 	p := h.table.Take(c.id, &w.Shard)
 	if p == nil {
-		w.Count.Late++
+		w.Count.Add(CountLate, 1)
 		w.Shard.Put(&c.Object)
 		return
 	}
@@ -241,15 +251,11 @@ func (w *Worker) resolve(h *House, c *Stack) {
 
 // expire ends a promise whose time came and whose answer didn't.
 func (w *Worker) expire(h *House, p *future.Promise) {
-	w.Count.Messages++
 	h.table.Take(p.ID, &w.Shard)
 	if !p.Timer {
-		w.Count.Timeouts++
+		w.Count.Add(CountTimeouts, 1)
 		p.Err = ErrTimeout
 		abandon(p)
-	}
-	if w.Trace != nil {
-		w.Trace(h, stackOf(p.Owner))
 	}
 	w.answered(h, p)
 }
@@ -279,7 +285,7 @@ func (w *Worker) won(h *House, s *Stack) bool {
 
 // giveUp ends a suspended stack whose asker gave up.
 func (w *Worker) giveUp(h *House, s *Stack) {
-	w.Count.Cancelled++
+	w.Count.Add(CountCancelled, 1)
 	s.err = ErrCancelled
 	w.end(h, s)
 }
@@ -298,6 +304,7 @@ func abandon(p *future.Promise) {
 func (w *Worker) disarm(h *House, p *future.Promise) {
 	if p.Queued() {
 		h.fired.Remove(&p.Node)
+		h.ahead--
 	} else {
 		w.Driver.Disarm(&p.Node)
 	}
@@ -323,7 +330,7 @@ func (w *Worker) contain() {
 func (w *Worker) fail(h *House, s *Stack, value any) {
 	s.state = ended
 	s.err = &PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
-	w.Count.Failures++
+	w.Count.Add(CountFailures, 1)
 	w.Driver.Failed(h, s, s.err)
 	w.end(h, s)
 }

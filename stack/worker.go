@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -19,8 +20,10 @@ type Worker struct {
 
 	// Written by whoever runs the turn.
 	Shard   pool.Shard
-	Now     int64 // the clock as last read, ns since the process began
-	Count   Counts
+	Now     int64      // the clock as last read, ns since the process began
+	Count   stat.Group // by the constants below; the driver publishes it
+	visits  uint64
+	handled uint64     // messages
 	hot     readyQueue // houses with replies or system messages
 	cold    readyQueue // houses with calls only
 	streak  int        // hot visits in a row while cold ones waited
@@ -64,36 +67,50 @@ type Driver interface {
 	Queued(ns int64)
 }
 
-// Counts are plain counters of one worker; its driver publishes them.
-type Counts struct {
-	Turns      uint64
-	Visits     uint64
-	Messages   uint64 // stacks taken from lanes: calls, replies, timers, system
-	Asks       uint64 // calls with an asker that began or were refused here
-	Late       uint64 // answers that nobody waits for any more
-	Expired    uint64 // calls dropped because their deadline had passed
-	Cancelled  uint64 // calls dropped because their asker gave up
-	Timeouts   uint64 // promises whose deadline passed
-	Refused    uint64 // calls to a stopped actor
-	DeadLetter uint64 // notices that nobody handled
-	Failures   uint64 // panics, and Throws of notices
-	Forwards   uint64 // rungs for a house that had moved
-	Parks      uint64
-	Wakes      uint64 // parks ended by another worker or guest
-}
+// The counters of a worker; see Worker.Count.
+const (
+	CountTurns      = iota
+	CountVisits     // of houses
+	CountMessages   // taken from lanes: calls, replies, timers, system messages
+	CountAnswers    // asks that ended here: replied to, failed, or refused
+	CountLate       // answers that nobody waited for any more
+	CountExpired    // calls dropped because their deadline had passed
+	CountCancelled  // stacks ended because their asker gave up
+	CountTimeouts   // promises whose deadline passed
+	CountRefused    // calls to a stopped actor
+	CountDeadLetter // notices that nobody handled
+	CountFailures   // panics, and Throws of notices
+	CountForwards   // rungs for a house that had moved
+	CountParks
+	CountTrimmed // pooled objects left to the collector
+)
 
 // readyQueue is the ready houses of one class, linked both ways because a queued
 // house that gets its first reply changes class.
 type readyQueue struct{ head, tail *House }
 
+// push appends h, which stands in no queue: its links are nil.
 func (q *readyQueue) push(h *House) {
-	h.next, h.prev = nil, q.tail
 	if q.tail == nil {
 		q.head = h
 	} else {
+		h.prev = q.tail
 		q.tail.next = h
 	}
 	q.tail = h
+}
+
+// pop removes the first house of a queue that has one.
+func (q *readyQueue) pop() *House {
+	h := q.head
+	q.head = h.next
+	if h.next == nil {
+		q.tail = nil
+	} else {
+		h.next.prev = nil
+		h.next = nil
+	}
+	return h
 }
 
 func (q *readyQueue) remove(h *House) {
@@ -121,11 +138,8 @@ func (w *Worker) makeReady(h *House) {
 	}
 	h.ready = true
 	h.readyAt = w.Now
-	w.enqueue(h)
-}
-
-func (w *Worker) enqueue(h *House) {
-	if h.hot = h.urgent(); h.hot {
+	if h.ahead != 0 {
+		h.hot = true
 		w.hot.push(h)
 	} else {
 		w.cold.push(h)
@@ -134,14 +148,14 @@ func (w *Worker) enqueue(h *House) {
 
 // promote moves a queued house that got its first reply to the hot queue.
 func (w *Worker) promote(h *House) {
-	if !h.hot && h != w.house && h.urgent() {
+	if !h.hot && h.ahead != 0 {
 		w.cold.remove(h)
 		h.hot = true
 		w.hot.push(h)
 	}
 }
 
-// Push delivers a stack that was begun on this worker.
+// Push delivers a call that was begun on this worker.
 //
 //alloc:none
 func (w *Worker) Push(s *Stack) {
@@ -154,13 +168,9 @@ func (w *Worker) Push(s *Stack) {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	h.lanes[s.lane].push(s)
+	h.lanes[Calls].push(s)
 	if !h.ready {
-		h.ready = true
-		h.readyAt = w.Now
-		w.enqueue(h)
-	} else if s.lane == System {
-		w.promote(h)
+		w.makeReady(h)
 	}
 }
 
@@ -168,6 +178,7 @@ func (w *Worker) Push(s *Stack) {
 func (w *Worker) reply(s *Stack) {
 	h := s.back
 	s.lane = Replies
+	w.Count.Add(CountAnswers, 1)
 	if h.owner.Load() != w {
 		s.send()
 		return
@@ -176,10 +187,10 @@ func (w *Worker) reply(s *Stack) {
 		w.overtaken(h)
 	}
 	h.lanes[Replies].push(s)
+	h.ahead++
 	if !h.ready {
-		h.ready = true
+		h.ready, h.hot = true, true
 		h.readyAt = w.Now
-		h.hot = true
 		w.hot.push(h)
 	} else if !h.hot {
 		w.promote(h)

@@ -1,0 +1,108 @@
+package channel
+
+import (
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// chunkSize is the bytes of one slab of output: a socket takes a few at once.
+const chunkSize = 16 << 10
+
+// chunk is one slab of output; the unsent bytes are data.B()[sent:data.Len()].
+type chunk struct {
+	data pool.Bytes
+	sent int
+}
+
+// output is the bytes of a connection that wait to be sent, in order. The chunks
+// are a queue in a slice that is kept: it grows to what the connection needs.
+type output struct {
+	chunks []chunk
+	first  int // chunks before it are sent
+	unsent int // bytes
+}
+
+// reserve returns room for n bytes behind what is queued; the caller appends to
+// it and calls commit.
+func (o *output) reserve(s *pool.Shard, n int) []byte {
+	if o.first < len(o.chunks) {
+		last := &o.chunks[len(o.chunks)-1]
+		if room := last.data.Cap() - last.data.Len(); room >= n {
+			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
+		}
+	}
+	if o.first > 0 && len(o.chunks) == cap(o.chunks) {
+		n := copy(o.chunks, o.chunks[o.first:])
+		clear(o.chunks[n:])
+		o.chunks, o.first = o.chunks[:n], 0
+	}
+	b := s.Bytes(max(chunkSize, n))
+	o.chunks = append(o.chunks, chunk{data: b.Grow(0)})
+	return b.Grow(b.Cap()).B()[:0]
+}
+
+// commit queues what was appended to the room last reserved.
+func (o *output) commit(room []byte) {
+	last := &o.chunks[len(o.chunks)-1]
+	if last.data.Len()+len(room) > last.data.Cap() {
+		panic("channel: Encode appended more than Size said")
+	}
+	last.data = last.data.Grow(last.data.Len() + len(room))
+	o.unsent += len(room)
+}
+
+// send writes as much as the socket takes.
+func (o *output) send(fd int, iov *netio.IOVecs) error {
+	for o.unsent > 0 {
+		n, err := o.write(fd, iov)
+		o.sent(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) write(fd int, iov *netio.IOVecs) (int, error) {
+	if o.first == len(o.chunks)-1 {
+		c := &o.chunks[o.first]
+		return netio.Write(fd, c.data.B()[c.sent:])
+	}
+	iov.Reset()
+	for i := o.first; i < len(o.chunks); i++ {
+		c := &o.chunks[i]
+		if !iov.Add(c.data.B()[c.sent:]) {
+			break
+		}
+	}
+	return netio.Writev(fd, iov)
+}
+
+// sent drops n bytes from the front.
+func (o *output) sent(n int) {
+	o.unsent -= n
+	for n > 0 {
+		c := &o.chunks[o.first]
+		left := c.data.Len() - c.sent
+		if n < left {
+			c.sent += n
+			return
+		}
+		n -= left
+		c.data.Release()
+		*c = chunk{}
+		o.first++
+	}
+	if o.first == len(o.chunks) {
+		o.chunks, o.first = o.chunks[:0], 0
+	}
+}
+
+// drop lets go of everything.
+func (o *output) drop() {
+	for i := range o.chunks {
+		o.chunks[i].data.Release()
+		o.chunks[i] = chunk{}
+	}
+	*o = output{chunks: o.chunks[:0]}
+}
