@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// codec is the Redis protocol on one connection.
+type codec struct{ decoder resp.Decoder }
+
+func (c *codec) Decode(in []byte, cmd *resp.Command) (int, error) {
+	n, err := c.decoder.Decode(in, cmd)
+	if n > 0 && cmd.Len() == 0 {
+		err = channel.ErrSkip
+	}
+	return n, err
+}
+
+func (c *codec) Need() int { return c.decoder.Need() }
+
+// frameMax is what surrounds the bytes of a reply, and the longest reply without
+// bytes, in bytes.
+const frameMax = 32
+
+func (c *codec) Size(rep *resp.Reply, err error) int {
+	if err != nil {
+		return frameMax + len(failure(err))
+	}
+	return frameMax + len(rep.Str) + len(rep.Text)
+}
+
+func (c *codec) Encode(out []byte, rep *resp.Reply, err error) []byte {
+	if err != nil {
+		return resp.AppendError(out, failure(err))
+	}
+	return resp.AppendReply(out, rep)
+}
+
+func (c *codec) Refuse(out []byte, err error) []byte { return resp.AppendError(out, err.Error()) }
+
+// failure says what went wrong within the server.
+func failure(err error) string {
+	switch {
+	case errors.Is(err, core.ErrTimeout):
+		return "ERR the store didn't answer in time"
+	case errors.Is(err, core.ErrStopped):
+		return "ERR the server is shutting down"
+	}
+	return "ERR internal error"
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.network, "network", "tcp", "tcp or unix")
+	flag.StringVar(&o.address, "addr", ":6380", "where to listen: host:port, or a path")
+	flag.IntVar(&o.workers, "workers", 0, "workers; 0: as many as CPUs, at least 2")
+	flag.DurationVar(&o.spin, "spin", 0, "how long an idle worker spins before it parks; 0: the default")
+	drain := flag.Duration("drain", 10*time.Second, "how long SIGTERM lets connections finish")
+	flag.Parse()
+	if err := run(o, *drain); err != nil {
+		fmt.Fprintln(os.Stderr, "kv:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until SIGTERM or an interrupt, then drains.
+func run(o options, drain time.Duration) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	o.seed = maphash.Bytes(maphash.MakeSeed(), nil)
+	s, err := start(ctx, o)
+	if err != nil {
+		return err
+	}
+	slog.Info("kv listens", "address", s.server.Addr(), "workers", len(s.system.Workers()), "stores", s.cluster.len())
+	<-ctx.Done()
+	stop() // a second signal ends the process at once
+	slog.Info("kv drains")
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	return s.system.Shutdown(ctx)
+}
+
+var _ house.Config

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+const (
+	// sweepEvery is how often a store looks for expired keys that nobody asks for.
+	sweepEvery = 100 * time.Millisecond
+	// sweepBatch is how many it looks at, and sweepsMax how many batches it takes
+	// at once while a fourth of a batch was expired: as Redis does.
+	sweepBatch = 20
+	sweepsMax  = 50
+)
+
+// sweepStack is the sweep of one store. It never ends.
+type sweepStack struct {
+	core.NoticeStack[struct{}]
+	tick core.Future[core.Tick]
+}
+
+func (t *store) sweep(s *sweepStack) core.Yield {
+	for range sweepsMax {
+		if looked, expired := t.table.ExpireSome(sweepBatch, core.Now(s)); expired*4 < looked || looked == 0 {
+			break
+		}
+	}
+	core.Timer.Ask(s, &s.tick, sweepEvery)
+	return core.Suspend(s, (*store).sweep)
+}
