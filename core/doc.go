@@ -1,0 +1,45 @@
+// Package core is what the code of actors imports.
+//
+// An actor is a struct of yours; one thread at a time runs it. A message is a
+// plain struct. A handler is a method that takes a stack, the message in progress:
+// it returns, or it asks others and suspends until they have answered.
+//
+//	type Cache struct{ disk core.Port[Read, Block] }
+//
+//	var CacheGet = core.Handle((*Cache).get) // what others may ask of a Cache
+//
+//	type getStack struct { // one Get in progress
+//		core.AskStack[Get, Value]
+//		block core.Future[Block] // fields survive a wait
+//	}
+//
+//	func (c *Cache) get(s *getStack) core.Yield {
+//		c.disk.Ask(s, &s.block, Read{Page: s.Req.Key >> 4})
+//		return core.Suspend(s, (*Cache).gotBlock)
+//	}
+//
+//	func (c *Cache) gotBlock(s *getStack) core.Yield {
+//		b, err := s.block.Get()
+//		if err != nil {
+//			return s.Throw(err)
+//		}
+//		return s.Return(Value{N: b.Sum})
+//	}
+//
+// While a stack is suspended its actor handles other messages: what must hold
+// across a wait belongs in the stack, not in the actor.
+//
+// [Spawn] makes an actor from a factory and returns its [Address]; a handler At an
+// address is a [Port], which steps ask with Port.Ask and other goroutines
+// ("guests") with [Ask]. Notices, messages without an answer, have [HandleNotice],
+// [NoticePort] and [Notice]. A fan-out is an array of futures, a loop of asks and
+// one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
+// [Timer] is a port; [Offload] runs what blocks.
+//
+// Rules: a step never blocks. Bytes in a request or a reply live as long as the
+// stack that carries them; a reply's bytes come from s.Bytes or s.Copy. An answer
+// is readable until its future is asked again or its stack ends. A panic ends its
+// stack with [ErrPanic] and nothing else.
+//
+// Nothing here allocates per message in steady state.
+package core

@@ -1,0 +1,38 @@
+// Package stack is the machine: stacks, the houses that they run in, and the hot
+// state of the workers that visit houses.
+//
+// A [Stack] is one message being handled: request, locals that survive a wait,
+// promises, reply, mailbox node and pool entry in one pooled object. A user's
+// struct embeds it through one of the kinds: [AskStack], [NoticeStack],
+// [BatchAskStack], [BatchNoticeStack], [ChannelStack]. A handler is a state
+// machine whose states are steps, methods func (a *A) step(s *S) Yield.
+//
+// The life of an ask:
+//
+//	idle       taken from the asker's shard; bound to a promise in the table of
+//	           the asker's house under a fresh id; pushed to the callee's house
+//	running    a step runs, on the worker that owns the callee's house
+//	suspended  the step ended with Suspend or its kin: at least one promise waits;
+//	           an answer, or the wheel, brings it back to running
+//	ended      Return, Throw, a panic, a cancel, a stop: what it asked is cancelled,
+//	           then it goes home, to the lane of replies of the asker's house
+//
+// At home its id finds the promise, or nobody: then it is counted and freed.
+// Otherwise the promise is done and holds the stack until the answer isn't
+// needed any more.
+//
+// Who may touch what: next belongs to whoever holds the stack; the return
+// address to the asker's owner before the push; everything else to the callee's
+// owner from dequeue to push home, then to the asker's owner again. The promise
+// belongs to the owner of the asker's house. A stack never points to its asker's
+// stack or promise, only to the house and an id, so that an asker may be gone.
+//
+// A [House] is where one actor lives. It belongs to one [Worker] at a time, and
+// messages between houses of one worker cost no atomic write; the file inbox.go
+// has the protocol for all others. Within a house, system messages go first, then
+// answers and timers, then calls in order of arrival; between houses, those with
+// answers go first; both with ageing, so that nobody starves.
+//
+// This package is the runtime's. Actors import core, which re-exports what they
+// need; mains import house.
+package stack
