@@ -8,7 +8,7 @@ import (
 
 // loop runs the worker until it is told to leave.
 func (w *Worker) loop() {
-	defer close(w.gone)
+	defer w.exit()
 	for {
 		if w.Turn() {
 			w.idleAt = 0
@@ -17,12 +17,23 @@ func (w *Worker) loop() {
 		if w.leaving.Load() {
 			w.hot.Leave()
 			w.publish()
+			w.left = true
 			return
 		}
 		if !w.spinning() {
 			w.park()
 		}
 	}
+}
+
+// exit is deferred around the loop: a step that calls runtime.Goexit, as a test's
+// FailNow does, ends the goroutine but not the worker.
+func (w *Worker) exit() {
+	if w.left {
+		close(w.gone)
+		return
+	}
+	go w.loop()
 }
 
 // spinning reports whether a worker with nothing to do should look again

@@ -114,6 +114,10 @@ func (s *System) closePollers() {
 // Workers returns the system's workers. Spawn on one to place an actor by hand.
 func (s *System) Workers() []*Worker { return s.workers }
 
+// Clock reads the system's clock, in nanoseconds: what core.Now is about. Any
+// goroutine may call it.
+func (s *System) Clock() int64 { return s.config.Clock() }
+
 // Settle puts a new house on the workers in turn: core.Spawn(system, …).
 func (s *System) Settle(h *stack.House) { s.settle(h, nil) }
 

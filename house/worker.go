@@ -35,6 +35,7 @@ type Worker struct {
 	turns     uint64
 
 	leaving atomic.Bool // written by the system: leave when all is done
+	left    bool        // the loop has ended for good
 	gone    chan struct{}
 }
 

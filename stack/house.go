@@ -30,8 +30,9 @@ type House struct {
 	rung     atomic.Bool           // this house stands on one worker's chain of rungs
 	rungNext *House                // belongs to that chain
 	owner    atomic.Pointer[Worker]
+	ghost    atomic.Int32 // in invariant builds: 1 while its owner visits it
 
-	_ [32]byte // others' line ends here
+	_ [24]byte // others' line ends here
 
 	// Written by the owner.
 	lanes   [lanes]queue
@@ -131,5 +132,22 @@ func (h *House) put(s *Stack) {
 	h.lanes[s.lane].push(s)
 	if s.lane != Calls {
 		h.ahead++
+	}
+}
+
+// enter and exit bracket what only the owner may do, in invariant builds: they
+// find two threads in one house, which no atomic word would show.
+func (h *House) enter(w *Worker) {
+	if h.owner.Load() != w {
+		panic("stack: a worker visits a house of another")
+	}
+	if h.ghost.Add(1) != 1 {
+		panic("stack: two visits to one house at once")
+	}
+}
+
+func (h *House) exit() {
+	if h.ghost.Add(-1) != 0 {
+		panic("stack: two visits to one house at once")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 const (
@@ -61,6 +62,9 @@ func (w *Worker) pick() *House {
 
 // visit handles up to Budget messages of h, which is ready and unlinked.
 func (w *Worker) visit(h *House) {
+	if invariant.Enabled {
+		h.enter(w)
+	}
 	w.house = h
 	w.urgents = 0
 	w.visits++
@@ -127,6 +131,9 @@ func (h *House) waiting() int64 {
 
 // leave ends the visit of h: it is queued again if it has mail.
 func (w *Worker) leave(h *House) {
+	if invariant.Enabled {
+		h.exit()
+	}
 	if h.ahead != 0 {
 		h.readyAt = w.Now
 		w.hot.push(h)
@@ -317,11 +324,13 @@ func (w *Worker) contain() {
 		return // no panic, or none of user code: it passes
 	}
 	w.inStep = false
-	h, s := w.house, w.current
-	if value := recover(); value != nil {
-		w.fail(h, s, value)
-		w.leave(h)
+	value := recover()
+	if value == nil {
+		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
 	}
+	h := w.house
+	w.fail(h, w.current, value)
+	w.leave(h)
 }
 
 // fail ends s because user code panicked with value.

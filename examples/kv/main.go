@@ -10,8 +10,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/stackhouse-go/stackhouse/house"
 )
 
 func main() {
@@ -45,5 +43,3 @@ func run(o options, drain time.Duration) error {
 	defer cancel()
 	return s.system.Shutdown(ctx)
 }
-
-var _ house.Config

@@ -278,7 +278,8 @@ func freedTwice() { panic("table: block freed twice") }
 //
 //go:noinline
 func poison(b block) {
-	for i := headerBytes; i < len(b); i++ {
-		b[i] = 0xdb
+	b = b[min(headerBytes, len(b)):]
+	for n := copy(b, "\xdb"); n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
 	}
 }

@@ -88,7 +88,7 @@ func TestChurnKeepsArenaWithinTwiceLive(t *testing.T) {
 		} {
 			random := rand.New(rand.NewPCG(seed, 1))
 			tab := New(Config{Seed: seed})
-			worst := churn(t, tab, random, c.operations, c.keys, func() int { return c.size(random) })
+			worst := churn(t, tab, random, fewer(c.operations), c.keys, func() int { return c.size(random) })
 			t.Logf("%s: %.2f", name, worst)
 			if worst > 2 {
 				t.Errorf("%s, seed %d: arena is %.2f times the live bytes", name, seed, worst)
@@ -164,7 +164,7 @@ func TestNoThrashAtSegmentEnd(t *testing.T) {
 	for _, size := range []int{10, 200, 5000, 100_000} {
 		tab := New(Config{})
 		value := make([]byte, size)
-		for i := range 300 {
+		for i := range fewer(300) {
 			key := fmt.Appendf(nil, "%d", i)
 			set := func() int {
 				if err := tab.Set(key, value, 0); err != nil {
@@ -251,7 +251,7 @@ func TestOnlySparseSegmentsLeave(t *testing.T) {
 
 // When all that can be gained is gained, nothing moves any more.
 func TestTidyingEnds(t *testing.T) {
-	for keep := range 8 {
+	for keep := range fewer(8) {
 		tab := sparse(t, func(segment uint32, i int) bool { return i%8 > keep })
 		for range 20_000 {
 			tab.ExpireSome(0, 0)

@@ -1,6 +1,18 @@
 package table
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// fewer makes long tests shorter where each step costs more.
+func fewer(n int) int {
+	if invariant.Race {
+		return max(n/8, 1)
+	}
+	return n
+}
 
 // check verifies all invariants and returns the first that is broken.
 func (t *Table) check() error {

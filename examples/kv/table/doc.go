@@ -8,44 +8,47 @@
 // # Nothing to scan
 //
 // A map[string][]byte with ten million entries is twenty million pointers, and
-// each collection follows them all. Here an entry is a run of bytes in a segment,
-// an array without pointers of up to 1 MiB, and refers to others by location, a
-// number. The index is one array of numbers, the deadlines are pages of numbers.
-// The collector marks such arrays without looking inside. What it does follow is
-// one pointer for each segment, each page of 256 deadlines and each value above
-// 256 KiB: the work of a collection grows with the megabytes held at one pointer
-// each, not with the entries.
+// each collection follows them all. Here an entry is a run of bytes in a
+// segment, an array without pointers of up to 1 MiB, and refers to others by
+// location, a number. The index is one array of numbers, the deadlines are
+// pages of numbers. The collector marks such arrays without looking inside.
+// What it does follow is one pointer for each segment, each page of 256
+// deadlines and each value above 256 KiB: the work of a collection grows with
+// the megabytes held at one pointer each, not with the entries.
 //
 // # Bounded
 //
 // Every call does a bounded amount of housekeeping, whatever the table holds.
 // The index grows and shrinks by at most 16 slots a call. Memory is given back:
-// an entry that changes its size moves to a block that fits it by a fifth, and
-// segments that stay sparsely used are emptied, a few blocks a call, and dropped.
-// So the arena is at most about 1.5 times the blocks in use, whichever way sizes
-// drift, plus one segment for each size class in use. What is not bounded by a
-// constant: copying and clearing a value takes as long as its length, and a new
-// array for the index (16 bytes a slot) is one allocation, which the Go runtime
-// may have to clear.
+// an entry that changes its size moves to a block of which it leaves less than
+// a fifth unused, and segments that stay sparsely used are emptied, a few
+// blocks a call, and dropped. So after some calls the arena is at most about
+// 1.5 times the blocks in use, whichever way sizes drift, plus one segment for
+// each size class in use. What is not bounded by a constant: copying and
+// clearing a value takes as long as its length, and a new array for the index
+// (16 bytes a slot) is one allocation, which the Go runtime may have to clear.
 //
-// In steady state nothing is allocated. A table that grows allocates segments;
-// one that shrinks drops them to the collector.
+// While no size class gains or loses a third of its entries, nothing is
+// allocated. A class that grows allocates segments; one that shrinks drops them
+// to the collector, as a value above 256 KiB does that goes or changes its
+// size.
 //
 // # Expiry
 //
 // An entry whose deadline has come is not found any more, and is deleted when
-// somebody looks for it. The owner calls [Table.ExpireSome] now and then for those
-// that nobody looks for. [Table.Len] counts both until they are deleted, as DBSIZE
-// of Redis does.
+// somebody looks for it. The owner calls [Table.ExpireSome] now and then for
+// those that nobody looks for. [Table.Len] counts both until they are deleted,
+// as DBSIZE of Redis does.
 //
 // # Hash flooding
 //
-// Whoever can choose keys that collide can turn a hash table into a list. [Hash]
-// is keyed by a seed of the process, which main draws at random and tells nobody.
-// All constants that it multiplies by depend on the seed, so collisions can't be
-// made ahead, as they can for hashes whose seed is only a start value. It is not a
-// cryptographic function: a client that measures the server's answers long enough
-// may learn about the seed. Who serves such clients puts a limit before the
-// server, or SipHash here. The seed is an argument, rather than that of
-// hash/maphash, because a run can be repeated only if its hashes can.
+// Whoever can choose keys that collide can turn a hash table into a list.
+// [Hash] is keyed by a seed of the process, which main draws at random and
+// tells nobody. All constants that it multiplies by depend on the seed, so
+// collisions can't be made ahead, as they can for hashes whose seed is only a
+// start value. It is not a cryptographic function: a client that measures the
+// server's answers long enough may learn about the seed. Who serves such
+// clients puts a limit before the server, or SipHash here. The seed is an
+// argument, rather than that of hash/maphash, because a run can be repeated
+// only if its hashes can.
 package table

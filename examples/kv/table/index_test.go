@@ -46,7 +46,7 @@ func TestIndexResizesInSteps(t *testing.T) {
 // The hardest case of the Invariant at migrateSlots: nothing but insertions from
 // the moment at which the index begins to shrink.
 func TestIndexGrowsWhileItShrinks(t *testing.T) {
-	for n := 100; n < 400; n += 3 {
+	for n := 100; n < 100+fewer(300); n += 3 {
 		tab := New(Config{IndexMin: 8})
 		for i := range n {
 			_ = tab.Set(fmt.Appendf(nil, "%d", i), nil, 0)
