@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"io"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
@@ -9,46 +10,72 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// readsMax is how many reads a connection makes in one of its turns, before
-// others have theirs.
-const readsMax = 4
+const (
+	// readsMax is how many reads a connection makes in one of its turns, before
+	// others have theirs.
+	readsMax = 4
+	// readMax is the largest Config.ReadSize.
+	readMax = pool.SlabMax
+	// leaveTurns is in how many of its turns a connection reads on when the server
+	// drains: 1 MiB at 16 KiB a read. What a client sent before comes to less.
+	leaveTurns = 16
+	// swallowMax is how many reads a connection makes of what nobody will look at,
+	// before it is closed.
+	swallowMax = 64
+)
 
-// readMax is the largest Config.ReadSize.
-const readMax = pool.SlabMax
+// phase is a connection's life. It only ever goes forward.
+//
+//	open      reads, decodes, answers
+//	leaving   the server drains: the same, until what had arrived is read; then ending
+//	refusing  the client sent what can't be decoded: takes nothing in; when what is in
+//	          flight has been answered it is told so; then ending
+//	ending    takes nothing in; closes when nothing is in flight or unsent. So it is,
+//	          too, when the client has ended its side
+//	deaf      the same, and results are dropped: behind the last result, after a failure
+//	          of the socket, or when the server cuts off
+//	closing   what is in flight is being cancelled
+//	closed    the descriptor is closed; requests still under way end unheard
+type phase uint8
+
+const (
+	open phase = iota
+	leaving
+	refusing
+	ending
+	deaf
+	closing
+	closed
+)
 
 // conn is one accepted connection. It is an owned stack of the house that serves
 // it, pushed whenever there is something to do; all its fields belong to that
 // house's worker.
-//
-//	open      reads, decodes, answers
-//	draining  reads no more; closes when nothing is in flight or unsent: the
-//	          client ended its side, sent what can't be decoded, asked for its last
-//	          result, or the server drains
-//	closed    the descriptor is closed; requests still under way end unheard
 type conn[Req, Rep any] struct {
 	stack.Stack
 	site  *site
 	serve *service[Req, Rep]
-	codec Codec[Req, Rep]
+	codec Codec[Req, Rep] // nil until the first turn
 	fd    int
 	token netio.Token
 
-	queued   bool // pushed, and not run yet
-	draining bool
-	deaf     bool // draining, and results are dropped
-	closed   bool
-	readable bool // the socket may have bytes
-	hungUp   bool // the client ended, or broke, its side
-	writable bool // the socket may take bytes
-	refused  error
+	phase    phase
+	queued   bool  // pushed, and not run yet
+	readable bool  // the socket may have bytes
+	writable bool  // the socket may take bytes
+	hungUp   bool  // the client ended, or broke, its side
+	suspect  bool  // it did so since the last look
+	turns    uint8 // leaving: turns left to read in
+	refused  error // why the client is refused
 
 	in       pool.Bytes // received and not decoded: in.B()[from:]
 	from     int
+	begun    *core.ChannelStack[Req, Rep] // the request that Decode is at
 	inflight stack.Inflight[Req, Rep]
 	out      output
 	flush    stack.Deferred
 
-	activeAt int64 // when bytes last came, ns
+	activeAt int64 // when bytes last came, or the last of a result went, ns
 	stuckAt  int64 // since when the socket takes nothing, ns; 0: it does
 	idle     core.Future[core.Tick]
 	stuck    core.Future[core.Tick]
@@ -59,8 +86,10 @@ type conn[Req, Rep any] struct {
 // Ready is called by the poller, in the worker's turn.
 func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 	c.readable = c.readable || r&(netio.Readable|netio.Closed) != 0
-	c.hungUp = c.hungUp || r&netio.Closed != 0
 	c.writable = c.writable || r&netio.Writable != 0
+	if r&netio.Closed != 0 {
+		c.hungUp, c.suspect = true, true
+	}
 	if c.readable || c.out.unsent > 0 {
 		c.schedule()
 	}
@@ -68,7 +97,7 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 
 // schedule has run called in a turn of the house.
 func (c *conn[Req, Rep]) schedule() {
-	if !c.queued && !c.closed {
+	if !c.queued && c.phase < closing {
 		c.queued = true
 		c.Worker().Push(&c.Stack)
 	}
@@ -77,15 +106,24 @@ func (c *conn[Req, Rep]) schedule() {
 // run is the step of the connection when it was pushed.
 func (c *conn[Req, Rep]) run() core.Yield {
 	c.queued = false
-	if c.closed {
+	if c.phase == closed {
 		return stack.End(&c.Stack)
+	}
+	if c.codec == nil {
+		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
 	}
 	w := c.Worker()
 	c.encode(w)
-	if c.refused == nil && !c.draining {
+	if c.takes() {
 		c.receive(w)
 	}
-	if c.late(w.Now) || c.finished() {
+	c.refuse(w)
+	c.check(w)
+	if c.finished() {
+		c.swallow(w)
+		return stack.End(&c.Stack)
+	}
+	if c.late(w.Now) {
 		return stack.End(&c.Stack)
 	}
 	if c.out.unsent > 0 {
@@ -102,31 +140,48 @@ func (c *conn[Req, Rep]) tick() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// receive reads and decodes until the socket has no more, a limit stops it, or
-// it has had its share of the turn.
-func (c *conn[Req, Rep]) receive(w *stack.Worker) {
-	for range readsMax {
-		c.decode(w)
-		if !c.readable || c.full() || c.refused != nil || c.draining {
-			return
-		}
-		if !c.read(w) {
-			return
-		}
-	}
-	c.decode(w)
-	if c.readable && !c.full() && !c.draining {
-		c.schedule()
-	}
-}
+// takes reports whether requests may come in.
+func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
 
 // full reports whether results must leave before more requests may come in.
 func (c *conn[Req, Rep]) full() bool {
 	return c.inflight.Len() >= c.serve.config.InflightMax || c.out.unsent >= c.serve.config.OutputMax
 }
 
-// read reads once; false: there is nothing, or the client has ended its side.
-func (c *conn[Req, Rep]) read(w *stack.Worker) bool {
+// receive reads and decodes until the socket has no more, a limit stops it, or
+// it has had its share of the turn.
+func (c *conn[Req, Rep]) receive(w *stack.Worker) {
+	for reads := 0; ; reads++ {
+		c.decode(w)
+		switch {
+		case !c.takes() || c.full():
+			return
+		case !c.readable:
+			if c.phase == leaving {
+				c.phase = ending
+			}
+			return
+		case reads == readsMax:
+			c.pause()
+			return
+		}
+		c.read(w)
+	}
+}
+
+// pause lets others have their turn before more is read.
+func (c *conn[Req, Rep]) pause() {
+	if c.phase == leaving {
+		if c.turns--; c.turns == 0 {
+			c.phase = ending
+			return
+		}
+	}
+	c.schedule()
+}
+
+// read reads once.
+func (c *conn[Req, Rep]) read(w *stack.Worker) {
 	have := c.room(w)
 	space := c.in.Grow(c.in.Cap()).B()[have:]
 	n, err := netio.Read(c.fd, space)
@@ -136,17 +191,20 @@ func (c *conn[Req, Rep]) read(w *stack.Worker) bool {
 		if n < len(space) && !c.hungUp {
 			c.readable = false // drained; the next byte is a new event
 		}
-		return true
+		return
 	}
 	c.readable = false
-	if err != netio.ErrAgain {
-		c.draining = true
-		c.hungUp = true
-	}
 	if c.in.Len() == c.from {
 		c.dropInput()
 	}
-	return false
+	switch err {
+	case netio.ErrAgain:
+	case io.EOF:
+		c.phase = ending
+		c.dropInput() // the start of a request that will not end
+	default:
+		c.cutOff(w)
+	}
 }
 
 // room makes room for a read behind the bytes not decoded yet and returns how
@@ -159,10 +217,10 @@ func (c *conn[Req, Rep]) room(w *stack.Worker) int {
 	if have > 0 {
 		want = max(want, min(c.codec.Need(), 2*have))
 	}
-	if c.in.Cap() > 0 && c.in.Cap()-c.in.Len() >= min(want-have, want/4) && c.in.Cap()-c.from > have {
+	if free := c.in.Cap() - c.in.Len(); free > 0 && free >= min(want-have, want/4) {
 		return c.in.Len()
 	}
-	b := w.Shard.Bytes(max(want, have+want/4))
+	b := w.Shard.Bytes(max(want, have+max(want, have)/4))
 	copy(b.B(), c.in.B()[c.from:])
 	c.in.Release()
 	c.in, c.from = b.Grow(have), 0
@@ -176,43 +234,58 @@ func (c *conn[Req, Rep]) dropInput() {
 
 // decode starts a handler for every whole request that was received.
 func (c *conn[Req, Rep]) decode(w *stack.Worker) {
-	for c.from < c.in.Len() && !c.full() && c.refused == nil && !c.draining {
-		s := stack.Inbound[Req, Rep](w, c.House(), c.serve.handler, c)
-		n, err := c.codec.Decode(c.in.B()[c.from:], &s.Req)
-		if n > 0 && err == nil {
-			c.inflight.Accept(w, s, c.in)
-			c.from += n
-			continue
-		}
-		w.Discard(&s.Stack)
-		switch {
-		case err == ErrSkip && n > 0:
-			c.from += n
-		case err != nil:
-			c.refused = err
-			c.serve.counts.refused.Add(1)
-		default:
+	for c.from < c.in.Len() && c.takes() && !c.full() {
+		if !c.decodeOne(w, c.in.B()[c.from:]) {
 			return
 		}
 	}
-	if c.from == c.in.Len() && c.in.Len() > 0 {
+	if c.from == c.in.Len() && c.from > 0 {
 		c.dropInput()
 	}
 }
 
+// decodeOne decodes a request from the start of in; false: its end is missing.
+func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) bool {
+	s := stack.Inbound[Req, Rep](w, c.House(), c.serve.handler, c)
+	c.begun = s // if Decode panics, close gives it back
+	n, err := c.codec.Decode(in, &s.Req)
+	if uint(n) > uint(len(in)) {
+		panic("channel: Decode took other bytes than it got")
+	}
+	c.begun = nil
+	if n > 0 && err == nil {
+		c.inflight.Accept(w, s, c.in)
+		c.from += n
+		return true
+	}
+	w.Discard(&s.Stack)
+	switch {
+	case err == ErrSkip && n > 0:
+		c.from += n
+		return true
+	case err != nil:
+		c.refused, c.phase = err, refusing
+		c.serve.counts.refused.Add(1)
+		c.dropInput()
+	}
+	return false
+}
+
 // result is called when a request in flight has ended.
 func (c *conn[Req, Rep]) result() {
-	if c.closed {
+	switch c.phase {
+	case closing: // close discards it
+	case closed:
 		c.discard(c.Worker())
-		return
+	default:
+		c.schedule()
 	}
-	c.schedule()
 }
 
 // encode turns complete results into bytes, in the order of their requests,
 // unless too many are unsent already.
 func (c *conn[Req, Rep]) encode(w *stack.Worker) {
-	if c.deaf {
+	if c.phase == deaf {
 		c.discard(w)
 		return
 	}
@@ -226,18 +299,30 @@ func (c *conn[Req, Rep]) encode(w *stack.Worker) {
 			return
 		}
 	}
-	if c.refused != nil && c.inflight.Len() == 0 && !c.draining {
+}
+
+// refuse tells the client, once it has the results in flight, that it can't be
+// understood.
+func (c *conn[Req, Rep]) refuse(w *stack.Worker) {
+	if c.phase == refusing && c.inflight.Len() == 0 {
 		room := c.out.reserve(&w.Shard, refusalMax)
 		c.out.commit(c.codec.Refuse(room, c.refused))
-		c.draining = true
+		c.phase = ending
 	}
 }
 
 // hangUp ends what is in flight: no further result is heard.
 func (c *conn[Req, Rep]) hangUp(w *stack.Worker) {
-	c.draining, c.deaf = true, true
+	c.phase = deaf
+	c.dropInput()
 	c.inflight.Cancel(w)
 	c.discard(w)
+}
+
+// cutOff is hangUp, and drops what is unsent.
+func (c *conn[Req, Rep]) cutOff(w *stack.Worker) {
+	c.out.drop()
+	c.hangUp(w)
 }
 
 // discard frees complete results that nobody will read.
@@ -247,14 +332,38 @@ func (c *conn[Req, Rep]) discard(w *stack.Worker) {
 	}
 }
 
-// finished reports whether a draining connection has nothing left to do.
+// check looks whether the client, of which nothing can be read now, is gone: if it
+// ended its side only, it waits for its results.
+func (c *conn[Req, Rep]) check(w *stack.Worker) {
+	if c.suspect && c.phase < deaf && c.inflight.Len() > 0 && netio.ConnectError(c.fd) != nil {
+		c.cutOff(w)
+	}
+	c.suspect = false
+}
+
+// finished reports whether a connection that takes nothing in has nothing left to do.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.draining && c.inflight.Len() == 0 && c.out.unsent == 0
+	return c.phase >= ending && c.inflight.Len() == 0 && c.out.unsent == 0
+}
+
+// swallow reads what has arrived and nobody wants: the kernel answers the close of
+// a socket with unread bytes by a reset, which may overtake the last results.
+func (c *conn[Req, Rep]) swallow(w *stack.Worker) {
+	if !c.readable {
+		return
+	}
+	b := w.Shard.Bytes(readMax)
+	for range swallowMax {
+		if n, _ := netio.Read(c.fd, b.B()); n < b.Len() {
+			break
+		}
+	}
+	b.Release()
 }
 
 // write is the deferred end of a turn: it sends what the turn encoded.
 func (c *conn[Req, Rep]) write() {
-	if c.closed || !c.writable {
+	if c.phase >= closing || !c.writable {
 		return
 	}
 	w := c.Worker()
@@ -271,11 +380,13 @@ func (c *conn[Req, Rep]) write() {
 			c.schedule() // to arm the write timeout
 		}
 	case err != nil:
-		c.out.drop()
-		c.hangUp(w)
+		c.cutOff(w)
 		c.schedule()
-	case c.draining || c.inflight.Complete() || (!c.full() && (c.readable || c.from < c.in.Len())):
-		c.schedule()
+	default:
+		c.activeAt = w.Now
+		if c.phase != open || c.inflight.Complete() || (!c.full() && (c.readable || c.from < c.in.Len())) {
+			c.schedule()
+		}
 	}
 }
 
@@ -317,35 +428,41 @@ func remaining(timeout time.Duration, elapsed int64) time.Duration {
 	return min(timeout, timerMax)
 }
 
-// drain has the connection close when its results are out.
+// drain has the connection close when what has arrived is answered.
 func (c *conn[Req, Rep]) drain() {
-	c.draining = true
-	c.schedule()
+	if c.phase == open {
+		c.phase, c.turns = leaving, leaveTurns
+		c.readable = true // the poller may not have told yet
+		c.schedule()
+	}
 }
 
-// kill closes the connection at once.
+// kill closes the connection at once: in its next turn.
 func (c *conn[Req, Rep]) kill() {
-	if c.closed {
-		return
+	if c.phase < closing {
+		c.cutOff(c.Worker())
+		c.schedule()
 	}
-	c.out.drop()
-	c.hangUp(c.Worker())
-	c.schedule()
 }
 
-// close releases everything. It is called once, by the runtime, when run has
-// ended for good, panicked, or the house stopped.
+// close releases everything. The runtime calls it when run has ended for good or
+// panicked, the house stopped, or a push came too late for either.
 func (c *conn[Req, Rep]) close() {
-	if c.closed {
+	if c.phase == closed {
 		return
 	}
-	c.closed = true
 	w := c.Worker()
-	c.site.poller.Remove(c.token, c.fd)
-	netio.Close(c.fd)
+	c.phase = closing // results don't leave the queue while Cancel walks it
+	c.inflight.Cancel(w)
+	c.phase = closed
+	c.discard(w)
+	if c.begun != nil {
+		w.Discard(&c.begun.Stack)
+		c.begun = nil
+	}
 	c.dropInput()
 	c.out.drop()
-	c.inflight.Cancel(w)
-	c.discard(w)
+	c.site.poller.Remove(c.token, c.fd)
+	netio.Close(c.fd)
 	c.site.remove(c)
 }

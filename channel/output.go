@@ -44,11 +44,17 @@ func (o *output) reserve(s *pool.Shard, n int) []byte {
 // commit queues what was appended to the room last reserved.
 func (o *output) commit(room []byte) {
 	last := &o.chunks[len(o.chunks)-1]
-	if last.data.Len()+len(room) > last.data.Cap() {
+	have := last.data.Len()
+	if have+len(room) > last.data.Cap() {
 		panic("channel: Encode appended more than Size said")
 	}
-	last.data = last.data.Grow(last.data.Len() + len(room))
-	o.unsent += len(room)
+	last.data = last.data.Grow(have + len(room))
+	if len(room) > 0 && &room[0] != &last.data.B()[have] {
+		panic("channel: Encode returned other bytes than those it was to append to")
+	}
+	if o.unsent += len(room); o.unsent == 0 {
+		o.drop() // nothing will be sent that takes the chunk along
+	}
 }
 
 // send writes as much as the socket takes.
@@ -75,7 +81,9 @@ func (o *output) write(fd int, iov *netio.IOVecs) (int, error) {
 			break
 		}
 	}
-	return netio.Writev(fd, iov)
+	n, err := netio.Writev(fd, iov)
+	iov.Reset() // it would keep long results from the collector
+	return n, err
 }
 
 // sent drops n bytes from the front.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
@@ -53,8 +54,8 @@ type Stats struct {
 
 // Listen opens a server. Each front serves, on its own worker, the connections
 // accepted there; the system must have been started. TCP sockets are one for each
-// front, with SO_REUSEPORT; connections of a Unix socket are dealt to the fronts in turn.
-// It blocks: only guests may call it.
+// front, with SO_REUSEPORT; connections of a Unix socket are dealt to the fronts in
+// turn. ctx limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -66,12 +67,12 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	s := &Server[Req, Rep]{}
 	s.service = service[Req, Rep]{config: c, handler: h.by}
 	s.service.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
-	fds, err := s.bind(len(fronts))
-	if err != nil {
-		return nil, fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err)
+	listeners, err := s.bind(len(fronts))
+	if err == nil {
+		err = s.open(ctx, listeners, housesOf(fronts))
 	}
-	if err := s.open(ctx, fds, housesOf(fronts)); err != nil {
-		return nil, errors.Join(fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err), s.Close(ctx))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err), s.cutOff(ctx))
 	}
 	return s, nil
 }
@@ -83,45 +84,54 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 	return all
 }
 
-// bind opens the listening sockets: one for each of n fronts, or one and -1 for
-// the others.
-func (s *Server[Req, Rep]) bind(n int) (fds []int, err error) {
+// bind opens the listening sockets: one for each of n fronts, or one for all.
+func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	c := &s.service.config
-	address := c.Address
+	listeners := make([]parcel, n)
+	reuse := n > 1
+	if c.Network == "unix" {
+		n, reuse = 1, false
+	}
+	s.bound = c.Address
 	for i := range n {
-		if i > 0 && c.Network == "unix" {
-			fds = append(fds, -1)
-			continue
-		}
-		fd, bound, err := netio.Listen(c.Network, address, netio.ListenOptions{ReusePort: n > 1})
+		fd, bound, err := netio.Listen(c.Network, s.bound, netio.ListenOptions{ReusePort: reuse})
 		if err != nil {
-			for _, fd := range fds {
-				netio.Close(fd)
-			}
+			release(listeners)
 			return nil, err
 		}
-		fds = append(fds, fd)
-		s.bound, address = bound, bound // port 0: the others take the same
+		listeners[i] = parcel{fd: fd, full: true}
+		s.bound = bound // port 0: the others take the same
 	}
-	return fds, nil
+	return listeners, nil
 }
 
-// open spawns a site beside each front and has it accept.
-func (s *Server[Req, Rep]) open(ctx context.Context, fds []int, fronts []*stack.House) error {
-	var peers []core.NoticePort[int]
-	for i, front := range fronts {
+func release(all []parcel) {
+	for i := range all {
+		all[i].Release()
+	}
+}
+
+// open spawns a site beside each front and has it accept. The first, which may
+// share with the others, comes last.
+func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts []*stack.House) error {
+	defer release(listeners) // that no site was asked to take
+	var peers []core.NoticePort[parcel]
+	for _, front := range fronts {
 		at := core.Spawn(near{front}, func() *site {
-			return &site{fd: fds[i], conns: &s.conns, max: int64(s.service.config.ConnsMax),
+			return &site{fd: -1, conns: &s.conns, max: int64(s.service.config.ConnsMax),
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		})
 		s.sites = append(s.sites, at)
 		peers = append(peers, siteAdopt.At(at))
 	}
-	if s.service.config.Network != "unix" {
+	if s.service.config.Network != "unix" || len(peers) == 1 {
 		peers = nil
 	}
-	for _, at := range s.sites {
-		if _, err := core.Ask(ctx, siteOpen.At(at), opening{peers}); err != nil {
+	for i := range s.sites {
+		i = len(s.sites) - 1 - i
+		listener := listeners[i]
+		listeners[i].full = false
+		if _, err := core.Ask(ctx, siteOpen.At(s.sites[i]), opening{listener, peers}); err != nil {
 			return err
 		}
 	}
@@ -138,10 +148,15 @@ func (n near) Settle(h *stack.House) {
 
 // admit makes the connection of an accepted descriptor.
 func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err error) {
-	c := &conn[Req, Rep]{site: st, serve: v, codec: v.config.Codec(), fd: fd, writable: true}
+	if front.Actor() == nil {
+		if st.peers == nil {
+			st.stop() // so that new connections go where they are served
+		}
+		return core.ErrStopped
+	}
+	c := &conn[Req, Rep]{site: st, serve: v, fd: fd, writable: true}
 	stack.Own(c, front, v.owned)
-	w := front.Owner()
-	c.activeAt = w.Now
+	c.activeAt = front.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }
 	netio.SetNoDelay(fd) // fails on a Unix socket, which has no delay
 	if c.token, err = st.poller.Add(fd, c); err != nil {
@@ -150,6 +165,9 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 	st.add(c)
 	v.counts.accepted.Add(1)
 	c.schedule()
+	if st.draining {
+		c.drain()
+	}
 	return nil
 }
 
@@ -171,31 +189,63 @@ func (s *Server[Req, Rep]) Stats() Stats {
 	}
 }
 
-// Drain stops accepting, lets every connection finish what is in flight, sends
-// it and closes. It returns when all are closed; if ctx ends first they are
-// closed at once, and the error says how many were. It blocks: only guests may call it, or
+// Drain stops accepting, has every connection answer what it was sent so far, and
+// closes it. It returns when all are closed; if ctx ends first they are closed at
+// once, and the error says how many were. It blocks: only guests may call it, or
 // house.System.OnShutdown.
 func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
-	for _, at := range s.sites {
-		if _, err := core.Ask(ctx, siteStop.At(at), struct{}{}); err != nil && !errors.Is(err, core.ErrStopped) {
-			return err
-		}
+	err := s.askSites(ctx, siteDrain)
+	if err == nil {
+		err = s.askSites(ctx, siteEmpty)
 	}
-	for _, at := range s.sites {
-		_, err := core.Ask(ctx, siteDrain.At(at), struct{}{})
-		if err != nil && !errors.Is(err, core.ErrStopped) {
-			return fmt.Errorf("channel: %d connections were cut off: %w", s.conns.Load(), errors.Join(err, s.Close(context.WithoutCancel(ctx))))
-		}
+	if err != nil {
+		n := s.conns.Load()
+		return errors.Join(fmt.Errorf("channel: %d connections were cut off: %w", n, err), s.cutOff(ctx))
 	}
-	return nil
+	return s.Close(ctx)
 }
 
-// Close stops accepting and closes every connection at once. It blocks: only
-// guests may call it.
+// Close stops accepting and closes every connection at once; it returns when all
+// are closed. It blocks: only guests may call it.
 func (s *Server[Req, Rep]) Close(ctx context.Context) error {
+	err := s.askSites(ctx, siteKill)
+	if err == nil {
+		err = s.askSites(ctx, siteEmpty)
+	}
 	for _, at := range s.sites {
-		if _, err := core.Ask(ctx, siteKill.At(at), struct{}{}); err != nil && !errors.Is(err, core.ErrStopped) {
-			return err
+		if err != nil {
+			break
+		}
+		err = at.StopWait(ctx)
+	}
+	return err
+}
+
+// cutOffTimeout is how long closing at once may take: a handler may block its worker.
+const cutOffTimeout = 5 * time.Second
+
+// cutOff is Close when ctx may have ended.
+func (s *Server[Req, Rep]) cutOff(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutOffTimeout)
+	defer cancel()
+	return s.Close(ctx)
+}
+
+// askSites asks all sites the same, one after the other. It doesn't mind those that
+// have stopped, nor that an ask without a deadline has the system's default.
+func (s *Server[Req, Rep]) askSites(ctx context.Context, what core.Handler[site, struct{}, int]) error {
+	for _, at := range s.sites {
+		for {
+			_, err := core.Ask(ctx, what.At(at), struct{}{})
+			if err == nil || errors.Is(err, core.ErrStopped) {
+				break
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !errors.Is(err, core.ErrTimeout) {
+				return err
+			}
 		}
 	}
 	return nil

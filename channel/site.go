@@ -12,10 +12,13 @@ import (
 const (
 	// acceptsMax is how many connections a site accepts in one go.
 	acceptsMax = 64
+	// lastAcceptsMax is how many it still takes from the queue of a listener that it
+	// is about to close: the system's usual limit of that queue.
+	lastAcceptsMax = 4096
 	// acceptPause is how long a site doesn't accept when descriptors are used up.
 	acceptPause = 100 * time.Millisecond
-	// drainPoll is how often a draining site looks whether its connections are gone.
-	drainPoll = time.Millisecond
+	// emptyPoll is how often a site looks whether its connections are gone.
+	emptyPoll = time.Millisecond
 )
 
 // connection is a conn of any types.
@@ -34,15 +37,54 @@ type site struct {
 	open   bool // fd is registered
 	accept acceptor
 	admit  func(st *site, fd int) error
-	peers  []core.NoticePort[int] // sites that get accepted descriptors in turn; nil: all stay here
+	peers  []core.NoticePort[parcel] // sites that get accepted descriptors in turn; nil: all stay here
 	turn   int
-	first  connection
-	count  int
-	conns  *atomic.Int64 // of the whole server
-	max    int64
-	closed bool // accepts no more
-	iov    netio.IOVecs
+
+	closed   bool // accepts no more
+	draining bool // connections finish
+	killed   bool // and there will be no other
+
+	first connection
+	count int
+	conns *atomic.Int64 // of the whole server
+	max   int64
+	iov   netio.IOVecs
 }
+
+// parcel is a descriptor in a message to a site. Unless the site unpacks it, who
+// frees the message closes it: the site may have stopped, or its whole system.
+type parcel struct {
+	fd    int
+	full  bool
+	conns *atomic.Int64 // that the descriptor is counted in; nil: it isn't
+}
+
+func (p *parcel) unpack() int {
+	p.full = false
+	return p.fd
+}
+
+// Release implements stack.Releaser.
+func (p *parcel) Release() {
+	if !p.full {
+		return
+	}
+	p.full = false
+	netio.Close(p.fd)
+	if p.conns != nil {
+		p.conns.Add(-1)
+	}
+}
+
+// opening gives a site its listening socket, and tells it the others if it
+// shares what it accepts.
+type opening struct {
+	listener parcel
+	peers    []core.NoticePort[parcel]
+}
+
+// Release implements stack.Releaser.
+func (o *opening) Release() { o.listener.Release() }
 
 // acceptor is the listening socket as an owned stack.
 type acceptor struct {
@@ -52,36 +94,34 @@ type acceptor struct {
 	pause  core.Future[core.Tick]
 }
 
+type (
+	openStack  struct{ core.AskStack[opening, int] }
+	killStack  struct{ core.AskStack[struct{}, int] }
+	emptyStack struct {
+		core.AskStack[struct{}, int]
+		tick core.Future[core.Tick]
+	}
+	adoptStack struct{ core.NoticeStack[parcel] }
+)
+
 var (
 	siteOpen  = core.Handle((*site).begin)
-	siteStop  = core.Handle((*site).stopAccepting)
 	siteDrain = core.Handle((*site).drainAll)
 	siteKill  = core.Handle((*site).killAll)
+	siteEmpty = core.Handle((*site).empty)
 	siteAdopt = core.HandleNotice((*site).adopt)
 
 	acceptHandler = stack.NewOwned("channel accept", (*acceptor).run, (*acceptor).tick, (*acceptor).finish)
 )
 
-type (
-	openStack  struct{ core.AskStack[opening, int] }
-	killStack  struct{ core.AskStack[struct{}, int] }
-	drainStack struct {
-		core.AskStack[struct{}, int]
-		tick core.Future[core.Tick]
-	}
-	adoptStack struct{ core.NoticeStack[int] }
-)
-
-// opening tells a site the others, if it shares what it accepts.
-type opening struct{ peers []core.NoticePort[int] }
-
 // begin registers the listening socket with the worker's poller.
 func (st *site) begin(s *openStack) core.Yield {
 	st.poller = s.Worker().Net.(*netio.Poller)
 	st.peers = s.Req.peers
-	if st.fd < 0 {
+	if !s.Req.listener.full {
 		return s.Return(0)
 	}
+	st.fd = s.Req.listener.unpack()
 	st.accept.site = st
 	stack.Own(&st.accept, s.House(), acceptHandler)
 	if err := st.listen(); err != nil {
@@ -115,20 +155,9 @@ func (a *acceptor) Ready(netio.Ready) {
 // run accepts. The socket is polled level-triggered: what is left over calls again.
 func (a *acceptor) run() core.Yield {
 	a.queued = false
-	st := a.site
-	for range acceptsMax {
-		if !st.open {
-			break
-		}
-		fd, err := netio.Accept(st.fd)
-		if err != nil {
-			if err != netio.ErrAgain { // out of descriptors, most likely: they may come back
-				st.unlisten()
-				core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
-			}
-			break
-		}
-		st.place(fd)
+	if st := a.site; !st.acceptSome(acceptsMax) && !a.pause.Waiting() {
+		st.unlisten()
+		core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
 	}
 	return stack.Again(&a.Stack)
 }
@@ -143,36 +172,49 @@ func (a *acceptor) tick() core.Yield {
 
 func (a *acceptor) finish() { a.site.stop() }
 
+// acceptSome accepts at most n connections; false: the system can't give any, most
+// likely for want of descriptors. They may come back.
+func (st *site) acceptSome(n int) bool {
+	for range n {
+		if !st.open {
+			return true
+		}
+		fd, err := netio.Accept(st.fd)
+		if err != nil {
+			return err == netio.ErrAgain
+		}
+		st.place(fd)
+	}
+	return true
+}
+
 // place gives an accepted descriptor to the site whose turn it is.
 func (st *site) place(fd int) {
+	p := parcel{fd: fd, full: true, conns: st.conns}
 	if st.conns.Add(1) > st.max {
-		st.conns.Add(-1)
-		netio.Close(fd)
+		p.Release()
 		return
 	}
 	if st.peers == nil {
-		st.take(fd)
+		st.take(&p)
 		return
 	}
 	st.turn++
-	st.peers[st.turn%len(st.peers)].Notice(&st.accept.Stack, fd)
+	st.peers[st.turn%len(st.peers)].Notice(&st.accept.Stack, p)
 }
 
-// adopt takes a descriptor that another site accepted.
+// adopt takes a descriptor that another site accepted, or leaves it in its parcel.
 func (st *site) adopt(s *adoptStack) core.Yield {
-	if st.closed {
-		st.conns.Add(-1)
-		netio.Close(s.Msg)
-	} else {
-		st.take(s.Msg)
+	if !st.killed {
+		st.take(&s.Msg)
 	}
 	return s.Return()
 }
 
-func (st *site) take(fd int) {
-	if st.admit(st, fd) != nil {
-		st.conns.Add(-1)
-		netio.Close(fd)
+func (st *site) take(p *parcel) {
+	if st.admit(st, p.unpack()) != nil {
+		p.full = true
+		p.Release()
 	}
 }
 
@@ -204,6 +246,16 @@ func (st *site) remove(c connection) {
 	st.conns.Add(-1)
 }
 
+// each calls f for every connection; f may remove the one it is called with.
+func (st *site) each(f func(connection)) {
+	for c := st.first; c != nil; {
+		_, next := c.links()
+		after := *next
+		f(c)
+		c = after
+	}
+}
+
 // stop ends accepting.
 func (st *site) stop() {
 	if st.closed {
@@ -222,40 +274,33 @@ func (st *site) PostStop() error {
 	return nil
 }
 
-// each calls f for every connection; f may remove the one it is called with.
-func (st *site) each(f func(connection)) {
-	for c := st.first; c != nil; {
-		_, next := c.links()
-		after := *next
-		f(c)
-		c = after
+// drainAll accepts who was there already, then has each connection finish.
+func (st *site) drainAll(s *killStack) core.Yield {
+	st.acceptSome(lastAcceptsMax)
+	st.stop()
+	st.draining = true
+	st.each(connection.drain)
+	return s.Return(st.count)
+}
+
+// killAll closes every connection at once.
+func (st *site) killAll(s *killStack) core.Yield {
+	st.stop()
+	st.killed = true
+	st.each(connection.kill)
+	return s.Return(st.count)
+}
+
+// empty answers when the last connection has closed.
+func (st *site) empty(s *emptyStack) core.Yield {
+	if s.tick.Ready() {
+		if _, err := s.tick.Get(); err != nil {
+			return s.Throw(err)
+		}
 	}
-}
-
-func (st *site) stopAccepting(s *killStack) core.Yield {
-	st.stop()
-	return s.Return(0)
-}
-
-// drainAll stops accepting and answers when the last connection has closed.
-func (st *site) drainAll(s *drainStack) core.Yield {
-	st.stop()
-	return st.drained(s)
-}
-
-func (st *site) drained(s *drainStack) core.Yield {
 	if st.count == 0 {
 		return s.Return(0)
 	}
-	st.each(connection.drain)
-	core.Timer.Ask(s, &s.tick, drainPoll)
-	return core.Suspend(s, (*site).drained)
-}
-
-// killAll closes every connection at once and answers how many there were.
-func (st *site) killAll(s *killStack) core.Yield {
-	st.stop()
-	n := st.count
-	st.each(connection.kill)
-	return s.Return(n)
+	core.Timer.Ask(s, &s.tick, emptyPoll)
+	return core.Suspend(s, (*site).empty)
 }

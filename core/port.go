@@ -26,27 +26,37 @@ type route[Req any] struct {
 //
 //alloc:none
 func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
-	p.ask(stack.Of(s), f.Promise(), req, 0)
+	st := stack.Of(s)
+	if p.to == nil {
+		p.elsewhere(st, f.Promise(), req, 0)
+		return
+	}
+	c := st.Bind(f.Promise(), p.to, p.route.by, 0)
+	*stack.Request[Req, Rep](c) = req
+	st.Worker().Push(c)
 }
 
-// AskWithin is Ask with a deadline at most limit from now.
+// AskWithin is Ask with a deadline of limit from now instead of the default; what
+// is left of the deadline of s still ends it.
 //
 //alloc:none
 func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time.Duration) {
-	p.ask(stack.Of(s), f.Promise(), req, max(1, int64(limit)))
-}
-
-func (p Port[Req, Rep]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64) {
-	if p.route == nil {
-		panic("core: ask of a zero Port")
-	}
-	if p.route.via != nil {
-		p.route.via(s, f, req, limit)
+	st, ns := stack.Of(s), max(1, int64(limit))
+	if p.to == nil {
+		p.elsewhere(st, f.Promise(), req, ns)
 		return
 	}
-	c := s.Bind(f, p.to, p.route.by, limit)
+	c := st.Bind(f.Promise(), p.to, p.route.by, ns)
 	*stack.Request[Req, Rep](c) = req
-	s.Worker().Push(c)
+	st.Worker().Push(c)
+}
+
+// elsewhere asks what is no actor.
+func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, limit int64) {
+	if p.route == nil || p.route.via == nil {
+		panic("core: ask of a zero Port")
+	}
+	p.route.via(s, f, req, limit)
 }
 
 // NoticePort is something that can be told.
@@ -59,7 +69,7 @@ type NoticePort[Msg any] struct {
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
-	if p.by == nil {
+	if p.to == nil || p.by == nil {
 		panic("core: notice to a zero NoticePort")
 	}
 	st := stack.Of(s)

@@ -13,8 +13,8 @@ import (
 // Tick is a timer's answer.
 type Tick struct{}
 
-// Timer answers after the duration that it is asked for: never early, late by a
-// tick of about half a millisecond plus what the worker is busy with. A timer is
+// Timer answers after the duration that it is asked for: never early, late by
+// what the worker is busy with. A timer is
 // cancelled by the end of the stack that asked. The default deadline of asks
 // doesn't apply to it; the deadline that its stack inherited does, and ends it
 // with ErrTimeout.

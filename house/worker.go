@@ -169,4 +169,4 @@ func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
 
 func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
 
-func (d *driver) Queued(ns int64) {}
+func (d *driver) Queued(ns int64) { d.queued.Record(max(0, ns)) }

@@ -179,26 +179,13 @@ func (b *slab) recycle() {
 		return // beyond SlabMax: the collector's
 	}
 	if invariant.Enabled {
-		for i := range b.data {
-			b.data[i] = poison
-		}
+		copy(b.data, poisoned)
 	}
 	home := b.release().shard
 	if invariant.Race {
 		invariant.WroteBytes(b.data)
 	}
 	home.receive(&b.Object, &b.Object)
-}
-
-func checkPoison(b *slab) {
-	if b.gen == 1 {
-		return // new
-	}
-	for _, c := range b.data {
-		if c != poison {
-			panic("pool: bytes written to after release")
-		}
-	}
 }
 
 // Carrier holds slabs that are let go together: what a stack carries until it is

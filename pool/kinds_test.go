@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"sync/atomic"
 	"testing"
 	"unsafe"
 )
@@ -27,14 +28,11 @@ type middle struct {
 
 const middleAt = unsafe.Offsetof(middle{}.Object)
 
-var middleMade int64
+var middleMade atomic.Int64
 
 var middleKind = NewKind("middle",
 	Layout{Size: unsafe.Sizeof(middle{}), Offset: middleAt, Fixed: unsafe.Offsetof(middle{}.behind) - middleAt},
-	func() *Object {
-		middleMade++
-		return &(&middle{serial: middleMade}).Object
-	},
+	func() *Object { return &(&middle{serial: middleMade.Add(1)}).Object },
 	func(o *Object) {
 		m := middleOf(o)
 		m.before, m.behind = [2]int64{}, [3]int64{}

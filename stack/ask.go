@@ -100,16 +100,17 @@ func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).r
 //alloc:none
 func (s *Stack) Bind(p *future.Promise, to *House, h *Handler, limit int64) *Stack {
 	w := s.Worker()
-	c := stackOf(w.Shard.Take(h.kind))
-	at := s.to
-	c.to = to
-	c.back = at
-	c.lane = Calls
-	c.deadline = s.deadline
-	if c.deadline == 0 || limit > 0 {
-		c.deadline = w.deadline(s, limit)
+	deadline := s.deadline
+	if deadline == 0 || limit > 0 {
+		deadline = w.deadline(s, limit)
 	}
-	c.id = s.Promise(p, c.deadline)
+	id := s.Promise(p, deadline) // first: it may refuse
+	c := stackOf(w.Shard.Take(h.kind))
+	c.to = to
+	c.back = s.to
+	c.lane = Calls
+	c.deadline = deadline
+	c.id = id
 	p.Call = &c.Object
 	return c
 }
@@ -156,15 +157,15 @@ func (s *Stack) refusePromise() {
 	panic("stack: a future is asked again before it is answered in " + s.by.Name())
 }
 
-// deadline returns when an ask by s expires: what is left to s, or the default;
-// at most limit from now if that isn't 0.
+// deadline returns when an ask by s expires: in limit ns if that isn't 0, else in
+// what is the default; in any case when s does.
 func (w *Worker) deadline(s *Stack, limit int64) int64 {
-	at := s.deadline
-	if at == 0 {
-		at = w.Now + w.AskTimeout
+	if limit == 0 {
+		return w.Now + w.AskTimeout
 	}
-	if limit > 0 {
-		at = min(at, w.Driver.Clock()+limit) // a turn's clock is too old for a short limit
+	at := w.Driver.Clock() + limit // a turn's clock is too old for a short limit
+	if s.deadline != 0 {
+		at = min(at, s.deadline)
 	}
 	return at
 }

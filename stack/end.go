@@ -203,6 +203,7 @@ func (h *House) system(g *Guests, by *Handler) {
 	s := g.Begin(h, by)
 	s.lane = System
 	s.send()
+	h.urged.Store(true)
 }
 
 // Close makes a house, which nobody knows yet, a stopped one.

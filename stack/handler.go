@@ -104,7 +104,8 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 
 // Releaser is implemented, on the pointer, by messages and replies that hold
 // counted bytes: Release is called once, when the stack that carries the value
-// is put, on whichever worker puts it.
+// is put, on whichever worker puts it. It must not panic: no stack's failure would
+// contain that.
 type Releaser interface{ Release() }
 
 // holds reports whether *T is a Releaser.

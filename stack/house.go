@@ -43,6 +43,7 @@ type House struct {
 	ready   bool         // queued or being visited
 	hot     bool         // queued among the houses with replies, or being visited
 	phase   phase
+	urged   atomic.Bool // others': a system message was sent, so the visit under way looks into the inbox
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset
 	wrapped bool   // lastID went through 0: an id may be in use still

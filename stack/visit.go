@@ -75,7 +75,11 @@ func (w *Worker) visit(h *House) {
 		h.drain()
 	}
 	for n := w.Budget; n > 0; n-- {
-		if h.ahead != 0 && (w.urgents < replyStreak || h.lanes[Calls].head == nil) {
+		if h.urged.Load() {
+			h.urged.Store(false)
+			h.drain()
+		}
+		if h.ahead != 0 && (w.urgents < replyStreak || h.lanes[Calls].head == nil || h.lanes[System].head != nil) {
 			w.first(h)
 			continue
 		}

@@ -91,9 +91,9 @@ func (s *Sim) quiet() bool {
 	return !busy
 }
 
-// Settle runs turns until nothing happens without time passing. It panics after
+// Rest runs turns until nothing happens without time passing. It panics after
 // a million rounds: the actors never rest.
-func (s *Sim) Settle() {
+func (s *Sim) Rest() {
 	for range 1_000_000 {
 		s.Turn()
 		if s.quiet() {
@@ -107,7 +107,7 @@ func (s *Sim) Settle() {
 func (s *Sim) Run(d time.Duration) {
 	end := s.Now + int64(d)
 	for {
-		s.Settle()
+		s.Rest()
 		if s.Now >= end {
 			return
 		}
@@ -130,7 +130,7 @@ func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Re
 	t.Helper()
 	call := core.Begin(p, req)
 	for end := s.Now + int64(time.Hour); !call.Ready(); {
-		if s.Settle(); call.Ready() {
+		if s.Rest(); call.Ready() {
 			break
 		}
 		if s.Now >= end {

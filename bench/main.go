@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// options are what a run can be told.
+type options struct {
+	length  time.Duration // of a measured round
+	workers int           // of a system
+
+	// Sizes. Tests have smaller ones.
+	leaves int // of skynet: a power of 10
+	actors int // that spawn makes
+	timers int // that run at the same time
+}
+
+func main() {
+	o := options{leaves: 1_000_000, actors: 1_000_000, timers: 10_000}
+	names := flag.String("scenario", "", "which scenarios, separated by commas; none: all")
+	seconds := flag.Float64("seconds", 3, "how long each scenario is measured")
+	flag.IntVar(&o.workers, "workers", 0, "workers of a system, at least 2; 0: the default")
+	asJSON := flag.Bool("json", false, "print an object a line, times in ns")
+	flag.Parse()
+	o.length = time.Duration(*seconds * float64(time.Second))
+	chosen, err := choose(*names)
+	if err == nil {
+		err = o.validate(flag.NArg())
+	}
+	if err == nil && o.workers == 0 {
+		o.workers, err = usualWorkers()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+	if err := run(os.Stdout, chosen, o, *asJSON); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (o options) validate(arguments int) error {
+	switch {
+	case arguments > 0:
+		return errors.New("only flags, no arguments")
+	case o.length <= 0:
+		return errors.New("-seconds must be above 0")
+	case o.workers < 0 || o.workers == 1:
+		return errors.New("-workers must be 0 or at least 2: the cross scenarios need two")
+	}
+	return nil
+}
+
+// usualWorkers returns how many workers a system has unless it is told.
+func usualWorkers() (int, error) {
+	sys, err := house.New(house.Config{})
+	if err != nil {
+		return 0, err
+	}
+	n := len(sys.Workers())
+	return n, sys.Shutdown(context.Background())
+}
+
+// choose returns the scenarios of these names, in the order of the table.
+func choose(names string) ([]scenario, error) {
+	if names == "" {
+		return scenarios, nil
+	}
+	wanted := strings.Split(names, ",")
+	for _, name := range wanted {
+		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name }) {
+			return nil, fmt.Errorf("there is no scenario %q", name)
+		}
+	}
+	var chosen []scenario
+	for _, s := range scenarios {
+		if slices.Contains(wanted, s.name) {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen, nil
+}
+
+// run measures one scenario after the other and prints each when it is done.
+// One that fails doesn't keep the others from running.
+func run(out io.Writer, chosen []scenario, o options, asJSON bool) error {
+	var p printer = lines{out}
+	if !asJSON {
+		p = newTable(out, o)
+	}
+	var failed []error
+	for _, s := range chosen {
+		res, err := s.run(o)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", s.name, err))
+			continue
+		}
+		if err := p.print(s.name, res); err != nil {
+			return err
+		}
+	}
+	return errors.Join(append(failed, p.end(chosen))...)
+}

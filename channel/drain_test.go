@@ -1,0 +1,353 @@
+package channel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// begin runs f in a goroutine and returns where its error will be.
+func begin(f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return done
+}
+
+// refuses reports whether nobody listens on the server's address any more.
+func (w *world) refuses() bool {
+	conn, err := net.Dial(w.network, w.server.Addr())
+	if err == nil {
+		conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+func TestDrain(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, func(c *config) { c.InflightMax = 4 })
+		var idle, busy []*client
+		for i := range 10 {
+			idle = append(idle, w.dial())
+			busy = append(busy, w.dial())
+			idle[i].send("a")
+			idle[i].expect("a")
+			busy[i].send("mark")
+			busy[i].expect("mark")
+			busy[i].send("hold 1 a", "b", "after 3 c", "hold 1 d", "e", "hold 1 f", "big 200000", "g")
+			busy[i].Write([]byte("the start of a request"))
+		}
+		w.await("the asks", func() bool { return w.keeper.holding.Load() == 2*10 })
+		drained := begin(func() error { return w.server.Drain(w.ctx) })
+		for _, c := range idle {
+			c.expectEnd()
+		}
+		w.await("the listeners closed", w.refuses)
+		w.letGo(1)
+		for _, c := range busy {
+			c.expect("a", "b", "c", "d", "e", "f", big(200000), "g")
+			c.expectEnd()
+		}
+		require.NoError(t, <-drained)
+		require.Zero(t, w.server.Stats().Conns)
+		require.NoError(t, w.server.Drain(w.ctx), "again")
+		require.NoError(t, w.server.Close(w.ctx), "and closed")
+	})
+}
+
+// TestDrainAnswersWhatHadArrived: bytes that the poller has not told of yet, and
+// connections that are not accepted yet.
+func TestDrainAnswersWhatHadArrived(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		for range 20 {
+			w := openWorld(t, p, nil)
+			var all []*client
+			for i := range 20 {
+				c := w.dial()
+				c.send(fmt.Sprint("x", i), "after 0 y")
+				all = append(all, c)
+			}
+			require.NoError(t, w.server.Drain(w.ctx))
+			for i, c := range all {
+				c.expect(fmt.Sprint("x", i), "y")
+				c.expectEnd()
+			}
+		}
+	})
+}
+
+// TestDrainUnderLoad: each request was answered, or the connection ended in order
+// behind an answer.
+func TestDrainUnderLoad(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		var answered atomic.Int64
+		var group sync.WaitGroup
+		for range 8 {
+			c := w.dial()
+			group.Go(func() {
+				for i := 0; ; i++ {
+					line := fmt.Sprint("x", i, "\n")
+					if _, err := io.WriteString(c, line); err != nil {
+						if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+							t.Error(err)
+						}
+						return
+					}
+					switch got, err := c.r.ReadString('\n'); {
+					case err == nil && got == line:
+						answered.Add(1)
+					case got == "" && (err == io.EOF || errors.Is(err, syscall.ECONNRESET)):
+						return // it was not taken in
+					default:
+						t.Errorf("%q, %v; want %q", got, err, line)
+						return
+					}
+				}
+			})
+		}
+		w.await("some load", func() bool { return answered.Load() > 1000 })
+		require.NoError(t, w.server.Drain(w.ctx))
+		group.Wait()
+	})
+}
+
+// TestDrainEndsThoughAClientNeverStops: what such a client sends is not "what had arrived".
+func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
+	w := openWorld(t, place{"tcp", 2}, func(c *config) { c.ReadSize = 64 })
+	c := w.dial()
+	ended := begin(func() error {
+		text := []byte(strings.Repeat("\n", 1<<16))
+		for {
+			if _, err := c.Write(text); err != nil {
+				return nil
+			}
+		}
+	})
+	c.send("a")
+	c.expect("a")
+	require.NoError(t, w.server.Drain(w.ctx))
+	<-ended
+}
+
+func TestDrainCutOff(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		var all []*client
+		for i := range 4 {
+			c := w.dial()
+			c.send("hold 1 a", "b", "never")
+			all = append(all, c)
+			w.await("the ask", func() bool { return w.keeper.holding.Load() == int64(i+1) })
+		}
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Millisecond)
+		defer cancel()
+		err := w.server.Drain(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "4 connections were cut off")
+		require.Zero(t, w.server.Stats().Conns)
+		for _, c := range all {
+			c.expectEnd()
+		}
+		w.await("the asks cancelled", func() bool { return w.freed.Load() == 4 })
+	})
+}
+
+// TestDrainOutlivesTheDefaultDeadline: a context without a deadline means for ever.
+func TestDrainOutlivesTheDefaultDeadline(t *testing.T) {
+	w := openWorld(t, place{"tcp", 2}, nil, func(_ *world, c *house.Config) { c.AskTimeout = 5 * time.Millisecond })
+	c := w.dial()
+	c.send("after 50 a")
+	c.send("mark")
+	w.await("the connection", func() bool { return w.server.Stats().Conns == 1 })
+	require.NoError(t, w.server.Drain(context.Background()))
+	c.expect("a", "mark")
+	c.expectEnd()
+}
+
+func TestDrainWithAnEndedContext(t *testing.T) {
+	w := openWorld(t, place{"tcp", 2}, nil)
+	c := w.dial()
+	c.send("a")
+	c.expect("a")
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	require.ErrorIs(t, w.server.Drain(ctx), context.Canceled)
+	require.Zero(t, w.server.Stats().Conns)
+	c.expectEnd()
+	require.True(t, w.refuses())
+}
+
+func TestClose(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		var all []*client
+		for i := range 10 {
+			c := w.dial()
+			c.send("a", "hold 1 b", "after 3600000 c", "hold 1 d", "e")
+			c.expect("a")
+			all = append(all, c)
+			w.await("the asks", func() bool { return w.keeper.holding.Load() == int64(2*(i+1)) })
+		}
+		require.NoError(t, w.server.Close(w.ctx))
+		require.Zero(t, w.server.Stats().Conns)
+		for _, c := range all {
+			c.expectEnd()
+		}
+		require.True(t, w.refuses())
+		w.await("the asks cancelled", func() bool { return w.freed.Load() == 20 })
+		require.NoError(t, w.server.Close(w.ctx), "again")
+	})
+}
+
+// TestCloseWhileDraining: Close, Drain and the end of the work meet in any order.
+func TestCloseWhileDraining(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		for range 10 {
+			w := openWorld(t, p, nil)
+			for range 10 {
+				w.dial().send("after 1 a", "hold 1 b", "after 2 c", "d")
+			}
+			first := begin(func() error { return w.server.Drain(w.ctx) })
+			second := begin(func() error { return w.server.Close(w.ctx) })
+			w.letGo(1)
+			require.NoError(t, <-first)
+			require.NoError(t, <-second)
+			require.Zero(t, w.server.Stats().Conns)
+		}
+	})
+}
+
+func TestFrontStops(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		var all []*client
+		for i := range 8 {
+			c := w.dial()
+			c.send("a", "hold 1 b", "never", "hold 1 c", "d")
+			c.expect("a")
+			all = append(all, c)
+			w.await("the asks", func() bool { return w.keeper.holding.Load() == int64(2*(i+1)) })
+		}
+		for _, at := range w.fronts {
+			require.NoError(t, at.StopWait(w.ctx))
+		}
+		for _, c := range all {
+			c.expectEnd()
+		}
+		w.await("the asks cancelled", func() bool { return w.freed.Load() == 16 })
+		w.await("all connections gone", func() bool { return w.server.Stats().Conns == 0 })
+		conn, err := net.Dial(w.network, w.server.Addr()) // accepted and closed, or refused: never served
+		if err == nil {
+			conn.SetDeadline(time.Now().Add(lostAfter))
+			rest, _ := io.ReadAll(conn)
+			require.Empty(t, rest)
+			conn.Close()
+		}
+		require.NoError(t, w.server.Close(w.ctx))
+	})
+}
+
+// TestOneOfTwoFrontsStops: what comes afterwards goes to the other, as far as the
+// system lets it.
+func TestOneOfTwoFrontsStops(t *testing.T) {
+	w := openWorld(t, place{"tcp", 2}, nil)
+	require.NoError(t, w.fronts[1].StopWait(w.ctx))
+	served := func() bool {
+		conn, err := net.Dial("tcp", w.server.Addr())
+		require.NoError(t, err)
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(lostAfter))
+		io.WriteString(conn, "last a\n")
+		got, _ := io.ReadAll(conn)
+		return string(got) == "a\n"
+	}
+	w.await("the second listener closed", func() bool { return !served() })
+	for range 50 {
+		require.True(t, served())
+	}
+}
+
+// TestShutdownWithoutDrain: all houses stop, in any order, with connections in
+// every state and more arriving.
+func TestShutdownWithoutDrain(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		for range 10 {
+			w := openWorld(t, p, nil)
+			for i := range 10 {
+				c := w.dial()
+				c.send("a", "hold 1 b", "never", "after 1 c", "hold 1 d", strings.Repeat("e", i*10_000), "big 1000000")
+				if i%2 == 0 {
+					c.expect("a")
+				}
+			}
+			stop := make(chan struct{})
+			var group sync.WaitGroup
+			group.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						w.refuses()
+					}
+				}
+			})
+			require.NoError(t, w.system.Shutdown(w.ctx))
+			close(stop)
+			group.Wait()
+		}
+	})
+}
+
+func TestListenFails(t *testing.T) {
+	w := openWorld(t, place{"tcp", 2}, nil)
+	c := config{Network: "tcp", Address: w.server.Addr(), Codec: newLineCodec}
+	listen := func(ctx context.Context, c config, fronts ...core.Address[front]) error {
+		_, err := channel.Listen(ctx, c, serve, fronts...)
+		return err
+	}
+	before, actors := descriptors(t), w.system.Actors()
+	require.ErrorIs(t, listen(w.ctx, c, w.fronts[0]), syscall.EADDRINUSE)
+	require.Error(t, listen(w.ctx, c), "no front")
+	c.Network = "carrier pigeon"
+	require.Error(t, listen(w.ctx, c, w.fronts...))
+	c.Network, c.Address = "tcp", "127.0.0.1:0"
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	require.ErrorIs(t, listen(ctx, c, w.fronts...), context.Canceled)
+	require.Equal(t, before, descriptors(t))
+	require.Equal(t, actors, w.system.Actors())
+	require.NoError(t, w.system.Shutdown(w.ctx))
+	require.ErrorIs(t, listen(w.ctx, c, w.fronts...), core.ErrStopped)
+}
+
+// TestUnixSocketFile: a path, not a name that leaves no file.
+func TestUnixSocketFile(t *testing.T) {
+	dir, err := os.MkdirTemp("", "channel")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	for range 2 { // the second finds the file of the first
+		w := openWorld(t, place{"unix", 2}, func(c *config) { c.Address = filepath.Join(dir, "s") })
+		require.Equal(t, filepath.Join(dir, "s"), w.server.Addr())
+		c := w.dial()
+		c.send("a")
+		c.expect("a")
+		require.NoError(t, w.server.Drain(w.ctx))
+	}
+}

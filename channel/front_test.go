@@ -1,0 +1,162 @@
+package channel_test
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// front serves the connections of one worker of these tests:
+//
+//	x...          answers x... at once
+//	after N x     answers x in N ms
+//	hold K x      has the keeper hold it until K is let go, then answers x
+//	never         doesn't answer
+//	big N         answers N bytes
+//	last x        answers x and closes
+//	throw x       ends with the error x
+//	panic         panics
+type front struct {
+	keeper core.Port[hold, struct{}]
+	conns  []any // every connection that sent a "mark"
+}
+
+type lineStack struct {
+	core.ChannelStack[request, reply]
+	rest []byte
+	tick core.Future[core.Tick]
+	held core.Future[struct{}]
+}
+
+var serve = channel.Handle((*front).serve)
+
+func (f *front) serve(s *lineStack) core.Yield {
+	verb, rest, _ := bytes.Cut(s.Req.line, space)
+	switch string(verb) {
+	case "after":
+		n, rest := number(rest)
+		s.rest = rest
+		core.Timer.Ask(s, &s.tick, time.Duration(n)*time.Millisecond)
+		return core.Suspend(s, (*front).ticked)
+	case "never":
+		core.Timer.Ask(s, &s.tick, time.Hour)
+		return core.Suspend(s, (*front).ticked)
+	case "hold":
+		n, rest := number(rest)
+		s.rest = rest
+		f.keeper.Ask(s, &s.held, hold{key: n})
+		return core.Suspend(s, (*front).letGo)
+	case "big":
+		n, _ := number(rest)
+		text := s.Bytes(n)
+		for i := range text {
+			text[i] = 'a' + byte(i%26)
+		}
+		return s.Return(reply{text})
+	case "last":
+		return s.ReturnLast(reply{rest})
+	case "throw":
+		return s.Throw(errors.New(string(rest)))
+	case "panic":
+		panic("the handler " + string(rest))
+	case "mark":
+		f.conns = append(f.conns, s.Conn())
+	}
+	return s.Return(reply{s.Req.line})
+}
+
+var space = []byte(" ")
+
+// number cuts a number off the front of line.
+func number(line []byte) (n int, rest []byte) {
+	digits, rest, _ := bytes.Cut(line, space)
+	n, _ = strconv.Atoi(string(digits))
+	return n, rest
+}
+
+func (f *front) ticked(s *lineStack) core.Yield { return s.Return(reply{s.rest}) }
+
+func (f *front) letGo(s *lineStack) core.Yield {
+	if _, err := s.held.Get(); err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(reply{s.rest})
+}
+
+// peek asks a front what its marked connections hold.
+type peekStack struct {
+	core.AskStack[struct{}, channel.Held]
+}
+
+var frontPeek = core.Handle((*front).peek)
+
+func (f *front) peek(s *peekStack) core.Yield {
+	var most channel.Held
+	for _, c := range f.conns {
+		h := channel.Holds[request, reply](c)
+		most.Unsent = max(most.Unsent, h.Unsent)
+		most.Chunks = max(most.Chunks, h.Chunks)
+		most.Inflight = max(most.Inflight, h.Inflight)
+		most.Input = max(most.Input, h.Input)
+		most.StuckAt = max(most.StuckAt, h.StuckAt)
+	}
+	return s.Return(most)
+}
+
+// keeper holds asks until their key is let go.
+type keeper struct {
+	open    map[int]bool
+	holding atomic.Int64 // asks begun
+	freed   *atomic.Int64
+}
+
+// hold asks a keeper to answer when key was let go.
+type hold struct {
+	key   int
+	freed *atomic.Int64
+}
+
+// Release counts the asks whose stacks went home.
+func (h *hold) Release() {
+	if h.freed != nil {
+		h.freed.Add(1)
+	}
+}
+
+type holdStack struct {
+	core.AskStack[hold, struct{}]
+	tick core.Future[core.Tick]
+}
+
+var (
+	keeperHold = core.Handle((*keeper).hold)
+	keeperOpen = core.Handle((*keeper).letGo)
+)
+
+// hold begins; its stack tells when it went home.
+func (k *keeper) hold(s *holdStack) core.Yield {
+	k.holding.Add(1)
+	s.Req.freed = k.freed
+	return k.wait(s)
+}
+
+func (k *keeper) wait(s *holdStack) core.Yield {
+	if k.open[s.Req.key] {
+		return s.Return(struct{}{})
+	}
+	core.Timer.Ask(s, &s.tick, time.Millisecond)
+	return core.Suspend(s, (*keeper).wait)
+}
+
+type openStack struct{ core.AskStack[int, struct{}] }
+
+// letGo answers what is held under a key, now and later.
+func (k *keeper) letGo(s *openStack) core.Yield {
+	k.open[s.Req] = true
+	return s.Return(struct{}{})
+}

@@ -1,0 +1,32 @@
+// Package check holds the rules of this module that a compiler does not know,
+// as tests. They run in plain `go test ./...`:
+//
+//   - floors: which package may import which, and which outside modules
+//     (floors_test.go; the policy is a table at its top);
+//   - seams: time, chance, goroutines, system calls and unsafe enter in listed
+//     files only (seams_test.go; the list is in permits_test.go);
+//   - escapes: a function marked //alloc:none makes nothing on the heap, as
+//     told by the compiler (escapes_test.go);
+//   - docs: every package has a doc.go and an Example that runs, every exported
+//     name a comment (docs_test.go).
+//
+// The policies are statements of intent, after go/build/deps_test.go of the
+// standard library. Nobody edits one to make a build pass: a new arrow or a new
+// permit is a change of design, and its reason belongs in the commit.
+//
+// Each gate is a function from a tree of sources to a list of problems, so that
+// its own tests can hand it a tree that is broken on purpose. A gate that finds
+// nothing to check reports that as a problem: a rule that looks at nothing
+// would pass for ever.
+//
+// # How to read a failure
+//
+// A problem names the file and line, the rule, and what to do instead. For an
+// escape, the line is in the marked function, even if the cause is a callee
+// that was inlined there. Calls that are not inlined are not looked into: a
+// slow path is a function of its own, marked //go:noinline, and may allocate.
+// What only a run can show (an append that grows, a map, a callee) is the
+// matter of housetest.ZeroAlloc, which counts mallocs.
+//
+// This package imports no other of the module and is imported by none.
+package check

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+)
+
+// A permit lets files use one thing that is refused elsewhere.
+//
+// A permit that nothing uses any more is a problem too, so that the list stays
+// as long as the truth. One for a file that is still to be written says planned,
+// and loses the word when the file is there.
+type permit struct {
+	files   string // a path, or a pattern in the sense of path.Match
+	what    string // "time.Now", "go", "select", "linkname", or an import path
+	why     string
+	test    string // for unsafe: a test of the same folder that covers it
+	planned bool
+}
+
+// permits are the seams: where the world outside enters.
+var permits = slices.Concat(raw, []permit{
+	{files: "netio/*_linux.go", what: "golang.org/x/sys", why: "the poller and the sockets are system calls"},
+	{files: "house/thread_linux.go", what: "golang.org/x/sys", why: "names a worker's thread and binds it to a processor", planned: true},
+
+	{files: "house/config.go", what: "time.Now", why: "the zero of the machine's clock"},
+	{files: "house/config.go", what: "time.Since", why: "the machine's clock, which a virtual one replaces"},
+	{files: "house/housetest/sim.go", what: "math/rand/v2", why: "the seeded source of a simulation"},
+
+	{files: "house/system.go", what: "go", why: "a worker's loop is one goroutine on one thread"},
+	{files: "house/offload.go", what: "go", why: "the bounded pool for functions that block"},
+
+	// Guests are goroutines of the user's: they may block, and no worker's decision depends on them.
+	{files: "house/offload.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
+	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
+	{files: "house/system.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
+	{files: "stack/guest.go", what: "select", why: "a guest waits for its answer, or its context ends"},
+	{files: "stack/guest.go", what: "time.NewTimer", why: "a guest's timeout: it has no worker to keep it"},
+	{files: "stack/guest.go", what: "time.Until", why: "a context's deadline is wall-clock time; what is left of it is not"},
+})
+
+// raw are the files that use unsafe, each with the test that covers it.
+var raw = []permit{
+	{files: "internal/invariant/race_*.go", what: "unsafe", why: "hands addresses to the race detector", test: ""},
+	{files: "pool/object.go", what: "unsafe", why: "from the pooled part of a struct to the whole", test: ""},
+	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: ""},
+	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: ""},
+	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: ""},
+	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: ""},
+	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: ""},
+	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: ""},
+	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: ""},
+	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: ""},
+	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it", test: ""},
+	{files: "stack/notice.go", what: "unsafe", why: "from a stack to the message that its handler's type gives it", test: ""},
+	{files: "stack/offload.go", what: "unsafe", why: "from a stack to the job it begins", test: ""},
+	{files: "stack/owned.go", what: "unsafe", why: "the user's struct as its steps take it", test: ""},
+	{files: "stack/stack.go", what: "unsafe", why: "from a pooled object to the stack it begins", test: ""},
+	{files: "stack/suspend.go", what: "unsafe", why: "a step without its types, which are compared first", test: ""},
+	{files: "netio/poller_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestCollectionDuringWait"},
+	{files: "netio/socket_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestWritevAgainstModel"},
+}
+
+// allows reports whether the permit covers the use of what in a file.
+func (p permit) allows(file, what string) bool {
+	ok, _ := path.Match(p.files, file)
+	return ok && p.what == what
+}
+
+// judge checks the permit itself.
+func (p permit) judge(t *tree, used bool) []string {
+	var problems []string
+	add := func(format string, args ...any) {
+		problems = append(problems, fmt.Sprintf("permit for %s in %s: ", p.what, p.files)+fmt.Sprintf(format, args...))
+	}
+	if _, err := path.Match(p.files, ""); err != nil {
+		add("a pattern that can't match: %v", err)
+	}
+	switch {
+	case !used && !p.planned:
+		add("nothing uses it: strike it, or say planned")
+	case used && p.planned:
+		add("it is used: strike planned")
+	}
+	if p.why == "" {
+		add("says no why")
+	}
+	if p.what == "unsafe" && p.test == "" {
+		add("name the test that covers it")
+	}
+	if p.test != "" && !p.planned && !t.tests(path.Dir(p.files), p.test) {
+		add("there is no %s in %s", p.test, path.Dir(p.files))
+	}
+	return problems
+}
+
+// tests reports whether a test function of this name stands in a room.
+func (t *tree) tests(room, name string) bool {
+	for _, s := range t.rooms[room] {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.test && f.Recv == nil && f.Name.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}

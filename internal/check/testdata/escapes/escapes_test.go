@@ -1,0 +1,12 @@
+package escapes
+
+import "testing"
+
+func TestInstances(t *testing.T) {
+	unmarked()
+	var n node
+	GoodGeneric(&n, node{n: 1}, 1)
+	BadGeneric(n)
+	var b box[int]
+	b.BadMethod(1)
+}

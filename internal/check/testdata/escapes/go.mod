@@ -1,0 +1,3 @@
+module check.test/escapes
+
+go 1.26

@@ -1,0 +1,3 @@
+module check.test/unmarked
+
+go 1.26
