@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
@@ -161,26 +162,34 @@ func (s *Stack) refusePromise() {
 // what is the default; in any case when s does.
 func (w *Worker) deadline(s *Stack, limit int64) int64 {
 	if limit == 0 {
-		return w.Now + w.AskTimeout
+		return later(w.Now, w.AskTimeout)
 	}
-	at := w.Driver.Clock() + limit // a turn's clock is too old for a short limit
+	at := later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
 	if s.deadline != 0 {
 		at = min(at, s.deadline)
 	}
 	return at
 }
 
+// later returns now + ns, at most the end of time: a duration may mean for ever.
+func later(now, ns int64) int64 {
+	if ns > math.MaxInt64-now {
+		return math.MaxInt64
+	}
+	return now + ns
+}
+
 // Alarm binds p to be answered, without a value, in ns nanoseconds.
 func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 	w := s.Worker()
 	now := w.Driver.Clock() // never early: not a turn's clock
-	when := now + max(0, ns)
+	when := later(now, max(0, ns))
 	late := s.deadline != 0 && s.deadline < when // the stack's own deadline comes first
 	if late {
 		when = s.deadline
 	}
-	if limit > 0 && now+limit < when {
-		when, late = now+limit, true
+	if cut := later(now, limit); limit > 0 && cut < when {
+		when, late = cut, true
 	}
 	s.Promise(p, when)
 	p.Timer = !late

@@ -68,12 +68,9 @@ func (w *Worker) letAnswersGo(s *Stack) {
 func (w *Worker) home(h *House, s *Stack) {
 	switch s.by.class {
 	case classAsk:
-		switch {
-		case s.back != nil:
+		if s.back != nil {
 			w.reply(s)
-		case s.guest != nil:
-			w.answerGuest(s)
-		default:
+		} else {
 			w.Shard.Put(&s.Object)
 		}
 	case classNotice:
@@ -112,7 +109,7 @@ func (w *Worker) drop(h *House, s *Stack) {
 		s.err = ErrTimeout
 		w.Count.Add(CountExpired, 1)
 	}
-	if s.back == nil && s.guest == nil {
+	if s.back == nil {
 		w.Count.Add(CountDeadLetter, 1)
 	}
 	w.end(h, s)

@@ -28,6 +28,7 @@ type Guests struct {
 // Both leave waiting by one compare-and-swap, so exactly one of them frees.
 type Call struct {
 	pool.Object
+	house  House // what stacks have as their way back: without an owner, which tells it from an actor's
 	word   atomic.Uint32
 	signal chan struct{} // one slot, empty except between done and the guest's receive
 	timer  *time.Timer   // the default deadline's; stopped while free
@@ -75,12 +76,12 @@ func (g *Guests) Wait(ctx context.Context, s *Stack) (c *Call, err error) {
 		return nil, err
 	}
 	c = g.NewCall()
-	s.guest = c
+	s.back = &c.house
 	var expired <-chan time.Time
 	if at, ok := ctx.Deadline(); ok {
-		s.deadline = s.sent + int64(time.Until(at))
+		s.deadline = later(s.sent, int64(time.Until(at)))
 	} else {
-		s.deadline = s.sent + g.AskTimeout
+		s.deadline = later(s.sent, g.AskTimeout)
 		c.timer.Reset(time.Duration(g.AskTimeout))
 		expired = c.timer.C
 	}
@@ -98,7 +99,10 @@ func (g *Guests) Wait(ctx context.Context, s *Stack) (c *Call, err error) {
 	if err != nil && g.giveUp(c, s) {
 		return nil, err
 	}
-	if err = s.err; err != nil {
+	if s.err != nil {
+		if s.err != ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
+			err = s.err
+		}
 		g.Done(c)
 		return nil, err
 	}
@@ -109,8 +113,8 @@ func (g *Guests) Wait(ctx context.Context, s *Stack) (c *Call, err error) {
 // s, or its Err, and calls Done.
 func (g *Guests) Send(s *Stack) *Call {
 	c := g.NewCall()
-	s.guest = c
-	s.deadline = s.sent + g.AskTimeout
+	s.back = &c.house
+	s.deadline = later(s.sent, g.AskTimeout)
 	s.send()
 	return c
 }
@@ -142,10 +146,14 @@ func (g *Guests) Done(c *Call) {
 	g.Pools.Put(&c.Object)
 }
 
+// callOf returns the call whose house h is.
+func callOf(h *House) *Call {
+	return (*Call)(unsafe.Add(unsafe.Pointer(h), -int(unsafe.Offsetof(Call{}.house))))
+}
+
 // answerGuest ends the stack of a guest's ask on a worker.
 func (w *Worker) answerGuest(s *Stack) {
-	w.Count.Add(CountAnswers, 1)
-	if c := s.guest; !c.finish(s) {
+	if c := callOf(s.back); !c.finish(s) {
 		w.Shard.Put(&s.Object)
 		w.Shard.Put(&c.Object)
 	}

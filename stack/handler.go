@@ -26,6 +26,7 @@ type Handler struct {
 	first  step
 	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
 	kind   *pool.Kind
+	offset int                                 // of the Stack in the user's struct, in bytes
 	batch  *Handler                            // non-nil: messages of this handler are run in stacks of batch
 	max    int                                 // batch: members at most
 	title  string                              // name of a handler without a first step
@@ -79,11 +80,11 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 		Offset: uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe)),
 		Fixed:  fixedSize,
 	}
+	h.offset = int(layout.Offset)
 	return pool.NewKind("stack "+h.Name(), layout,
 		func() *pool.Object {
-			s := PS(new(S))
-			st := s.stack()
-			st.self, st.by = unsafe.Pointer(s), h
+			st := PS(new(S)).stack()
+			st.by = h
 			return &st.Object
 		},
 		func(o *pool.Object) {
@@ -91,14 +92,14 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 			if !st.carried.Empty() {
 				st.carried.Release()
 			}
-			s := (*S)(st.self)
+			s := (*S)(st.self())
 			if release != nil {
 				release(s)
 			}
-			object, self, by := st.Object, st.self, st.by
+			object, by := st.Object, st.by
 			var zero S
 			*s = zero
-			st.Object, st.self, st.by = object, self, by
+			st.Object, st.by = object, by
 		})
 }
 

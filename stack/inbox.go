@@ -201,14 +201,14 @@ func (s *Stack) refuseOutside(err error) {
 	switch {
 	case s.lane == Replies: // an answer to an actor that is gone
 		pool.Send(&s.Object)
-	case s.back != nil:
+	case s.back == nil:
+		pool.Send(&s.Object)
+	case s.back.owner.Load() == nil:
+		s.err = err
+		callOf(s.back).complete(s)
+	default:
 		s.err = err
 		s.lane = Replies
 		s.send()
-	case s.guest != nil:
-		s.err = err
-		s.guest.complete(s)
-	default:
-		pool.Send(&s.Object)
 	}
 }

@@ -10,19 +10,21 @@ import "unsafe"
 // tick the step after each answer. finish is called when a step ended for
 // good or panicked, or the house stopped.
 func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, finish func(PS)) *Handler {
+	var probe S
 	return &Handler{
+		offset: int(uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe))),
 		class:  classOwned,
 		title:  title,
 		first:  func(_, self unsafe.Pointer) Yield { return run((PS)(self)) },
 		tick:   func(_, self unsafe.Pointer) Yield { return tick((PS)(self)) },
-		finish: func(s *Stack) { finish((PS)(s.self)) },
+		finish: func(s *Stack) { finish((PS)(s.self())) },
 	}
 }
 
 // Own makes s, which nobody else knows yet, an owned stack of the house at.
 func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {
 	st := s.stack()
-	st.self, st.by, st.to, st.lane = unsafe.Pointer(s), h, at, Calls
+	st.by, st.to, st.lane = h, at, Calls
 	st.step, st.mode = h.tick, waitAny
 }
 

@@ -40,15 +40,13 @@ type step func(actor, self unsafe.Pointer) Yield
 // Stack is the head of every stack: one message being handled. It is embedded
 // through one of the kinds (AskStack, NoticeStack, …) in the user's struct.
 type Stack struct {
-	pool.Object                // Invariant: first, because promises hold stacks as pooled objects
-	self        unsafe.Pointer // the user's struct; written once by the maker
-	by          *Handler       // who handles it; written once by the maker
+	pool.Object          // Invariant: first, because promises hold stacks as pooled objects
+	by          *Handler // who handles it; written once by the maker
 
 	next *Stack // belongs to whoever holds the stack: lane, inbox, batch
 
 	// Written by the asker's owner, before the push.
-	back     *House // where the answer goes; nil: nobody waits, or a guest does
-	guest    *Call  // the guest that waits; nil: none
+	back     *House // where the answer goes: an actor's house or a guest's; nil: nobody waits
 	id       uint64 // of the promise in back
 	deadline int64  // on the system's clock, ns; 0: none
 	to       *House // the actor that runs it
@@ -56,8 +54,13 @@ type Stack struct {
 	lane     Lane   // where the receiver's owner sorts it
 
 	// Written by the callee's owner, from dequeue to the push home.
-	state   state
-	mode    mode
+	state state
+	mode  mode
+
+	// cancelled is stored by the asker's owner while its promise stands, and
+	// loaded by the callee's owner; see abandon.
+	cancelled atomic.Bool
+
 	fresh   int32           // 1 + index in Worker.fresh; 0: not there
 	pending int32           // promises that wait
 	step    step            // where it goes on
@@ -65,13 +68,9 @@ type Stack struct {
 	bound   *future.Promise // the promises asked in this life, chained by Next
 	carried pool.Carrier    // slabs that live as long as the stack
 	err     error           // why there is no reply
-
-	// cancelled is stored by the asker's owner while its promise stands, and
-	// loaded by the callee's owner; see Worker.abandon.
-	cancelled atomic.Bool
 }
 
-// fixedSize is what clearing leaves alone: the Object, self and by.
+// fixedSize is what clearing leaves alone: the Object and by.
 const fixedSize = unsafe.Offsetof(Stack{}.next)
 
 // predicate is a method expression func(*A, *S) bool with untyped pointers.
@@ -91,6 +90,9 @@ func (s *Stack) stack() *Stack { return s }
 
 // Of returns the head of r.
 func Of(r Running) *Stack { return r.stack() }
+
+// self returns the user's struct.
+func (s *Stack) self() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(s), -s.by.offset) }
 
 func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
 

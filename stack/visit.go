@@ -163,14 +163,14 @@ func (w *Worker) begin(h *House, s *Stack) {
 	}
 	s.state = running
 	w.current, w.inStep = s, true // current stays until the next step
-	w.after(h, s, s.by.first(h.self(), s.self))
+	w.after(h, s, s.by.first(h.self(), s.self()))
 }
 
 // enter goes on with a suspended stack.
 func (w *Worker) enter(h *House, s *Stack, f step) {
 	s.state = running
 	w.current, w.inStep = s, true
-	w.after(h, s, f(h.self(), s.self))
+	w.after(h, s, f(h.self(), s.self()))
 }
 
 // after is the transition out of running, as the step that ended says.
@@ -289,7 +289,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 // won asks the predicate of a stack suspended by SuspendUntil.
 func (w *Worker) won(h *House, s *Stack) bool {
 	s.state, w.current, w.inStep = running, s, true
-	won := s.ready(h.self(), s.self)
+	won := s.ready(h.self(), s.self())
 	s.state, w.inStep = suspended, false
 	return won
 }

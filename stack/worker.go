@@ -174,13 +174,17 @@ func (w *Worker) Push(s *Stack) {
 	}
 }
 
-// reply delivers an answer that ended on this worker to the house that asked.
+// reply delivers an answer that ended on this worker to the house, or guest, that asked.
 func (w *Worker) reply(s *Stack) {
 	h := s.back
 	s.lane = Replies
 	w.Count.Add(CountAnswers, 1)
-	if h.owner.Load() != w {
-		s.send()
+	if owner := h.owner.Load(); owner != w {
+		if owner == nil {
+			w.answerGuest(s)
+		} else {
+			s.send()
+		}
 		return
 	}
 	if h.inbox.Load() != nil {
