@@ -43,7 +43,7 @@ floor 5
 floor 6
 	cluster         -> channel, house
 	house/housetest -> core, house
-	house/inspect   -> core, house
+	planned house/inspect -> core, house
 
 floor 7
 	bench        -> anything

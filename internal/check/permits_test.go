@@ -30,6 +30,7 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/housetest/sim.go", what: "math/rand/v2", why: "the seeded source of a simulation"},
 
 	{files: "house/system.go", what: "go", why: "a worker's loop is one goroutine on one thread"},
+	{files: "house/loop.go", what: "go", why: "a worker whose goroutine a step has ended gets another"},
 	{files: "house/offload.go", what: "go", why: "the bounded pool for functions that block"},
 
 	// Guests are goroutines of the user's: they may block, and no worker's decision depends on them.
@@ -43,22 +44,22 @@ var permits = slices.Concat(raw, []permit{
 
 // raw are the files that use unsafe, each with the test that covers it.
 var raw = []permit{
-	{files: "internal/invariant/race_*.go", what: "unsafe", why: "hands addresses to the race detector", test: ""},
-	{files: "pool/object.go", what: "unsafe", why: "from the pooled part of a struct to the whole", test: ""},
-	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: ""},
-	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: ""},
-	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: ""},
-	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: ""},
-	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: ""},
-	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: ""},
-	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: ""},
-	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: ""},
-	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it", test: ""},
-	{files: "stack/notice.go", what: "unsafe", why: "from a stack to the message that its handler's type gives it", test: ""},
-	{files: "stack/offload.go", what: "unsafe", why: "from a stack to the job it begins", test: ""},
-	{files: "stack/owned.go", what: "unsafe", why: "the user's struct as its steps take it", test: ""},
-	{files: "stack/stack.go", what: "unsafe", why: "from a pooled object to the stack it begins", test: ""},
-	{files: "stack/suspend.go", what: "unsafe", why: "a step without its types, which are compared first", test: ""},
+	{files: "internal/invariant/race_*.go", what: "unsafe", why: "hands addresses to the race detector", test: "TestAnnotations"},
+	{files: "pool/object.go", what: "unsafe", why: "from the pooled part of a struct to the whole", test: "TestWriteAfterPut"},
+	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: "TestPart"},
+	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},
+	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: "TestTableAgainstModel"},
+	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},
+	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: "TestBatchLayout"},
+	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: "TestInflight"},
+	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: "TestLayouts"},
+	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: "TestStackInTheMiddleOfStruct"},
+	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it", test: "TestHouseOfActor"},
+	{files: "stack/notice.go", what: "unsafe", why: "from a stack to the message that its handler's type gives it", test: "TestStackInTheMiddleOfStruct"},
+	{files: "stack/offload.go", what: "unsafe", why: "from a stack to the job it begins", test: "TestJobLayout"},
+	{files: "stack/owned.go", what: "unsafe", why: "the user's struct as its steps take it", test: "TestOwnedStack"},
+	{files: "stack/stack.go", what: "unsafe", why: "from a pooled object to the stack it begins", test: "TestStackInTheMiddleOfStruct"},
+	{files: "stack/suspend.go", what: "unsafe", why: "a step without its types, which are compared first", test: "TestInflight"},
 	{files: "netio/poller_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestCollectionDuringWait"},
 	{files: "netio/socket_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestWritevAgainstModel"},
 }

@@ -1,0 +1,63 @@
+//go:build explore
+
+package stack
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// at has f called at a scheduling point, once.
+func at(t *testing.T, where string, f func()) {
+	t.Helper()
+	before, done := invariant.AtPoint, false
+	t.Cleanup(func() { invariant.AtPoint = before })
+	invariant.AtPoint = func(here string) {
+		if before != nil {
+			before(here)
+		}
+		if here == where && !done {
+			done = true
+			f()
+		}
+	}
+}
+
+// TestGuestGivesUpFirst: the worker sees that a guest gives up before the guest
+// has left, and answers with ErrCancelled. The guest's own reason wins.
+func TestGuestGivesUpFirst(t *testing.T) {
+	h := newHand(t, 1)
+	k := settleOn(h, 0, &keeper{})
+	ctx, cancel := context.WithCancel(t.Context())
+	at(t, "inbox.ring", cancel)
+	at(t, "guest.gone", func() { h.turn(0) })
+	s := h.guests.Begin(k, keeperAsk)
+	*Request[int, int](s) = 1
+	if _, err := h.guests.Wait(ctx, s); err != context.Canceled {
+		t.Errorf("error %v, want the guest's own", err)
+	}
+}
+
+// TestGuestGivesUpLast: the answer comes between the end of the guest's context
+// and its leaving; it is as good as any.
+func TestGuestGivesUpLast(t *testing.T) {
+	h := newHand(t, 1)
+	k := settleOn(h, 0, &keeper{})
+	ctx, cancel := context.WithCancel(t.Context())
+	at(t, "inbox.ring", cancel)
+	at(t, "guest.gone", func() {
+		for s := k.inbox.Load(); s != nil; s = s.next {
+			s.cancelled.Store(false) // as if the worker had looked before
+		}
+		h.turn(0)
+	})
+	s := h.guests.Begin(k, keeperAsk)
+	*Request[int, int](s) = 1
+	c, err := h.guests.Wait(ctx, s)
+	if err != nil || *Reply[int](s) != 1 {
+		t.Fatalf("error %v, reply %d", err, *Reply[int](s))
+	}
+	h.guests.Done(c)
+}

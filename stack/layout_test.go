@@ -1,0 +1,281 @@
+package stack
+
+import (
+	"context"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The tests of this file cover the casts of this package: from a pooled object
+// to the stack, from a stack to what its handler's types make of it, and from the
+// head of a stack to the user's struct.
+
+// run visits ready houses until none is.
+func (w *Worker) run() {
+	for w.TakeRungs(); !w.Idle(); w.TakeRungs() {
+		w.Run(256)
+		w.ArmFresh()
+		w.RunDeferred()
+		w.Shard.Flush()
+	}
+}
+
+func adopt[A any](w *Worker, serial uint64, actor *A) *House {
+	h := NewHouse(func() *A { return actor })
+	h.Adopt(w, serial)
+	return h
+}
+
+type (
+	text  struct{ S string }
+	count struct{ N, M int }
+
+	// lateStack has its Stack in the middle.
+	lateStack struct {
+		before [3]int
+		AskStack[text, count]
+		after [2]int
+	}
+	lateActor struct{ asked []string }
+
+	lateNotice struct {
+		before [5]int64
+		NoticeStack[text]
+	}
+)
+
+func (a *lateActor) ask(s *lateStack) Yield {
+	if s.before != [3]int{} || s.after != [2]int{} {
+		panic("a stack isn't clear")
+	}
+	s.before, s.after = [3]int{1, 2, 3}, [2]int{4, 5}
+	a.asked = append(a.asked, s.Req.S)
+	return s.Return(count{len(s.Req.S), len(a.asked)})
+}
+
+func (a *lateActor) told(s *lateNotice) Yield {
+	s.before[4] = 7
+	a.asked = append(a.asked, s.Msg.S)
+	return s.Return()
+}
+
+var (
+	lateAsk  = NewAsk((*lateActor).ask)
+	lateTold = NewNotice((*lateActor).told)
+)
+
+func TestStackInTheMiddleOfStruct(t *testing.T) {
+	w, _ := newTestWorker()
+	a := &lateActor{}
+	h := adopt(w, 1, a)
+	for i := range 3 { // the second and third recycle
+		s := w.Guests.Begin(h, lateAsk)
+		require.Equal(t, unsafe.Offsetof(lateStack{}.AskStack), uintptr(lateAsk.offset))
+		Request[text, count](s).S = "four"
+		c := w.Guests.Send(s)
+		w.run()
+		require.True(t, c.Ready())
+		c.Take()
+		require.NoError(t, s.Err())
+		require.Equal(t, count{4, i + 1}, *Reply[count](s))
+		w.Guests.Done(c)
+	}
+	s := w.Guests.Begin(h, lateTold)
+	Message[text](s).S = "told"
+	s.Post()
+	w.run()
+	require.Equal(t, []string{"four", "four", "four", "told"}, a.asked)
+	require.Zero(t, w.Guests.Pools.Outstanding())
+}
+
+func TestLayouts(t *testing.T) {
+	require.Zero(t, unsafe.Offsetof(Stack{}.Object), "stackOf")
+	require.Zero(t, unsafe.Offsetof(answer[int]{}.Stack), "Future.Get, Reply")
+	require.Zero(t, unsafe.Offsetof(AskStack[int, int]{}.answer), "Request")
+	require.Zero(t, unsafe.Offsetof(NoticeStack[int]{}.Stack), "Message")
+	require.Zero(t, unsafe.Offsetof(BatchAskStack[int, int]{}.batch), "batchOf")
+	require.Zero(t, unsafe.Offsetof(BatchNoticeStack[int]{}.batch), "batchOf")
+	require.Zero(t, unsafe.Offsetof(ChannelStack[int, int]{}.inbound), "Inbound")
+	require.Zero(t, unsafe.Offsetof(job[int, int]{}.AskStack), "Offload")
+	require.Zero(t, unsafe.Offsetof(Call{}.Object), "NewCall")
+	c := &Call{}
+	require.Same(t, c, callOf(&c.house))
+}
+
+func TestSizes(t *testing.T) {
+	require.LessOrEqual(t, unsafe.Sizeof(House{}), uintptr(288), "an idle actor is at most 320 bytes")
+	require.LessOrEqual(t, unsafe.Sizeof(Stack{}), uintptr(152), "a notice with a word is at most 160 bytes")
+}
+
+type (
+	pairActor struct{ batches []int }
+	pairBatch struct {
+		before int
+		BatchAskStack[text, count]
+	}
+)
+
+func (a *pairActor) all(s *pairBatch) Yield {
+	a.batches = append(a.batches, s.Len())
+	s.before++
+	return s.ReturnEach(func(r *text) (count, error) { return count{len(r.S), s.before}, nil })
+}
+
+func TestBatchLayout(t *testing.T) {
+	w, _ := newTestWorker()
+	a := &pairActor{}
+	h := adopt(w, 1, a)
+	by := NewBatchAsk((*pairActor).all, 0)
+	var calls []*Call
+	for range 3 {
+		s := w.Guests.Begin(h, by)
+		Request[text, count](s).S = "three"
+		calls = append(calls, w.Guests.Send(s))
+	}
+	w.run()
+	for _, c := range calls {
+		c.Take()
+		require.Equal(t, count{5, 1}, *Reply[count](c.answer))
+		w.Guests.Done(c)
+	}
+	require.Equal(t, []int{3}, a.batches)
+}
+
+func TestJobLayout(t *testing.T) {
+	w, _ := newTestWorker()
+	by := NewJob[text, count]()
+	s := stackOf(w.Shard.Take(by.kind))
+	j := (*job[text, count])(unsafe.Pointer(s))
+	j.Req.S, j.fn = "six", func(_ context.Context, in text) (count, error) { return count{N: len(in.S)}, nil }
+	by.work(context.Background(), s)
+	require.Equal(t, count{N: 3}, *Reply[count](s))
+	w.Shard.Put(&s.Object)
+}
+
+// wire is a connection without a socket.
+type wire struct {
+	before int
+	Stack
+	pushed, ticked, finished int
+	tick                     Future[struct{}]
+}
+
+func (c *wire) run() Yield {
+	c.pushed++
+	if c.pushed == 3 {
+		return End(&c.Stack)
+	}
+	if !c.tick.Waiting() {
+		c.Alarm(c.tick.Promise(), 10, 0)
+	}
+	return Again(&c.Stack)
+}
+
+func (c *wire) alarm() Yield { c.ticked++; return Again(&c.Stack) }
+func (c *wire) finish()      { c.finished++ }
+
+func TestOwnedStack(t *testing.T) {
+	w, _ := newTestWorker()
+	h := adopt(w, 1, &pairActor{})
+	c := &wire{before: 9}
+	Own(c, h, NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish))
+	w.Push(&c.Stack)
+	w.run()
+	require.Equal(t, 1, c.pushed)
+	require.True(t, c.tick.Waiting())
+
+	p := c.tick.Promise()
+	p.Slot = 0 // as the wheel leaves it
+	w.Fire(&p.Node)
+	w.run()
+	require.Equal(t, 1, c.ticked)
+	require.True(t, c.tick.Ready())
+
+	for range 2 {
+		w.Push(&c.Stack)
+		w.run()
+	}
+	require.Equal(t, 3, c.pushed)
+	require.Equal(t, 1, c.finished)
+	require.Equal(t, 9, c.before)
+	require.Zero(t, h.Waiting(), "its alarm is cancelled")
+}
+
+type (
+	gate      struct{}
+	gateStack struct {
+		before int
+		ChannelStack[text, count]
+		f Future[struct{}]
+	}
+)
+
+func (g *gate) serve(s *gateStack) Yield {
+	s.before++
+	if s.Req.S == "now" {
+		return s.Return(count{N: 1})
+	}
+	if s.Req.S == "last" {
+		return s.ReturnLast(count{N: 2})
+	}
+	s.Alarm(s.f.Promise(), 1, 0)
+	return Suspend(s, (*gate).later)
+}
+
+func (g *gate) later(s *gateStack) Yield { return s.Return(count{N: 3}) }
+
+func TestInflight(t *testing.T) {
+	w, _ := newTestWorker()
+	h := adopt(w, 1, &gate{})
+	var q Inflight[text, count]
+	ended := 0
+	by := NewChannel((*gate).serve, func(c *ChannelStack[text, count]) {
+		require.Same(t, &q, c.Conn())
+		ended++
+	})
+	input := w.Shard.Copy([]byte("later now last"))
+	for _, word := range []string{"later", "now", "last"} {
+		c := Inbound[text, count](w, h, by, &q)
+		c.Req.S = word
+		q.Accept(w, c, input)
+	}
+	input.Release()
+	w.run()
+	require.Equal(t, 2, ended)
+	require.False(t, q.Complete(), "the first request holds up the others")
+	q.Cancel(w)
+	require.Equal(t, 3, ended)
+
+	_, _, err := q.Result()
+	require.ErrorIs(t, err, ErrCancelled)
+	q.Pop(w)
+	rep, last, err := q.Result()
+	require.NoError(t, err)
+	require.False(t, last)
+	require.Equal(t, count{N: 1}, *rep)
+	q.Pop(w)
+	_, last, _ = q.Result()
+	require.True(t, last)
+	q.Pop(w)
+	require.Zero(t, q.Len())
+	require.Zero(t, h.Waiting())
+}
+
+func TestStepNames(t *testing.T) {
+	require.Equal(t, "stack.(*lateActor).ask", lateAsk.Name())
+	w, _ := newTestWorker()
+	s := stackOf(w.Shard.Take(lateAsk.kind))
+	require.Equal(t, "stack.(*lateActor).ask", s.StepName())
+	w.Shard.Put(&s.Object)
+}
+
+// TestHouseOfActor covers the actor as its steps take it.
+func TestHouseOfActor(t *testing.T) {
+	a := &lateActor{}
+	h := NewHouse(func() *lateActor { return a })
+	require.Same(t, a, (*lateActor)(h.self()))
+	require.Same(t, a, (*lateActor)(h.make()))
+	require.Panics(t, func() { NewHouse(func() *lateActor { return nil }) })
+}
