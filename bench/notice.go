@@ -114,7 +114,7 @@ func noticeLoad(sys *house.System, on, drivers int, burst uint64) load {
 }
 
 func noticeLocal(o options) (result, error) {
-	return withSystem(o, func(sys *house.System) load { return noticeLoad(sys, 0, 1, 256) })
+	return withSystem(o, func(sys *house.System) load { return noticeLoad(sys, 0, 1, 128) })
 }
 
 func noticeCross(o options) (result, error) {

@@ -14,7 +14,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{"channels", "a send and a receive between two goroutines over a Go channel of capacity 1,024",
 		"from send to receive, one in 64", channels},
-	{"notice-local", "a notice to an actor on the same worker and its handling; after every 256 an ask, not counted, bounds the queue",
+	{"notice-local", "a notice to an actor on the same worker and its handling; after every 128 an ask, not counted, bounds the queue",
 		"from send to handling, one in 64", noticeLocal},
 	{"ask-local", "an ask of an actor on the same worker and its answer, one after the other in one stack",
 		"from ask to answer, one in 64", askLocal},

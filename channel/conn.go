@@ -99,7 +99,7 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 func (c *conn[Req, Rep]) schedule() {
 	if !c.queued && c.phase < closing {
 		c.queued = true
-		c.Worker().Push(&c.Stack)
+		c.Worker().Push(c.House(), &c.Stack)
 	}
 }
 

@@ -129,8 +129,10 @@ func TestDrainUnderLoad(t *testing.T) {
 
 // TestDrainEndsThoughAClientNeverStops: what such a client sends is not "what had arrived".
 func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
-	w := openWorld(t, place{"tcp", 2}, func(c *config) { c.ReadSize = 64 })
+	w := openWorld(t, place{"tcp", 2}, func(c *config) { c.ReadSize = 4 << 10 })
 	c := w.dial()
+	c.send("a")
+	c.expect("a")
 	ended := begin(func() error {
 		text := []byte(strings.Repeat("\n", 1<<16))
 		for {
@@ -139,8 +141,6 @@ func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
 			}
 		}
 	})
-	c.send("a")
-	c.expect("a")
 	require.NoError(t, w.server.Drain(w.ctx))
 	<-ended
 }

@@ -86,10 +86,10 @@ func (o *output) write(fd int, iov *netio.IOVecs) (int, error) {
 	return n, err
 }
 
-// sent drops n bytes from the front.
+// sent drops n bytes from the front, and chunks that have no more to send.
 func (o *output) sent(n int) {
 	o.unsent -= n
-	for n > 0 {
+	for o.first < len(o.chunks) {
 		c := &o.chunks[o.first]
 		left := c.data.Len() - c.sent
 		if n < left {
@@ -101,9 +101,7 @@ func (o *output) sent(n int) {
 		*c = chunk{}
 		o.first++
 	}
-	if o.first == len(o.chunks) {
-		o.chunks, o.first = o.chunks[:0], 0
-	}
+	o.chunks, o.first = o.chunks[:0], 0
 }
 
 // drop lets go of everything.

@@ -148,7 +148,7 @@ func (st *site) unlisten() {
 func (a *acceptor) Ready(netio.Ready) {
 	if !a.queued {
 		a.queued = true
-		a.Worker().Push(&a.Stack)
+		a.Worker().Push(a.House(), &a.Stack)
 	}
 }
 

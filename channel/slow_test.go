@@ -63,8 +63,13 @@ func TestClientsThatNeverRead(t *testing.T) {
 		})
 		w.pass(29 * time.Second)
 		require.Equal(t, int64(stuck+1), w.server.Stats().Conns)
-		w.pass(2 * time.Second)
-		w.await("the stuck ones closed", func() bool { return w.server.Stats().Conns == 1 })
+		// The kernels may still pass a few bytes on now and then, which counts.
+		w.await("the stuck ones closed", func() bool {
+			w.pass(31 * time.Second)
+			healthy.send("a")
+			healthy.expect("a")
+			return w.server.Stats().Conns == 1
+		})
 		require.Equal(t, uint64(stuck), w.server.Stats().WriteTimeouts)
 		healthy.send("a")
 		healthy.expect("a")
@@ -73,9 +78,8 @@ func TestClientsThatNeverRead(t *testing.T) {
 
 // TestSlowReaderIsServed: one that takes something now and then.
 func TestSlowReaderIsServed(t *testing.T) {
-	w := openWorld(t, place{"tcp", 1}, func(c *config) { c.InflightMax = 8 }, virtual)
+	w := openWorld(t, place{"unix", 1}, func(c *config) { c.InflightMax = 8 }, virtual)
 	c := w.dial()
-	c.Conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	const n = 500
 	ended := begin(func() error {
 		_, err := io.WriteString(c, "mark\n"+strings.Repeat("big 60000\n", n)+"last a\n")

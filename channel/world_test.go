@@ -228,12 +228,16 @@ type client struct {
 // dial connects; the connection is closed with the test.
 func (w *world) dial() *client {
 	w.Helper()
-	conn, err := net.Dial(w.network, w.server.Addr())
-	require.NoError(w, err)
-	require.NoError(w, conn.SetDeadline(time.Now().Add(lostAfter)))
-	c := &client{conn, w.TB, bufio.NewReader(conn)}
-	w.Cleanup(func() { conn.Close() })
-	return c
+	return dialTo(w.TB, w.network, w.server.Addr())
+}
+
+func dialTo(t testing.TB, network, address string) *client {
+	t.Helper()
+	conn, err := net.Dial(network, address)
+	require.NoError(t, err)
+	require.NoError(t, conn.SetDeadline(time.Now().Add(lostAfter)))
+	t.Cleanup(func() { conn.Close() })
+	return &client{conn, t, bufio.NewReader(conn)}
 }
 
 // send writes lines.

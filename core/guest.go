@@ -35,7 +35,7 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 
 // Notice tells from a goroutine that is not a worker.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
-	if p.to == nil || p.by == nil {
+	if p.to == nil {
 		panic("core: notice to a zero NoticePort")
 	}
 	s := p.to.Owner().Guests.Begin(p.to, p.by)

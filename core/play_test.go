@@ -113,6 +113,9 @@ func relay(to core.Port[script, int], act script) script {
 	}
 }
 
+// deadlineOfTests is for what takes seconds at most, on a machine that others use too.
+const deadlineOfTests = 2 * time.Minute
+
 var quiet = slog.New(slog.DiscardHandler)
 
 // stage is a simulation without log lines.
@@ -154,7 +157,7 @@ func open(t testing.TB, c house.Config) *house.System {
 
 func closeSystem(t testing.TB, sys *house.System) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), deadlineOfTests)
 	defer cancel()
 	if err := sys.Shutdown(ctx); err != nil {
 		t.Errorf("shutdown: %v", err)

@@ -31,9 +31,9 @@ func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
 		p.elsewhere(st, f.Promise(), req, 0)
 		return
 	}
-	c := st.Bind(f.Promise(), p.to, p.route.by, 0)
+	c := st.Bind(f.Promise(), p.route.by, 0)
 	*stack.Request[Req, Rep](c) = req
-	st.Worker().Push(c)
+	st.Worker().Push(p.to, c)
 }
 
 // AskWithin is Ask with a deadline of limit from now instead of the default; what
@@ -46,9 +46,9 @@ func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time
 		p.elsewhere(st, f.Promise(), req, ns)
 		return
 	}
-	c := st.Bind(f.Promise(), p.to, p.route.by, ns)
+	c := st.Bind(f.Promise(), p.route.by, ns)
 	*stack.Request[Req, Rep](c) = req
-	st.Worker().Push(c)
+	st.Worker().Push(p.to, c)
 }
 
 // elsewhere asks what is no actor.
@@ -69,13 +69,13 @@ type NoticePort[Msg any] struct {
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
-	if p.to == nil || p.by == nil {
+	if p.to == nil {
 		panic("core: notice to a zero NoticePort")
 	}
-	st := stack.Of(s)
-	c := st.Notice(p.to, p.by)
+	w := stack.Of(s).Worker()
+	c := w.Begin(p.by)
 	*stack.Message[Msg](c) = msg
-	st.Worker().Push(c)
+	w.Push(p.to, c)
 }
 
 // Handler is what others may ask of an actor of type A.

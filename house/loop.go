@@ -17,6 +17,7 @@ func (w *Worker) loop() {
 		if w.leaving.Load() {
 			w.hot.Leave()
 			w.publish()
+			w.poller.Close()
 			w.left = true
 			return
 		}

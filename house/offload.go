@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -90,6 +91,15 @@ func (o *offload) close(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	if n := o.atWork(); n > 0 {
+		return fmt.Errorf("house: %d offloaded functions haven't returned: %w", n, ctx.Err())
+	}
+	return nil
+}
+
+func (o *offload) atWork() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.running
 }

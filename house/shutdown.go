@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -28,7 +29,9 @@ func (s *System) shutdown(ctx context.Context, drains []func(context.Context) er
 	select {
 	case <-s.empty:
 	case <-ctx.Done():
-		errs = append(errs, fmt.Errorf("house: %d actors didn't stop: %w", s.Actors(), ctx.Err()))
+		if left := s.abandoned(); left != "" {
+			errs = append(errs, fmt.Errorf("house: actors didn't stop: %s: %w", left, ctx.Err()))
+		}
 	}
 	errs = append(errs, s.offload.close(ctx), s.endWorkers(ctx))
 	return errors.Join(errs...)
@@ -46,6 +49,24 @@ func (s *System) close() (all []*stack.House) {
 		all = append(all, h)
 	}
 	return all
+}
+
+// abandonedMax is how many actors an error names.
+const abandonedMax = 10
+
+// abandoned names the actors that haven't stopped, as in "#4, #7 and 3 more".
+func (s *System) abandoned() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for h := s.first; h != nil && len(names) < abandonedMax; h = h.Register.Next {
+		names = append(names, fmt.Sprintf("#%d", h.Serial()))
+	}
+	left := strings.Join(names, ", ")
+	if more := s.count - len(names); more > 0 {
+		left += fmt.Sprintf(" and %d more", more)
+	}
+	return left
 }
 
 // turnUntilEmpty runs the turns of a system that has no loops.
@@ -71,13 +92,26 @@ func (s *System) endWorkers(ctx context.Context) error {
 		w.leaving.Store(true)
 		w.poller.Wake()
 	}
+	var errs []error
 	for i, w := range s.workers {
-		select {
-		case <-w.gone:
-		case <-ctx.Done():
-			return fmt.Errorf("house: worker %d is still in a handler: %w", i, ctx.Err())
+		if !waitFor(ctx, w.gone) {
+			errs = append(errs, fmt.Errorf("house: worker %d hasn't left: %w", i, ctx.Err()))
 		}
 	}
-	s.closePollers()
-	return nil
+	return errors.Join(errs...)
+}
+
+// waitFor reports whether what ended stands for ended, before ctx did.
+func waitFor(ctx context.Context, ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+	}
+	select { // both may have come
+	case <-ended:
+		return true
+	default:
+		return false
+	}
 }

@@ -192,6 +192,7 @@ func (s *System) Shutdown(ctx context.Context) error {
 	if first {
 		s.outcome = s.shutdown(ctx, drains, ran)
 		close(s.closed)
+		return s.outcome
 	}
 	select {
 	case <-s.closed:

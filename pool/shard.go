@@ -110,6 +110,7 @@ func (s *Shard) Put(o *Object) {
 }
 
 // release ends the object's life: the transition taken -> free or homeward.
+// Put has the same in line, as calls cost.
 func (o *Object) release() *list {
 	l := o.list
 	if o.gen&1 == 0 {

@@ -94,22 +94,20 @@ func Request[Req, Rep any](c *Stack) *Req { return &(*AskStack[Req, Rep])(unsafe
 // Reply returns the reply in c, which a handler of AskStack[Req, Rep]s made.
 func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
 
-// Bind begins an ask of to by s: it takes a stack from the own shard, addresses
-// it, and binds the promise p under a fresh id. The caller writes the request and
+// Bind begins an ask by s: it takes a stack from the own shard, writes the way
+// back, and binds the promise p under a fresh id. The caller writes the request and
 // calls Worker.Push.
 //
 //alloc:none
-func (s *Stack) Bind(p *future.Promise, to *House, h *Handler, limit int64) *Stack {
+func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	w := s.Worker()
 	deadline := s.deadline
 	if deadline == 0 || limit > 0 {
 		deadline = w.deadline(s, limit)
 	}
 	id := s.Promise(p, deadline) // first: it may refuse
-	c := stackOf(w.Shard.Take(h.kind))
-	c.to = to
+	c := w.Begin(h)
 	c.back = s.to
-	c.lane = Calls
 	c.deadline = deadline
 	c.id = id
 	p.Call = &c.Object
@@ -200,14 +198,4 @@ func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 func (w *Worker) Refuse(c *Stack, err error) {
 	c.err = err
 	w.reply(c)
-}
-
-// Notice begins a notice from s. The caller writes the message and calls Worker.Push.
-//
-//alloc:none
-func (s *Stack) Notice(to *House, h *Handler) *Stack {
-	c := stackOf(s.Worker().Shard.Take(h.kind))
-	c.to = to
-	c.lane = Calls
-	return c
 }

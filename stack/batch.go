@@ -133,7 +133,7 @@ func batchOf(s *Stack) *batch { return (*batch)(unsafe.Pointer(s)) }
 // holds. Dead members are sent home.
 func (w *Worker) gather(h *House, first *Stack) *Stack {
 	s := stackOf(w.Shard.Take(first.by.batch.kind))
-	s.to, s.lane = h, Calls
+	s.to = h
 	b := batchOf(s)
 	s.deadline = first.deadline
 	first.next = nil

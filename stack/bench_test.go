@@ -69,9 +69,9 @@ func (a *asker) next(s *askerStack) Yield {
 		return s.Return()
 	}
 	a.left--
-	c := s.Bind(s.f.Promise(), a.echo, echoAsk, 0)
+	c := s.Bind(s.f.Promise(), echoAsk, 0)
 	Request[echoReq, echoRep](c).N = 1
-	s.Worker().Push(c)
+	s.Worker().Push(a.echo, c)
 	return Suspend(s, (*asker).next)
 }
 
@@ -112,9 +112,9 @@ type sourceStack struct {
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {
-		c := s.Notice(a.to, sinkTake)
+		c := s.Worker().Begin(sinkTake)
 		*Message[uint64](c) = 1
-		s.Worker().Push(c)
+		s.Worker().Push(a.to, c)
 	}
 	return s.Return()
 }

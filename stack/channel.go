@@ -90,7 +90,7 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 // calls Accept or gives the stack back with Worker.Discard.
 func Inbound[Req, Rep any](w *Worker, at *House, h *Handler, conn any) *ChannelStack[Req, Rep] {
 	s := stackOf(w.Shard.Take(h.kind))
-	s.to, s.lane = at, Calls
+	s.to = at
 	c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 	c.conn = conn
 	return c
@@ -101,7 +101,7 @@ func Inbound[Req, Rep any](w *Worker, at *House, h *Handler, conn any) *ChannelS
 func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input pool.Bytes) {
 	c.input = input.Retain()
 	q.push(c)
-	w.Push(&c.Stack)
+	w.Push(c.to, &c.Stack)
 }
 
 // Discard frees a stack that was begun and not pushed.

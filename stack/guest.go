@@ -61,7 +61,7 @@ func (g *Guests) NewCall() *Call { return (*Call)(unsafe.Pointer(g.Pools.Take(ca
 // (a notice) or Wait (an ask).
 func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	s := stackOf(g.Pools.Take(h.kind))
-	s.to, s.lane, s.sent = to, Calls, g.Clock()
+	s.to, s.sent = to, g.Clock()
 	return s
 }
 

@@ -87,20 +87,36 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 			st.by = h
 			return &st.Object
 		},
-		func(o *pool.Object) {
+		clearing(layout.Offset, release))
+}
+
+// clearing returns the function that clears the stacks S. The Object and by,
+// which the whole struct's clearing takes along, are put back.
+func clearing[S any, PS RunningOf[S]](offset uintptr, release func(PS)) func(*pool.Object) {
+	if offset == 0 && release == nil { // most: no detour on the way of every message
+		return func(o *pool.Object) {
 			st := stackOf(o)
 			if !st.carried.Empty() {
 				st.carried.Release()
 			}
-			s := (*S)(st.self())
-			if release != nil {
-				release(s)
-			}
-			object, by := st.Object, st.by
 			var zero S
-			*s = zero
+			object, by := st.Object, st.by
+			*(*S)(unsafe.Pointer(st)) = zero
 			st.Object, st.by = object, by
-		})
+		}
+	}
+	return func(o *pool.Object) {
+		st := stackOf(o)
+		st.carried.Release()
+		s := (*S)(st.self())
+		if release != nil {
+			release(s)
+		}
+		var zero S
+		object, by := st.Object, st.by
+		*s = zero
+		st.Object, st.by = object, by
+	}
 }
 
 // Releaser is implemented, on the pointer, by messages and replies that hold

@@ -3,11 +3,11 @@ package stack
 // Lane is one queue of a house.
 type Lane uint8
 
-// The lanes, in the order in which a visit takes from them.
+// The lanes. A visit takes from the last one first.
 const (
-	System  Lane = iota // stop, supervision
+	Calls   Lane = iota // asks and notices, in one lane so that a sender's order holds across both
 	Replies             // answers to what the actor asked
-	Calls               // asks and notices, in one lane so that a sender's order holds across both
+	System              // stop, supervision
 	lanes
 )
 

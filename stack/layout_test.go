@@ -181,7 +181,7 @@ func TestOwnedStack(t *testing.T) {
 	h := adopt(w, 1, &pairActor{})
 	c := &wire{before: 9}
 	Own(c, h, NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish))
-	w.Push(&c.Stack)
+	w.Push(h, &c.Stack)
 	w.run()
 	require.Equal(t, 1, c.pushed)
 	require.True(t, c.tick.Waiting())
@@ -194,7 +194,7 @@ func TestOwnedStack(t *testing.T) {
 	require.True(t, c.tick.Ready())
 
 	for range 2 {
-		w.Push(&c.Stack)
+		w.Push(h, &c.Stack)
 		w.run()
 	}
 	require.Equal(t, 3, c.pushed)

@@ -27,11 +27,11 @@ func NewJob[In, R any]() *Handler {
 // Offload binds f to fn(in), done by a goroutine that may block. h is NewJob's
 // for In and R.
 func Offload[In, R any](s *Stack, f *Future[R], h *Handler, in In, fn func(context.Context, In) (R, error)) {
-	c := s.Bind(&f.promise, s.to, h, 0)
+	c := s.Bind(&f.promise, h, 0)
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn = in, fn
 	w := s.Worker()
-	c.sent = w.Now
+	c.to, c.sent = s.to, w.Now
 	if !w.Driver.Offload(c) {
 		w.Refuse(c, ErrOverloaded)
 	}

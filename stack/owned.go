@@ -24,7 +24,7 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 // Own makes s, which nobody else knows yet, an owned stack of the house at.
 func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {
 	st := s.stack()
-	st.by, st.to, st.lane = h, at, Calls
+	st.by, st.to = h, at
 	st.step, st.mode = h.tick, waitAny
 }
 

@@ -163,7 +163,13 @@ func (w *Worker) begin(h *House, s *Stack) {
 	}
 	s.state = running
 	w.current, w.inStep = s, true // current stays until the next step
-	w.after(h, s, s.by.first(h.self(), s.self()))
+	y := s.by.first(h.self(), s.self())
+	if y.how == yieldEnd && s.state == ended && s.by.class == classNotice && s.bound == nil && s.err == nil {
+		w.inStep = false // the shortest life of all, without the detour of after
+		w.Shard.Put(&s.Object)
+		return
+	}
+	w.after(h, s, y)
 }
 
 // enter goes on with a suspended stack.
@@ -177,13 +183,8 @@ func (w *Worker) enter(h *House, s *Stack, f step) {
 func (w *Worker) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
 	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil {
-		// The most frequent ends, without the detours of end.
-		if s.by.class == classNotice {
-			w.Shard.Put(&s.Object)
-			return
-		}
 		if s.by.class == classAsk && s.back != nil {
-			w.reply(s)
+			w.reply(s) // the most frequent end, without the detours of end
 			return
 		}
 	}

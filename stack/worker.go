@@ -155,12 +155,15 @@ func (w *Worker) promote(h *House) {
 	}
 }
 
-// Push delivers a call that was begun on this worker.
+// Begin takes a stack for a call of h. The caller writes the message and calls Push.
+func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
+
+// Push delivers a call that was begun on this worker to the house h.
 //
 //alloc:none
-func (w *Worker) Push(s *Stack) {
+func (w *Worker) Push(h *House, s *Stack) {
+	s.to = h
 	s.sent = w.Now
-	h := s.to
 	if h.owner.Load() != w {
 		s.send()
 		return

@@ -42,10 +42,10 @@ type wrapStack struct {
 func (a *wrapper) begin(s *wrapStack) Yield {
 	s.f = make([]Future[int], len(s.Msg))
 	for i, n := range s.Msg {
-		c := s.Bind(s.f[i].Promise(), a.keeper, keeperAsk, 0)
+		c := s.Bind(s.f[i].Promise(), keeperAsk, 0)
 		*Request[int, int](c) = n
 		a.ids = append(a.ids, c.ID())
-		s.Worker().Push(c)
+		s.Worker().Push(a.keeper, c)
 	}
 	return Suspend(s, (*wrapper).done)
 }

@@ -1,0 +1,84 @@
+package channel_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// TestRequestsAllocateNothing: a million of them, and their results, over several
+// connections with a pipeline each. The client is in the process too.
+func TestRequestsAllocateNothing(t *testing.T) {
+	n := 1_000_000
+	if invariant.Race || invariant.Enabled {
+		n = 10_000
+	}
+	for _, workers := range []int{1, 2} {
+		for _, line := range []string{"echo of some bytes\n", "hold 1 x\n", "big 3000\n"} {
+			n := n
+			if line[0] != 'e' {
+				n = min(n, 100_000)
+			}
+			t.Run(fmt.Sprintf("%d-%.4s", workers, line), func(t *testing.T) {
+				w := openWorld(t, place{"tcp", workers}, nil)
+				w.letGo(1)
+				answer := map[byte]string{'e': line, 'h': "x\n", 'b': big(3000) + "\n"}[line[0]]
+				load := newLoad(t, w, line, answer)
+				defer load.close()
+				housetest.ZeroAlloc(t, n, load.run)
+			})
+		}
+	}
+}
+
+// load is some raw connections whose pipelines are all alike.
+type load struct {
+	t         *testing.T
+	fds       []int
+	text      []byte // of one write
+	want, got []byte // of its results
+}
+
+const (
+	loadConns = 8
+	loadDepth = 32
+)
+
+func newLoad(t *testing.T, w *world, line, answer string) *load {
+	l := &load{t: t}
+	for range loadDepth {
+		l.text = append(l.text, line...)
+		l.want = append(l.want, answer...)
+	}
+	l.got = make([]byte, len(l.want))
+	for range loadConns {
+		l.fds = append(l.fds, dialRaw(t, w))
+	}
+	return l
+}
+
+func (l *load) close() {
+	for _, fd := range l.fds {
+		unix.Close(fd)
+	}
+}
+
+// run makes n requests: a pipeline on each connection, then the results of all.
+func (l *load) run(n int) {
+	for done := 0; done < n; done += loadConns * loadDepth {
+		for _, fd := range l.fds {
+			writeAll(l.t, fd, l.text)
+		}
+		for _, fd := range l.fds {
+			readAll(l.t, fd, l.got)
+			if string(l.got) != string(l.want) {
+				require.Equal(l.t, string(l.want), string(l.got))
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package channel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// TestOutputAgainstModel: results of random sizes, and a socket that takes random
+// parts of them. The model is one run of bytes.
+func TestOutputAgainstModel(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	from, to := pair(t)
+	var (
+		shard      pool.Shard
+		iov        netio.IOVecs
+		out        output
+		want, got  []byte
+		buf        = make([]byte, 300_000)
+		next       byte
+		sizes      = []int{0, 1, 10, 100, 5_000, 16_383, 16_384, 16_385, 70_000}
+		bytesTotal int
+	)
+	for range 5_000 {
+		switch rng.IntN(4) {
+		case 0, 1:
+			n := sizes[rng.IntN(len(sizes))]
+			if out.unsent > 1<<20 {
+				continue
+			}
+			room := out.reserve(&shard, n+rng.IntN(50))
+			for range n {
+				next++
+				room = append(room, next)
+			}
+			want = append(want, room...)
+			out.commit(room)
+			bytesTotal += n
+		case 2:
+			if err := out.send(from, &iov); err != nil {
+				require.Equal(t, netio.ErrAgain, err, "seed %d", seed)
+				require.NotZero(t, out.unsent, "seed %d", seed)
+			} else {
+				require.Zero(t, out.unsent, "seed %d", seed)
+			}
+		case 3:
+			if n, err := netio.Read(to, buf[:1+rng.IntN(len(buf))]); err == nil {
+				got = append(got, buf[:n]...)
+			}
+		}
+		if out.unsent == 0 {
+			require.Empty(t, out.chunks, "seed %d: a chunk without bytes", seed)
+		}
+		require.LessOrEqual(t, len(got), len(want), "seed %d", seed)
+		require.Equal(t, string(want[:len(got)]), string(got), "seed %d", seed)
+		want, got = want[len(got):], got[:0]
+	}
+	out.drop()
+	shard.Flush()
+	require.Zero(t, shard.Outstanding(), "seed %d", seed)
+	require.NotZero(t, bytesTotal)
+}
+
+// pair is two connected sockets, closed with the test.
+func pair(t *testing.T) (a, b int) {
+	l, bound, err := netio.Listen("unix", fmt.Sprintf("@stackhouse-output-%d", os.Getpid()), netio.ListenOptions{})
+	require.NoError(t, err)
+	defer netio.Close(l)
+	a, err = netio.Connect("unix", bound)
+	require.NoError(t, err)
+	b, err = netio.Accept(l)
+	require.NoError(t, err)
+	t.Cleanup(func() { netio.Close(a); netio.Close(b) })
+	return a, b
+}
+
+func TestCommitRefusesWhatReserveDidNotGive(t *testing.T) {
+	var (
+		shard pool.Shard
+		out   output
+	)
+	room := out.reserve(&shard, 10)
+	require.PanicsWithValue(t, "channel: Encode appended more than Size said", func() { out.commit(append(room, make([]byte, chunkSize+1)...)) })
+	require.PanicsWithValue(t, "channel: Encode returned other bytes than those it was to append to", func() { out.commit([]byte("x")) })
+}
