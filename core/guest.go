@@ -28,8 +28,8 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 	if err != nil {
 		return err
 	}
+	defer g.Done(call) // whatever read does
 	read(stack.Reply[Rep](s))
-	g.Done(call)
 	return nil
 }
 
@@ -53,7 +53,8 @@ type Pending[Rep any] struct {
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once, with the
-// system's default deadline. Get must be called, once.
+// system's default deadline for the callee. Get, which has none of its own, must be
+// called, once.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 	if p.route == nil || p.to == nil {
 		panic("core: ask of a Port without an actor")

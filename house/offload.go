@@ -67,10 +67,18 @@ func (o *offload) next() *stack.Stack {
 }
 
 func (o *offload) work() {
-	defer o.ended.Done()
+	finished := false
+	defer func() {
+		if finished {
+			o.ended.Done()
+		} else {
+			go o.work() // a function called runtime.Goexit
+		}
+	}()
 	for job := o.next(); job != nil; job = o.next() {
 		job.Work(o.ctx, o.clock())
 	}
+	finished = true
 }
 
 // close ends the context of running functions, refuses queued ones and waits

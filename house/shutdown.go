@@ -19,10 +19,8 @@ func (s *System) shutdown(ctx context.Context, drains []func(context.Context) er
 	for _, h := range s.close() {
 		h.Stop(&s.guests)
 	}
-	if s.config.Manual {
-		s.turnUntilEmpty()
-	}
 	if !ran {
+		s.turnUntilEmpty()
 		s.leaveAll()
 		return errors.Join(append(errs, s.offload.close(ctx))...)
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // answer is the part of a stack that a Future reads: it doesn't depend on the
@@ -54,8 +55,19 @@ func releaseAsk[S, Req, Rep any, PS AskOf[S, Req, Rep]]() func(PS) {
 	}
 }
 
-// Future is the slot for one reply: a field of the stack that asks.
-type Future[Rep any] struct{ promise future.Promise }
+// Future is the slot for one reply: a field of the stack that asks. It must not
+// be copied or assigned to: the runtime holds pointers to it from the ask to the
+// end of the stack. Ask it again instead.
+type Future[Rep any] struct {
+	promise future.Promise
+	_       noCopy
+}
+
+// noCopy has go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // Promise returns the future as the runtime sees it.
 func (f *Future[Rep]) Promise() *future.Promise { return &f.promise }
@@ -124,12 +136,18 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 	}
 	at, w := s.to, s.Worker()
 	if p.Bound {
+		if p.Owner != &s.Object {
+			panic("stack: a future of another stack is asked in " + s.by.Name())
+		}
 		if p.Call != nil { // the last answer ends here
 			w.Shard.Put(p.Call)
 			p.Call = nil
 		}
 		p.Err = nil
 	} else {
+		if invariant.Enabled {
+			s.checkUnbound(p)
+		}
 		p.Bound = true
 		p.Owner = &s.Object
 		p.Next = s.bound
@@ -146,6 +164,16 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 	at.table.Insert(p, &w.Shard)
 	s.pending++
 	return p.ID
+}
+
+// checkUnbound panics if p stands on the chain of s: it was overwritten by
+// assignment while it was bound.
+func (s *Stack) checkUnbound(p *future.Promise) {
+	for q := s.bound; q != nil; q = q.Next {
+		if q == p {
+			panic("stack: a future was assigned to in " + s.by.Name())
+		}
+	}
 }
 
 //go:noinline

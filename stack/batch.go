@@ -8,8 +8,9 @@ const BatchMax = 64
 // members is the messages of one batch, chained by next. It stands right behind
 // the Stack in both kinds of batch.
 type members struct {
-	first *Stack
-	n     int
+	first     *Stack
+	n         int
+	answering *Stack // while ReturnEach calls the user
 }
 
 // batch is the part of a batch that the runtime reads: it doesn't depend on types.
@@ -20,6 +21,23 @@ type batch struct {
 
 // Len returns the number of members.
 func (b *batch) Len() int { return b.members.n }
+
+// Bytes returns n bytes that live as long as the member that ReturnEach is just
+// asking about: its asker reads them after the batch has gone. Elsewhere it panics.
+func (b *batch) Bytes(n int) []byte {
+	if b.members.answering == nil {
+		panic("stack: bytes for the reply of a batch are taken outside ReturnEach")
+	}
+	return b.members.answering.Bytes(n)
+}
+
+// Copy returns a copy of p that lives as long as the member that ReturnEach is
+// just asking about. Elsewhere it panics.
+func (b *batch) Copy(p []byte) []byte {
+	c := b.Bytes(len(p))
+	copy(c, p)
+	return c
+}
 
 // BatchNoticeStack is a run of consecutive notices, handled together.
 type BatchNoticeStack[Msg any] struct{ batch }
@@ -61,8 +79,12 @@ func (s *BatchAskStack[Req, Rep]) All() func(yield func(int, *Req) bool) {
 	}
 }
 
-// ReturnAll ends the batch; every member gets the same reply.
+// ReturnAll ends the batch; every member gets the same reply, which must not hold
+// counted bytes: each member would release them.
 func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
+	if s.members.n > 1 && holds[Rep]() {
+		panic("stack: ReturnAll of a reply that is released; use ReturnEach")
+	}
 	y := s.finish()
 	for m := s.members.first; m != nil; m = m.next {
 		*Reply[Rep](m) = rep
@@ -72,12 +94,15 @@ func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
 }
 
 // ReturnEach ends the batch; every member gets the reply or the error that
-// answer gives for its request.
+// answer gives for its request. A reply's bytes come from Bytes or Copy: answers
+// of the batch's own futures end with it.
 func (s *BatchAskStack[Req, Rep]) ReturnEach(answer func(req *Req) (Rep, error)) Yield {
 	for m := s.members.first; m != nil; m = m.next {
+		s.members.answering = m
 		*Reply[Rep](m), m.err = answer(Request[Req, Rep](m))
 		m.state = ended
 	}
+	s.members.answering = nil
 	return s.finish()
 }
 

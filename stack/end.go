@@ -37,8 +37,9 @@ func (w *Worker) detach(h *House, s *Stack) {
 // cancelAsked takes the promises of s that wait out of the table, and flags
 // what they wait for.
 func (w *Worker) cancelAsked(h *House, s *Stack) {
-	for p := s.bound; p != nil; p = p.Next {
+	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
 		if p.State == future.Waiting {
+			s.pending--
 			h.table.Take(p.ID, &w.Shard)
 			if p.Slot != 0 {
 				w.disarm(h, p)
@@ -52,7 +53,7 @@ func (w *Worker) cancelAsked(h *House, s *Stack) {
 
 // letAnswersGo frees the answers that the futures of s hold.
 func (w *Worker) letAnswersGo(s *Stack) {
-	for p := s.bound; p != nil; p = p.Next {
+	for p := s.bound; p != nil && p.Bound; p = p.Next {
 		if p.Call != nil {
 			w.Shard.Put(p.Call)
 			p.Call = nil
@@ -118,6 +119,7 @@ func (w *Worker) drop(h *House, s *Stack) {
 // control handles a system message.
 func (w *Worker) control(h *House, s *Stack) {
 	s.state = running
+	w.current = s
 	if s.by == startHandler {
 		w.start(h)
 	} else if h.phase == open {
@@ -153,12 +155,17 @@ func (w *Worker) stop(h *House) {
 		s.err = ErrStopped
 		w.end(h, s)
 	}
+	defer w.bury(h) // deferred for a hook that calls runtime.Goexit
 	if h.Hooks != nil {
 		if err := w.hook(h, h.Hooks.Stopped); err != nil {
 			w.Count.Add(CountFailures, 1)
 			w.Driver.Failed(h, nil, err)
 		}
 	}
+}
+
+// bury is the end of stop.
+func (w *Worker) bury(h *House) {
 	h.table.Close(&w.Shard)
 	h.actor, h.make = nil, nil
 	w.Driver.Gone(h)
@@ -166,12 +173,16 @@ func (w *Worker) stop(h *House) {
 
 // hook runs one end of an actor's life and turns a panic into an error.
 func (w *Worker) hook(h *House, f func(*House) error) (err error) {
+	w.inHook = true
 	defer func() {
 		if value := recover(); value != nil {
 			err = &PanicError{Actor: h.Describe(), Step: "a life cycle hook", Value: value, Trace: debug.Stack()}
+			w.inHook = false
 		}
 	}()
-	return f(h)
+	err = f(h)
+	w.inHook = false
+	return err
 }
 
 var (
@@ -200,7 +211,6 @@ func (h *House) system(g *Guests, by *Handler) {
 	s := g.Begin(h, by)
 	s.lane = System
 	s.send()
-	h.urged.Store(true)
 }
 
 // Close makes a house, which nobody knows yet, a stopped one.

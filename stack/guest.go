@@ -180,15 +180,19 @@ func (c *Call) finish(s *Stack) bool {
 
 // WaitStop stops h and blocks until it has stopped or ctx ends.
 func (g *Guests) WaitStop(ctx context.Context, h *House) error {
-	s := g.Begin(h, stopHandler)
-	s.lane = System
-	c, err := g.Wait(ctx, s)
-	if err != nil {
-		if err == ErrStopped {
+	for {
+		s := g.Begin(h, stopHandler)
+		s.lane = System
+		c, err := g.Wait(ctx, s)
+		switch {
+		case err == nil:
+			g.Done(c)
 			return nil
+		case err == ErrStopped:
+			return nil
+		case err != ErrTimeout || ctx.Err() != nil:
+			return err
 		}
-		return err
+		// The default deadline of asks has passed; ctx has none that has.
 	}
-	g.Done(c)
-	return nil
 }

@@ -48,8 +48,8 @@ var closedRungs = new(House)
 // send delivers s to its house from outside: any goroutine may call it. The push
 // is complete when it returns, so a later one of the same sender can't overtake it.
 func (s *Stack) send() {
-	h := s.to
-	if s.lane == Replies {
+	h, lane := s.to, s.lane
+	if lane == Replies {
 		h = s.back
 	}
 	for {
@@ -59,6 +59,9 @@ func (s *Stack) send() {
 		if h.inbox.CompareAndSwap(old, s) {
 			break
 		}
+	}
+	if lane == System {
+		h.urged.Store(true)
 	}
 	h.ring()
 }

@@ -39,6 +39,10 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, in In, fn func(conte
 
 // Work does a job and sends it home. Any goroutine may call it, once for each job.
 func (s *Stack) Work(ctx context.Context, now int64) {
+	defer func() { // also if the function calls runtime.Goexit
+		s.lane = Replies
+		s.send()
+	}()
 	if s.cancelled.Load() {
 		s.err = ErrCancelled
 	} else if s.deadline != 0 && now > s.deadline {
@@ -46,17 +50,22 @@ func (s *Stack) Work(ctx context.Context, now int64) {
 	} else {
 		s.work(ctx)
 	}
-	s.lane = Replies
-	s.send()
 }
 
 func (s *Stack) work(ctx context.Context) {
+	done := false
 	defer func() {
-		if value := recover(); value != nil {
-			s.err = &PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
+		if done {
+			return
 		}
+		value := recover()
+		if value == nil {
+			value = "runtime.Goexit was called"
+		}
+		s.err = &PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
 	}()
 	s.by.work(ctx, s)
+	done = true
 }
 
 // Abort sends a job home that won't be done.

@@ -229,8 +229,13 @@ func (w *Worker) ArmFresh() {
 			continue
 		}
 		s.fresh = 0
-		for p := s.bound; p != nil; p = p.Next {
-			if p.State == future.Waiting && p.Slot == 0 {
+		left := s.pending
+		for p := s.bound; p != nil && left > 0; p = p.Next {
+			if p.State != future.Waiting {
+				continue
+			}
+			left--
+			if p.Slot == 0 {
 				w.Driver.Arm(&p.Node)
 			}
 		}
@@ -325,6 +330,13 @@ func (w *Worker) disarm(h *House, p *future.Promise) {
 // contain is deferred around visits: it ends the stack whose step panicked and
 // the visit. A panic of the runtime itself goes on.
 func (w *Worker) contain() {
+	if w.inHook { // it called runtime.Goexit: a panic doesn't come this far
+		w.inHook = false
+		w.current.state = ended
+		w.home(w.house, w.current)
+		w.leave(w.house)
+		return
+	}
 	if !w.inStep {
 		return // no panic, or none of user code: it passes
 	}

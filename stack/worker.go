@@ -30,6 +30,7 @@ type Worker struct {
 	house   *House     // being visited
 	current *Stack     // its running stack, or the last that ran
 	inStep  bool       // user code runs
+	inHook  bool       // a hook of an actor's life runs
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn

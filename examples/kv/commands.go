@@ -70,7 +70,7 @@ func (e *entry) arity() int64 {
 // nameMax is the length of the longest name.
 const nameMax = 16
 
-// lookup returns the command of that name, in lots case; nil if there is none.
+// lookup returns the command of that name, in any case; nil if there is none.
 func lookup(name []byte) *entry {
 	var key [nameMax]byte
 	if len(name) > nameMax {

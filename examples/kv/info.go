@@ -6,6 +6,7 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/valyala/bytebufferpool"
@@ -22,7 +23,11 @@ func (f *front) info(s *command) core.Yield {
 // describe writes the sections of INFO.
 func (v *service) describe(b *bytebufferpool.ByteBuffer) {
 	stats := v.system.Stats()
-	conns := v.server.Stats()
+	var conns channel.Stats
+	address := ""
+	if v.opened.Load() {
+		conns, address = v.server.Stats(), v.server.Addr()
+	}
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
 	line := func(name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
@@ -30,7 +35,7 @@ func (v *service) describe(b *bytebufferpool.ByteBuffer) {
 	line("redis_version", "7.0.0")
 	line("server_name", "stackhouse-kv")
 	line("process_id", os.Getpid())
-	line("tcp_address", v.server.Addr())
+	line("tcp_address", address)
 	b.WriteString("\r\n# Clients\r\n")
 	line("connected_clients", conns.Conns)
 	b.WriteString("\r\n# Stats\r\n")

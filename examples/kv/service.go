@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel"
@@ -24,6 +25,7 @@ type options struct {
 type service struct {
 	system  *house.System
 	server  *channel.Server[resp.Command, resp.Reply]
+	opened  atomic.Bool // server is set: connections may come before
 	cluster *stores
 }
 
@@ -56,6 +58,7 @@ func start(ctx context.Context, o options) (*service, error) {
 	if s.server, err = listen(ctx, s, o); err != nil {
 		return nil, errors.Join(err, system.Shutdown(ctx))
 	}
+	s.opened.Store(true)
 	system.OnShutdown(s.server.Drain)
 	return s, nil
 }
