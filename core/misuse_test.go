@@ -9,7 +9,7 @@ import (
 )
 
 // stranger is an actor of another type whose step takes a scene as well.
-type stranger struct{ p player }
+type stranger struct{}
 
 func (x *stranger) next(s *scene) core.Yield { return s.Return(666) }
 

@@ -24,7 +24,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type player struct {
 	steps int // plain, so that the race detector sees two threads in one actor
 	saved core.Yield
-	log   []int
 }
 
 type script func(*player, *scene) core.Yield

@@ -135,7 +135,6 @@ type (
 		kept  core.Future[[]byte]
 		other core.Future[[]byte]
 		left  int
-		seen  [][]byte
 	}
 )
 

@@ -12,7 +12,6 @@ import (
 type idleDriver struct {
 	woken  int
 	failed []error
-	armed  map[*future.Node]bool
 	mu     sync.Mutex
 	now    func() int64
 }
@@ -105,10 +104,7 @@ func (k *sink) take(s *NoticeStack[uint64]) Yield { k.n += s.Msg; return s.Retur
 var sinkTake = NewNotice((*sink).take)
 
 type source struct{ to *House }
-type sourceStack struct {
-	NoticeStack[int]
-	f Future[echoRep]
-}
+type sourceStack struct{ NoticeStack[int] }
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {

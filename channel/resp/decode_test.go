@@ -165,7 +165,6 @@ func dribble(in string, l Limits, want result) error {
 		n, err := d.Decode([]byte(in[at:end]), &cmd)
 		if err != nil {
 			got.err = err.Error()
-			end = len(in)
 			break
 		}
 		if n == 0 {

@@ -207,6 +207,10 @@ func (t *store) exists(s *storeStack) resp.Reply {
 	return resp.Int(n)
 }
 
+// replyMax bounds what one MGET, which may name a large value many times, takes
+// from each store, in bytes.
+const replyMax = 64 << 20
+
 // mget answers the values of the keys that live here, encoded, in order.
 func (t *store) mget(s *storeStack) resp.Reply {
 	now, size := core.Now(s), 0
@@ -216,6 +220,9 @@ func (t *store) mget(s *storeStack) resp.Reply {
 			value, _ := t.table.Get(key, now)
 			size += len(value) + frameMax
 		}
+	}
+	if size > replyMax {
+		return resp.Err("ERR the values are too large for one reply")
 	}
 	out := s.Bytes(size)[:0]
 	keys = s.Req.cmd.Args(1)
