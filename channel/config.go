@@ -14,8 +14,9 @@ type Config[Req, Rep any] struct {
 	// Codec makes the codec of a new connection.
 	Codec func() Codec[Req, Rep]
 
-	// InflightMax is how many requests of one connection may be unanswered;
-	// beyond, the connection isn't read. 0: 128.
+	// InflightMax is how many requests of one connection may wait for a result, or
+	// to be encoded; beyond, the connection isn't read. It bounds what a connection
+	// may hold: each has its bytes, and its result if that is there. 0: 128.
 	InflightMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
@@ -26,11 +27,13 @@ type Config[Req, Rep any] struct {
 	// ConnsMax is how many connections the server has at most; beyond, a new one
 	// is closed at once. 0: no limit but the descriptors.
 	ConnsMax int
-	// IdleTimeout closes a connection from which nothing was received for so
-	// long and that waits for no result. 0: 10 minutes. Negative: never.
+	// IdleTimeout closes a connection on which no byte came in, and no result went
+	// out, for so long, and that waits for none. 0: 10 minutes. Negative: never.
 	IdleTimeout time.Duration
-	// WriteTimeout closes a connection that took no byte of a pending result
-	// for so long. 0: 30 s. Negative: never.
+	// WriteTimeout closes a connection whose socket took no byte of a pending
+	// result for so long. The kernel buffers some megabytes and asks for more in
+	// large steps: a short timeout is hard on slow clients that are alive. 0:
+	// 30 s. Negative: never.
 	WriteTimeout time.Duration
 }
 

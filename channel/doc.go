@@ -1,0 +1,53 @@
+// Package channel serves network connections by actors: a [Server] accepts, reads,
+// decodes, hands each request to a step of the actor that owns the connection, and
+// writes the results in the order of the requests.
+//
+// The actor is called a front; there is one on each worker that takes part. Its
+// handler is a step as any other, in a stack that embeds core.ChannelStack: it may
+// answer at once, or ask other actors, suspend and answer later. Requests of one
+// connection are handled side by side. Their first steps run in the order of
+// arrival; if those send what a request has to say, other actors hear it in that
+// order too. Results leave in that order whenever they are complete, so
+// pipelining costs a server nothing.
+//
+// # Codec
+//
+// A [Codec] is a pair of pure functions with the state of one connection: bytes in,
+// a request out; a result in, bytes out. It does no I/O, holds no bytes between
+// calls, and says how much it needs. Its limits are its own business, and it must
+// check an announced length against them before it asks for so many bytes. If it
+// panics, that is the end of one connection; a panic of the handler is the result
+// of one request.
+//
+// # States
+//
+//	open      reads, decodes, answers
+//	leaving   the server drains: answers what had arrived
+//	refusing  the client sent what can't be decoded: it is told behind its results
+//	ending    takes nothing more in; closes when all is answered and sent. A client that
+//	          has ended its side of the connection still gets its results
+//	deaf      what is in flight is cancelled; what was encoded is still sent
+//	closed
+//
+// A connection belongs to the worker of its front, and so do its requests: all its
+// work is done in turns of that front's house, one thing at a time. When a client
+// breaks the connection, when it is closed, and when the front stops, requests in flight are
+// cancelled: whom they asked sees that as any cancelled ask.
+//
+// # Backpressure
+//
+// A connection isn't read while Config.InflightMax requests wait for results or
+// Config.OutputMax bytes wait for the client; the kernel then slows the client down.
+// So one connection holds at most that output and one result more, and
+// InflightMax requests with their results: whoever has long results sets
+// that lower. A client that takes nothing for Config.WriteTimeout loses its connection,
+// one that says nothing for Config.IdleTimeout too. An idle connection holds no buffer.
+// When descriptors are used up the listeners pause.
+//
+// # Lifetime of bytes
+//
+// A request may refer to the bytes that it was decoded from, for as long as its
+// stack lives: until its result is encoded. For a message to another actor it is
+// asked to Keep them, which raises a count. A reply's bytes must live as long as the
+// stack too: those of the request, of Bytes and Copy, and of the answers of its futures do.
+package channel
