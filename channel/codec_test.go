@@ -19,7 +19,7 @@ const lineMax = 1 << 20
 
 var (
 	errLong = errors.New("line too long")
-	errMark = errors.New("a line begins with !")
+	errMark = errors.New("a line begins with a mark")
 )
 
 // lineCodec is line on one connection. Lines that begin with these words try the

@@ -26,10 +26,8 @@ func TestClientsThatNeverRead(t *testing.T) {
 		)
 		w := openWorld(t, p, func(c *config) { c.OutputMax, c.InflightMax = outputMax, 8 }, virtual)
 		pipeline := "mark\n" + strings.Repeat("big 16383\n", 2000)
-		var all []*client
 		for range stuck {
 			c := w.dial()
-			all = append(all, c)
 			c.Conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(4 << 10)
 			ended := begin(func() error { _, err := io.WriteString(c, pipeline); return err })
 			t.Cleanup(func() { c.Close(); <-ended })

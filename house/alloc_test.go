@@ -28,7 +28,7 @@ type (
 	}
 	loadLanes struct { // a whole load: lanes times count/lanes operations
 		core.AskStack[load, uint64]
-		f [64]core.Future[uint64]
+		f [256]core.Future[uint64]
 	}
 	loadLane struct { // operations one after the other
 		core.AskStack[int, uint64]
@@ -200,23 +200,23 @@ func zeroAlloc(t *testing.T, lanes int, kind core.Handler[loader, int, uint64], 
 			if away {
 				lane = kind.At(at(across))
 			}
-			count := operations / lanes / 64 * 64 * lanes
-			run := func(n int) {
-				// Not core.Ask, whose select and timer cost the runtime more to cache.
+			count := operations / (64 * lanes) * 64 * lanes
+			run := func(lanes, n int) {
+				// Not core.Ask, whose select and timer the runtime must find room for.
 				if got, err := core.Begin(onLoad.At(near), load{lanes, n, lane}).Get(); err != nil || got != uint64(n) {
 					t.Fatalf("%d of %d operations, %v", got, n, err)
 				}
 			}
-			for range 1000 { // the runtime caches what a waiting goroutine needs for each P
-				run(64 * lanes)
+			for range 500 { // twice as much in flight; and the runtime caches for each P what a waiting goroutine needs
+				run(2*lanes, 2*64*lanes)
 			}
-			housetest.ZeroAlloc(t, count, run)
+			housetest.ZeroAlloc(t, count, func(n int) { run(lanes, n) })
 		})
 	}
 }
 
 func TestZeroAllocNotice(t *testing.T) { zeroAlloc(t, 8, onNotices, false) }
-func TestZeroAllocAsk(t *testing.T)    { zeroAlloc(t, 64, onAsks, false) }
+func TestZeroAllocAsk(t *testing.T)    { zeroAlloc(t, 128, onAsks, false) }
 func TestZeroAllocFanOut(t *testing.T) { zeroAlloc(t, 16, onFanOuts, false) }
 func TestZeroAllocBatch(t *testing.T)  { zeroAlloc(t, 4, onBatches, false) }
 func TestZeroAllocTimer(t *testing.T)  { zeroAlloc(t, 64, onTimers, true) }

@@ -16,7 +16,7 @@ type Door struct{ open bool }
 type (
 	openStack struct {
 		core.AskStack[time.Duration, string] // for how long
-		tick core.Future[core.Tick]
+		tick                                 core.Future[core.Tick]
 	}
 	lookStack struct{ core.AskStack[struct{}, bool] }
 )
