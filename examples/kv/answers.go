@@ -27,7 +27,7 @@ func (f *front) selectDB(s *command) core.Yield {
 	n, ok := resp.ParseInt(s.Req.Arg(1))
 	switch {
 	case !ok:
-		return s.Return(resp.Err("ERR invalid DB index"))
+		return s.Return(resp.Err(errInteger))
 	case n != 0:
 		return s.Return(resp.Err("ERR DB index is out of range"))
 	}
@@ -54,7 +54,10 @@ func (f *front) config(s *command) core.Yield {
 	case resp.EqualFold(sub, "resetstat") && s.Req.Len() == 2:
 		return s.Return(resp.OK())
 	}
-	return s.Return(resp.Err(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try CONFIG HELP.", clip(sub))))
+	if resp.EqualFold(sub, "get") || resp.EqualFold(sub, "resetstat") {
+		return s.Return(resp.Err(fmt.Sprintf("ERR wrong number of arguments for 'config|%s' command", bytes.ToLower(sub))))
+	}
+	return s.Return(resp.Err(fmt.Sprintf("ERR unknown subcommand '%s'. Try CONFIG HELP.", clip(sub))))
 }
 
 // command tells what there is: all, how many, or nothing in detail.

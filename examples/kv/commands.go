@@ -38,7 +38,7 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "echo", least: 2, most: 2, run: (*front).echo},
 		{name: "exists", least: 2, most: lots, do: (*store).exists, merge: (*front).sum, sums: true},
 		{name: "expire", least: 3, most: 3, do: (*store).expire},
-		{name: "flushall", least: 1, most: 2, do: (*store).flushall, merge: (*front).allOK},
+		{name: "flushall", least: 1, most: lots, do: (*store).flushall, merge: (*front).allOK},
 		{name: "get", least: 2, most: 2, do: (*store).get},
 		{name: "incr", least: 2, most: 2, do: (*store).incr},
 		{name: "info", least: 1, most: lots, run: (*front).info},

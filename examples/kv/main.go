@@ -35,11 +35,13 @@ func run(o options, drain time.Duration) error {
 	if err != nil {
 		return err
 	}
-	slog.Info("kv listens", "address", s.server.Addr(), "workers", len(s.system.Workers()), "stores", s.cluster.len())
+	slog.Info("kv listens", "address", s.server.Addr(), "pid", os.Getpid(), "workers", len(s.system.Workers()), "stores", s.cluster.len())
 	<-ctx.Done()
 	stop() // a second signal ends the process at once
 	slog.Info("kv drains")
 	ctx, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
-	return s.system.Shutdown(ctx)
+	err = s.system.Shutdown(ctx)
+	slog.Info("kv ends")
+	return err
 }

@@ -18,7 +18,8 @@ type options struct {
 	network, address string
 	workers          int
 	spin             time.Duration
-	seed             uint64 // of the hash of keys
+	seed             uint64       // of the hash of keys
+	clock            func() int64 // of tests; nil: the machine's
 }
 
 // service is the whole server.
@@ -47,7 +48,7 @@ func (c *stores) of(key []byte) int {
 
 // start runs a system with a store and a front on each worker, and listens.
 func start(ctx context.Context, o options) (*service, error) {
-	system, err := house.New(house.Config{Workers: o.workers, Spin: o.spin})
+	system, err := house.New(house.Config{Workers: o.workers, Spin: o.spin, Clock: o.clock})
 	if err != nil {
 		return nil, err
 	}

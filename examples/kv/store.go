@@ -68,30 +68,33 @@ func (t *store) strlen(s *storeStack) resp.Reply {
 // set is SET key value [NX | XX] [EX seconds | PX milliseconds].
 func (t *store) set(s *storeStack) resp.Reply {
 	cmd := &s.Req.cmd
-	now := core.Now(s)
 	var flags table.Flags
-	var at int64
+	var unit time.Duration // of the argument ttl; 0: none
+	ttl := 0
 	for i := 3; i < cmd.Len(); i++ {
 		switch arg := cmd.Arg(i); {
-		case resp.EqualFold(arg, "nx") && flags == 0:
+		case resp.EqualFold(arg, "nx") && flags != table.IfPresent:
 			flags = table.IfAbsent
-		case resp.EqualFold(arg, "xx") && flags == 0:
+		case resp.EqualFold(arg, "xx") && flags != table.IfAbsent:
 			flags = table.IfPresent
-		case (resp.EqualFold(arg, "ex") || resp.EqualFold(arg, "px")) && at == 0 && i+1 < cmd.Len():
-			unit := time.Second
-			if arg[0]|0x20 == 'p' {
-				unit = time.Millisecond
-			}
-			n, ok := resp.ParseInt(cmd.Arg(i + 1))
-			if !ok {
-				return resp.Err(errInteger)
-			}
-			if at, ok = deadline(now, n, unit); !ok || n <= 0 {
-				return resp.Err("ERR invalid expire time in 'set' command")
-			}
+		case resp.EqualFold(arg, "ex") && unit != time.Millisecond && i+1 < cmd.Len():
 			i++
+			unit, ttl = time.Second, i
+		case resp.EqualFold(arg, "px") && unit != time.Second && i+1 < cmd.Len():
+			i++
+			unit, ttl = time.Millisecond, i
 		default:
 			return resp.Err(errSyntax)
+		}
+	}
+	now, at := core.Now(s), int64(0)
+	if unit != 0 {
+		n, ok := resp.ParseInt(cmd.Arg(ttl))
+		if !ok {
+			return resp.Err(errInteger)
+		}
+		if at, ok = deadline(now, n, unit); !ok || n <= 0 {
+			return resp.Err("ERR invalid expire time in 'set' command")
 		}
 	}
 	stored, err := t.table.SetFlags(cmd.Arg(1), cmd.Arg(2), at, flags, now)
@@ -104,10 +107,21 @@ func (t *store) set(s *storeStack) resp.Reply {
 	return resp.OK()
 }
 
-// deadline returns when n units from now is; false if that can't be told.
+// latest is the last deadline that Redis takes, in milliseconds from now: to it the
+// time since 1970 is added.
+const latest = math.MaxInt64 - 2e12
+
+// deadline returns when n units from now is, in nanoseconds and never 0, which would
+// be never; false if Redis couldn't tell. What is 292 years away or more counts as that.
 func deadline(now, n int64, unit time.Duration) (int64, bool) {
-	if n > (math.MaxInt64-now)/int64(unit) || n < math.MinInt64/int64(unit) {
+	ms := int64(unit / time.Millisecond)
+	switch {
+	case n > latest/ms || n < math.MinInt64/ms:
 		return 0, false
+	case n <= 0:
+		return -1, true // past, however long ago
+	case n > (math.MaxInt64-now)/int64(unit):
+		return math.MaxInt64, true
 	}
 	return now + n*int64(unit), true
 }
@@ -175,7 +189,8 @@ func (t *store) ttl(s *storeStack) resp.Reply {
 func (t *store) dbsize(*storeStack) resp.Reply { return resp.Int(int64(t.table.Len())) }
 
 func (t *store) flushall(s *storeStack) resp.Reply {
-	if s.Req.cmd.Len() == 2 && !resp.EqualFold(s.Req.cmd.Arg(1), "sync") && !resp.EqualFold(s.Req.cmd.Arg(1), "async") {
+	cmd := &s.Req.cmd
+	if cmd.Len() > 2 || (cmd.Len() == 2 && !resp.EqualFold(cmd.Arg(1), "sync") && !resp.EqualFold(cmd.Arg(1), "async")) {
 		return resp.Err(errSyntax)
 	}
 	t.table.Clear()

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// lostAfter is how long a test waits for what must happen before it fails.
+const lostAfter = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+		l.Close() // package net has opened what it keeps open
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// world is a service on a port that the system picked. When its test ends it is
+// shut down, and nothing may be left.
+type world struct {
+	testing.TB
+	*service
+	clock atomic.Int64 // the system's, if it is virtual
+}
+
+func openWorld(t testing.TB, workers int, o options) *world {
+	t.Helper()
+	before := descriptors(t)
+	o.network, o.address, o.workers = "tcp", "127.0.0.1:0", workers
+	w := &world{TB: t}
+	if o.spin < 0 {
+		w.clock.Store(1)
+		o.clock = w.clock.Load
+	}
+	var err error
+	w.service, err = start(context.Background(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lostAfter)
+		defer cancel()
+		require.NoError(t, w.system.Shutdown(ctx))
+		require.Zero(t, w.system.Outstanding(), "pooled objects are still out")
+		require.Equal(t, before, descriptors(t), "descriptors")
+	})
+	return w
+}
+
+// virtual are options with a clock that stands still until pass: a worker without
+// work must not spin then, for that would last for ever.
+func virtual() options { return options{spin: -1} }
+
+// pass advances a virtual clock and returns when every store has seen it: the
+// commands that follow, and the sweeps, are later.
+func (w *world) pass(d time.Duration) {
+	w.Helper()
+	w.clock.Add(int64(d))
+	for range 3 { // a sweep's timer, its turn, the end of that
+		for _, p := range w.cluster.ports {
+			_, err := core.Ask(context.Background(), p, request{do: (*store).dbsize})
+			require.NoError(w, err)
+		}
+	}
+}
+
+// descriptors counts what is open.
+func descriptors(t testing.TB) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(entries)
+}
+
+// client is one connection of a test.
+type client struct {
+	net.Conn
+	t   testing.TB
+	in  []byte // received, not consumed
+	buf []byte
+}
+
+func (w *world) dial() *client {
+	w.Helper()
+	conn, err := net.Dial("tcp", w.server.Addr())
+	require.NoError(w, err)
+	require.NoError(w, conn.SetDeadline(time.Now().Add(lostAfter)))
+	w.Cleanup(func() { conn.Close() })
+	return &client{Conn: conn, t: w.TB, buf: make([]byte, 64<<10)}
+}
+
+// do sends a command and returns the reply.
+func (c *client) do(words ...string) string {
+	c.t.Helper()
+	c.send(resp.AppendCommand(nil, words...))
+	return c.reply()
+}
+
+func (c *client) send(text []byte) {
+	c.t.Helper()
+	_, err := c.Write(text)
+	require.NoError(c.t, err)
+}
+
+// next returns the next reply's bytes.
+func (c *client) next() ([]byte, error) {
+	for {
+		var v resp.Value
+		n, err := resp.DecodeReply(c.in, &v, resp.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			reply := c.in[:n:n]
+			c.in = c.in[n:]
+			return reply, nil
+		}
+		if n, err = c.Read(c.buf); err != nil {
+			return nil, err
+		}
+		c.in = append(c.in, c.buf[:n]...)
+	}
+}
+
+// reply returns the next reply as one line: line ends within are blanks.
+func (c *client) reply() string {
+	c.t.Helper()
+	reply, err := c.next()
+	require.NoError(c.t, err)
+	return flat(reply)
+}
+
+var breaks = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")
+
+func flat(reply []byte) string { return breaks.Replace(string(reply[:len(reply)-2])) }
+
+// expectEnd requires that the server sends no more and ends the connection in order.
+func (c *client) expectEnd() {
+	c.t.Helper()
+	n, err := bufio.NewReader(c).WriteTo(discard{})
+	require.NoError(c.t, err)
+	require.Zero(c.t, n+int64(len(c.in)))
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// each runs f on one and on two workers, and so with one and with two stores.
+func each(t *testing.T, f func(t *testing.T, workers int)) {
+	for _, workers := range []int{1, 2} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) { f(t, workers) })
+	}
+}
