@@ -19,7 +19,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the example server, a cache that speaks the Redis protocol
-	$(GO) run ./examples/kv
+	@$(GO) build -o bin/kv ./examples/kv && exec bin/kv
 
 build: ## compile all packages
 	$(call each,$(GO) build ./...)

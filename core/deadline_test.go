@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // tick is how late a timer may be that its worker isn't too busy for.
@@ -331,7 +332,10 @@ var sleep = core.HandleNotice((*sleeper).sleep)
 // TestManyTimers: 100,000 stacks with two timers each, one of which is cancelled.
 // None is early, none later than a tick.
 func TestManyTimers(t *testing.T) {
-	const n = 100_000
+	n := 100_000
+	if invariant.Race {
+		n /= 10
+	}
 	sim := stage(t, 3, 2)
 	rng := rand.New(rand.NewPCG(3, 3))
 	var all []*sleeper

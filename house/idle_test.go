@@ -1,58 +1,66 @@
 package house_test
 
 import (
-	"context"
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// word is an actor that has as little as it can.
-type word struct{ n uint64 }
+// idler is a one-word actor.
+type idler struct{ n uint64 }
 
-func (w *word) add(s *core.AskStack[uint64, uint64]) core.Yield {
-	w.n += s.Req
-	return s.Return(w.n)
+type idleStack struct {
+	core.AskStack[struct{}, uint64]
 }
 
-var wordAdd = core.Handle((*word).add)
+func (a *idler) ask(s *idleStack) core.Yield { a.n++; return s.Return(a.n) }
 
-// TestIdleActorBytes: an actor that waits for its first message is two objects,
-// its struct and its house, of at most 320 bytes together.
+var onIdle = core.Handle((*idler).ask)
+
+const (
+	idleBytes   = 320
+	idleObjects = 2 // the house and the user's struct
+)
+
+// TestIdleActorBytes: an actor that waits for nothing costs little, and no more
+// after it was asked.
 func TestIdleActorBytes(t *testing.T) {
-	if invariant.Race {
-		t.Skip("the race detector's memory is not the actor's")
-	}
-	const actors = 100_000
-	sys, err := house.New(house.Config{Workers: 2})
-	require.NoError(t, err)
-	require.NoError(t, sys.Start(t.Context()))
-	defer sys.Shutdown(context.Background())
-	all := make([]core.Address[word], actors)
-
-	live := func() (bytes, objects uint64) {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC() // what the first one swept late
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc, m.HeapObjects
-	}
-	bytes, objects := live()
+	const n = 100_000
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	all := make([]core.Address[idler], n)
+	before := liveHeap()
 	for i := range all {
-		all[i] = core.Spawn(sys, func() *word { return &word{} })
+		all[i] = core.Spawn(sim, func() *idler { return &idler{} })
 	}
-	after, more := live()
-	perActor := float64(after-bytes) / actors
-	t.Logf("%.1f bytes and %.3f objects an actor", perActor, float64(more-objects)/actors)
-	require.LessOrEqual(t, perActor, 320.0)
-	require.LessOrEqual(t, float64(more-objects)/actors, 2.001)
+	after := liveHeap()
+	wantIdle(t, "new", before, after, n)
+	for i := 0; i < n; i += 100 {
+		if got, err := housetest.Ask(t, sim, onIdle.At(all[i]), struct{}{}); got != 1 || err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	wantIdle(t, "asked", before, liveHeap(), n)
+	runtime.KeepAlive(all)
+}
 
-	n, err := core.Ask(t.Context(), wordAdd.At(all[actors-1]), 3) // they do live
-	require.NoError(t, err)
-	require.Equal(t, uint64(3), n)
+func liveHeap() runtime.MemStats {
+	runtime.GC()
+	runtime.GC() // what the first one's sweep found is counted now
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m
+}
+
+func wantIdle(t *testing.T, what string, before, after runtime.MemStats, n int) {
+	t.Helper()
+	bytes := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(n)
+	objects := (float64(after.HeapObjects) - float64(before.HeapObjects)) / float64(n)
+	t.Logf("%s actors: %.1f bytes, %.3f objects each", what, bytes, objects)
+	// The pools and the test itself have a few objects too.
+	if bytes > idleBytes || objects > idleObjects+0.1 {
+		t.Errorf("%s actors: %.1f bytes and %.3f objects each, want at most %d and %d", what, bytes, objects, idleBytes, idleObjects)
+	}
 }

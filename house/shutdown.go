@@ -81,6 +81,7 @@ func (s *System) turnUntilEmpty() {
 func (s *System) leaveAll() {
 	for _, w := range s.workers {
 		w.hot.Leave()
+		w.publish()
 	}
 }
 

@@ -16,7 +16,8 @@ type answer[Rep any] struct {
 }
 
 // AskStack is one ask in progress. Embed it in a struct whose other fields are
-// the locals that survive a wait.
+// the locals that survive a wait. Its steps have Req, Return and, from Stack, Throw,
+// Bytes, Copy and Deadline.
 type AskStack[Req, Rep any] struct {
 	answer[Rep]
 	Req Req // what was asked; the handler may change it

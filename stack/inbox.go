@@ -105,7 +105,7 @@ func (w *Worker) wake() {
 //
 //alloc:none
 func (w *Worker) TakeRungs() {
-	if w.rungs.Load() == nil {
+	if h := w.rungs.Load(); h == nil || h == closedRungs {
 		return
 	}
 	invariant.Point("inbox.take")

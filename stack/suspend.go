@@ -32,8 +32,8 @@ func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next
 
 // wait is the transition running -> suspended.
 func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
-	if s.state != running || s.pending == 0 || types != s.by.types {
-		s.refuseWait(types)
+	if s.state != running || s.pending == 0 || types != s.by.types || next == nil {
+		s.refuseWait(types, next)
 	}
 	s.state = suspended
 	s.mode = m
@@ -42,12 +42,15 @@ func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
 }
 
 //go:noinline
-func (s *Stack) refuseWait(types unsafe.Pointer) {
+func (s *Stack) refuseWait(types unsafe.Pointer, next step) {
 	if s.state != running {
 		s.misuse()
 	}
 	if types != s.by.types {
 		panic("stack: the next step belongs to another actor or stack than " + s.by.Name())
+	}
+	if next == nil {
+		panic("stack: Suspend without a next step in " + s.by.Name())
 	}
 	panic("stack: Suspend with nothing asked in " + s.by.Name())
 }

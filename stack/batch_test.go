@@ -1,0 +1,47 @@
+package stack
+
+import (
+	"errors"
+	"testing"
+)
+
+// forgetful ends its batches in ways that core doesn't offer.
+type forgetful struct{ err error }
+
+type forgetStack struct{ BatchAskStack[int, int] }
+
+func (a *forgetful) all(s *forgetStack) Yield {
+	if a.err != nil {
+		return s.Throw(a.err)
+	}
+	return End(&s.Stack)
+}
+
+var forgetAll = NewBatchAsk((*forgetful).all, 0)
+
+// TestUnansweredMembers: a batch that ends without an answer has its members end
+// with ErrUnanswered; one that ends with an error, with that.
+func TestUnansweredMembers(t *testing.T) {
+	sad := errors.New("sad")
+	for _, c := range []struct{ err, want error }{{nil, ErrUnanswered}, {sad, sad}} {
+		h := newHand(t, 1)
+		house := settleOn(h, 0, &forgetful{err: c.err})
+		var calls []*Call
+		var stacks []*Stack
+		for range 3 {
+			s := h.guests.Begin(house, forgetAll)
+			stacks, calls = append(stacks, s), append(calls, h.guests.Send(s))
+		}
+		h.settle()
+		for i, call := range calls {
+			if !call.Ready() {
+				t.Fatalf("member %d has no answer", i)
+			}
+			call.Take()
+			if got := stacks[i].Err(); got != c.want {
+				t.Errorf("member %d got %v, want %v", i, got, c.want)
+			}
+			h.guests.Done(call)
+		}
+	}
+}
