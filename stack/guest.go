@@ -79,7 +79,8 @@ func (g *Guests) Wait(ctx context.Context, s *Stack) (c *Call, err error) {
 	s.back = &c.house
 	var expired <-chan time.Time
 	if at, ok := ctx.Deadline(); ok {
-		s.deadline = later(s.sent, int64(time.Until(at)))
+		left := int64(time.Until(at))
+		s.deadline = later(g.Clock(), left) // read behind what is left: rather late than early
 	} else {
 		s.deadline = later(s.sent, g.AskTimeout)
 		c.timer.Reset(time.Duration(g.AskTimeout))
