@@ -199,6 +199,36 @@ func TestOneEndOfALife(t *testing.T) {
 	})
 }
 
+// lateParent has a child when it is too late.
+type lateParent struct {
+	at    core.Place
+	life  *[]string
+	child *core.Address[mayfly]
+}
+
+func (a *lateParent) PostStop() error {
+	*a.child = core.Spawn(a.at, func() *mayfly { return &mayfly{life: a.life} })
+	return nil
+}
+
+// TestSpawnWhileClosing: who is born while the system closes is stopped from
+// birth; neither end of its life is run.
+func TestSpawnWhileClosing(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		var life []string
+		var child core.Address[mayfly]
+		core.Spawn(sim, func() *lateParent { return &lateParent{sim, &life, &child} })
+		if err := sim.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantLife(t, life, "")
+		if _, err := housetest.Ask(t, sim, fly.At(child), "a"); err != core.ErrStopped {
+			t.Errorf("error %v", err)
+		}
+		wantLife(t, life, "")
+	})
+}
+
 // TestStopOnThreads: asks race with the stop; each is answered or told, PostStop
 // runs once.
 func TestStopOnThreads(t *testing.T) {

@@ -216,45 +216,89 @@ func TestSelfAsk(t *testing.T) {
 	})
 }
 
-// TestAnswersDoNotStarveCalls: an actor with a flood of answers still handles calls.
+// flood asks the other 300 times over and again at each answer, until it is told
+// to quit: its actor always has more answers queued than a visit takes.
+func flood(other core.Port[script, int], quit *bool) script {
+	fs := make([]core.Future[int], 300)
+	rounds := 0
+	var again script
+	again = func(_ *player, s *scene) core.Yield {
+		if rounds++; *quit || rounds > 1_000_000 {
+			return s.Return(rounds)
+		}
+		for i := range fs {
+			if !fs[i].Waiting() {
+				other.Ask(s, &fs[i], answer(i))
+			}
+		}
+		return s.waitAny(again)
+	}
+	return again
+}
+
+// TestAnswersDoNotStarveCalls: two actors that never run out of answers still
+// handle calls, and so does a third, which never has any answers.
 func TestAnswersDoNotStarveCalls(t *testing.T) {
 	eachSeed(t, 5, 1, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		_, b := cast(sim, 0)
-		quit, rounds := false, 0
-		flood := core.Begin(a, func(_ *player, s *scene) core.Yield {
-			for i := range s.f {
-				b.Ask(s, &s.f[i], answer(i))
-			}
-			return s.waitAny(func(_ *player, s *scene) core.Yield {
-				if rounds++; quit || rounds > 100_000 {
-					return s.Return(rounds)
-				}
-				for i := range s.f {
-					if s.f[i].Ready() {
-						b.Ask(s, &s.f[i], answer(i))
-					}
-				}
-				return s.waitAny(s.then)
-			})
-		})
-		for range 3 {
+		_, c := cast(sim, 0)
+		quit := false
+		floods := []core.Pending[int]{core.Begin(a, flood(b, &quit)), core.Begin(b, flood(a, &quit))}
+		for range 50 {
 			sim.Turn()
 		}
-		for _, p := range []core.Port[script, int]{a, b} {
+		for i, p := range []core.Port[script, int]{a, b, c} {
 			call := core.Begin(p, answer(1))
-			for range 20 {
+			for range 200 {
 				sim.Turn()
 			}
 			if !call.Ready() {
-				t.Fatal("a call starves behind answers")
+				t.Errorf("a call to actor %d starves behind answers", i)
+				quit = true
+				sim.Rest()
 			}
 			call.Get()
 		}
 		quit = true
 		sim.Rest()
-		if n, err := flood.Get(); err != nil || n > 100_000 {
-			t.Errorf("flood: %d, %v", n, err)
+		for _, f := range floods {
+			if n, err := f.Get(); err != nil || n > 1_000_000 {
+				t.Errorf("flood: %d, %v", n, err)
+			}
 		}
 	})
+}
+
+// TestAnswersFromElsewhereDoNotStarveCalls: answers of another worker come faster
+// than an actor handles them.
+func TestAnswersFromElsewhereDoNotStarveCalls(t *testing.T) {
+	sim := stage(t, 1, 2)
+	_, a := cast(sim, 0)
+	_, b := cast(sim, 1)
+	quit := false
+	floods := []core.Pending[int]{}
+	for range 4 { // more than a turn of a's worker takes
+		floods = append(floods, core.Begin(a, flood(b, &quit)))
+	}
+	turns := func(n int) {
+		for range n {
+			for range 10 {
+				sim.Workers()[1].Turn()
+			}
+			sim.Workers()[0].Turn()
+		}
+	}
+	turns(5)
+	call := core.Begin(a, answer(1))
+	turns(10)
+	if !call.Ready() {
+		t.Error("a call starves behind answers")
+	}
+	quit = true
+	sim.Rest()
+	call.Get()
+	for _, f := range floods {
+		f.Get()
+	}
 }

@@ -88,6 +88,48 @@ func TestStopOfAnotherFromAStep(t *testing.T) {
 	})
 }
 
+// TestStopAmongAnswers: the answer's step that stops its actor is the last, though
+// more answers and calls are queued, whichever lane's turn it would be.
+func TestStopAmongAnswers(t *testing.T) {
+	for stopAt := 1; stopAt < 40; stopAt++ {
+		sim := stage(t, uint64(stopAt), 2)
+		address, a := cast(sim, 0)
+		_, b := cast(sim, 1)
+		steps := 0
+		fs := make([]core.Future[int], 40)
+		asks := core.Begin(a, func(_ *player, s *scene) core.Yield {
+			for i := range fs {
+				b.Ask(s, &fs[i], answer(i))
+			}
+			sim.Workers()[1].Turn() // all answers are here
+			return s.waitAny(func(_ *player, s *scene) core.Yield {
+				if steps++; steps == stopAt {
+					address.Stop()
+				}
+				return s.waitAny(s.then)
+			})
+		})
+		var calls []core.Pending[int]
+		for range 40 {
+			calls = append(calls, core.Begin(a, func(_ *player, s *scene) core.Yield {
+				if steps >= stopAt {
+					t.Errorf("stop at answer %d: a call was handled after it", stopAt)
+				}
+				return s.Return(1)
+			}))
+		}
+		sim.Rest()
+		if steps != stopAt {
+			t.Errorf("stop at answer %d: %d were handled", stopAt, steps)
+		}
+		for _, c := range append(calls, asks) {
+			if _, err := c.Get(); err != nil && err != core.ErrStopped {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestStopTwice: the second one finds nobody.
 func TestStopTwice(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
