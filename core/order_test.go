@@ -149,7 +149,7 @@ func TestOrderOnThreads(t *testing.T) {
 // later, in order, behind what is queued, on the same depth of the stack; and
 // an actor that never stops talking to itself starves nobody.
 func TestSelfNoticeFromANoticeHandler(t *testing.T) {
-	eachSeed(t, 10, 1, func(t *testing.T, sim *housetest.Sim) {
+	eachSeed(t, 3, 1, func(t *testing.T, sim *housetest.Sim) {
 		address, a := cast(sim, 0)
 		_, b := cast(sim, 0)
 		var order []int
@@ -239,7 +239,7 @@ func flood(other core.Port[script, int], quit *bool) script {
 // TestAnswersDoNotStarveCalls: two actors that never run out of answers still
 // handle calls, and so does a third, which never has any answers.
 func TestAnswersDoNotStarveCalls(t *testing.T) {
-	eachSeed(t, 5, 1, func(t *testing.T, sim *housetest.Sim) {
+	eachSeed(t, 2, 1, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		_, b := cast(sim, 0)
 		_, c := cast(sim, 0)
