@@ -58,7 +58,7 @@ func newLoad(t *testing.T, w *world, line, answer string) *load {
 	}
 	l.got = make([]byte, len(l.want))
 	for range 4 * loadConns {
-		l.fds = append(l.fds, dialRaw(t, w))
+		l.fds = append(l.fds, dialRaw(t, w.server.Addr()))
 	}
 	return l
 }
