@@ -10,6 +10,10 @@ var (
 	ErrPanic      = stack.ErrPanic      // the callee panicked
 	ErrOverloaded = stack.ErrOverloaded // a bounded resource of the runtime is used up
 	ErrUnanswered = stack.ErrUnanswered // a batch ended without answering this ask
+
+	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers.
+	// It would wait for the worker that waits for it.
+	ErrBlockingOnWorker = stack.ErrBlockingOnWorker
 )
 
 // PanicError is what the asker of a stack that panicked gets.

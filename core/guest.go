@@ -7,9 +7,13 @@ import (
 )
 
 // Ask asks from a goroutine that is not a worker, and blocks until the answer is
-// there or ctx ends. The deadline of ctx goes with the ask; without one the
+// there or ctx ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
 // system's default holds. If the reply refers to bytes that the callee's stack
-// carries, they are dead on return: use AskInto.
+// carries, they are dead on return: use AskInto. In a step it fails with
+// ErrBlockingOnWorker.
+//
+// A caller that finds the callee's worker parked runs the worker's turns on its own
+// goroutine until the answer is there: see house.Config.WakeForGuests.
 func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
 	err = AskInto(ctx, p, req, func(r *Rep) { rep = *r })
 	return rep, err
@@ -22,14 +26,13 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 		panic("core: ask of a Port without an actor")
 	}
 	g := p.to.Owner().Guests
-	s := g.Begin(p.to, p.route.by)
-	*stack.Request[Req, Rep](s) = req
-	call, err := g.Wait(ctx, s)
-	if err != nil {
+	c := g.Call(p.to, p.route.by)
+	*stack.Request[Req, Rep](c.Stack()) = req
+	if err := g.Wait(ctx, c); err != nil {
 		return err
 	}
-	defer g.Done(call) // whatever read does
-	read(stack.Reply[Rep](s))
+	defer g.Done(c) // whatever read does
+	read(stack.Reply[Rep](c.Stack()))
 	return nil
 }
 
@@ -49,7 +52,6 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 type Pending[Rep any] struct {
 	guests *stack.Guests
 	call   *stack.Call
-	stack  *stack.Stack
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once, with the
@@ -60,20 +62,24 @@ func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 		panic("core: ask of a Port without an actor")
 	}
 	g := p.to.Owner().Guests
-	s := g.Begin(p.to, p.route.by)
-	*stack.Request[Req, Rep](s) = req
-	return Pending[Rep]{guests: g, call: g.Send(s), stack: s}
+	c := g.Call(p.to, p.route.by)
+	*stack.Request[Req, Rep](c.Stack()) = req
+	g.Send(c)
+	return Pending[Rep]{guests: g, call: c}
 }
 
 // Ready reports whether Get returns at once.
 func (p Pending[Rep]) Ready() bool { return p.call.Ready() }
 
 // Get waits for the answer and frees it. If the reply refers to bytes that the
-// callee's stack carries, they are dead on return.
+// callee's stack carries, they are dead on return. In a step it fails with ErrBlockingOnWorker
+// rather than wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {
-	p.call.Take()
-	if err = p.stack.Err(); err == nil {
-		rep = *stack.Reply[Rep](p.stack)
+	if err = p.guests.Finish(p.call); err != nil {
+		return rep, err
+	}
+	if err = p.call.Stack().Err(); err == nil {
+		rep = *stack.Reply[Rep](p.call.Stack())
 	}
 	p.guests.Done(p.call)
 	return rep, err

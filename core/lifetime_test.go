@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -171,7 +172,7 @@ func (q *quitter) ask(s *core.AskStack[int, int]) core.Yield {
 var quitterAsk = core.Handle((*quitter).ask)
 
 func TestGoexitEndsNoWorker(t *testing.T) {
-	sys, err := house.New(house.Config{Workers: 1, OffloadMax: 1, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, OffloadMax: 1, Logger: quiet, WakeForGuests: true})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(context.Background()))
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -195,6 +196,30 @@ func TestGoexitEndsNoWorker(t *testing.T) {
 	require.NoError(t, err, "the only goroutine is lost")
 
 	require.NoError(t, sys.Shutdown(ctx))
+	require.Zero(t, sys.Outstanding())
+}
+
+// A step that calls runtime.Goexit in a turn that a guest borrowed ends the guest's
+// goroutine; neither the worker nor the ask is lost with it.
+func TestGoexitInABorrowedTurn(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	p := quitterAsk.At(core.Spawn(sys, func() *quitter { return &quitter{} }))
+	for quit := false; !quit; {
+		untilParked(t, sys)
+		quit = true
+		var guest sync.WaitGroup
+		guest.Go(func() {
+			core.Ask(context.Background(), p, -1)
+			quit = false // it woke the worker, whose goroutine ended instead
+		})
+		guest.Wait()
+		n, err := core.Ask(context.Background(), p, 7)
+		require.NoError(t, err)
+		require.Equal(t, 7, n)
+	}
+	require.NoError(t, sys.Shutdown(context.Background()))
 	require.Zero(t, sys.Outstanding())
 }
 

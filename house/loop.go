@@ -8,6 +8,7 @@ import (
 
 // loop runs the worker until it is told to leave.
 func (w *Worker) loop() {
+	w.hot.Enter()
 	defer w.exit()
 	for {
 		if w.Turn() {
@@ -30,6 +31,7 @@ func (w *Worker) loop() {
 // exit is deferred around the loop: a step that calls runtime.Goexit, as a test's
 // FailNow does, ends the goroutine but not the worker.
 func (w *Worker) exit() {
+	w.hot.Exit()
 	if w.left {
 		close(w.gone)
 		return
@@ -47,21 +49,30 @@ func (w *Worker) spinning() bool {
 	return w.hot.Now-w.idleAt < int64(w.system.config.Spin)
 }
 
-// park blocks until another worker, a guest, the network or a timer has work.
+// park blocks until another worker, a guest, the network or a timer has work. From
+// Park to Unpark a guest may run the worker's turns.
 func (w *Worker) park() {
 	w.idleAt = 0
 	ns := w.NextWake()
-	if ns == 0 || !w.hot.Park() {
+	if ns == 0 {
 		return
 	}
 	w.hot.Count.Add(stack.CountParks, 1)
 	w.publish()
-	n, err := w.poller.Wait(ns)
-	w.hot.Unpark()
-	w.checkPoll(err)
-	if n > 0 {
-		w.hot.Now = w.system.config.Clock()
+	var err error
+	if w.hot.Park() {
+		err = w.poller.Wait(ns)
 	}
+	woken := w.hot.Woken()
+	for !w.hot.Unpark() {
+		err = w.poller.Wait(-1) // until the guest gives the turn back
+	}
+	w.checkPoll(err)
+	if woken {
+		w.hot.Count.Add(stack.CountWoken, 1)
+	}
+	w.hot.Now = w.system.config.Clock()
+	w.poller.Deliver()
 }
 
 // checkPoll ends the process if the poller is broken: a worker that can't wait

@@ -23,6 +23,8 @@ type Stats struct {
 	Failures   uint64 // panics, and Throws in notices
 	Forwards   uint64 // notifications for an actor that had moved
 	Parks      uint64 // times that a worker had nothing to do
+	Woken      uint64 // parks that a message from elsewhere ended; timers and the network ended the others
+	Lent       uint64 // times that a guest ran a parked worker's turns
 	Trimmed    uint64 // pooled objects left to the collector
 	QueueWait  Wait
 }
@@ -49,6 +51,8 @@ func (s *System) Stats() Stats {
 		total.Failures += c.Load(stack.CountFailures)
 		total.Forwards += c.Load(stack.CountForwards)
 		total.Parks += c.Load(stack.CountParks)
+		total.Woken += c.Load(stack.CountWoken)
+		total.Lent += c.Load(stack.CountLent)
 		total.Trimmed += c.Load(stack.CountTrimmed)
 		w.queued.Snapshot(&one)
 		wait.Merge(&one)

@@ -56,6 +56,7 @@ func New(c Config) (*System, error) {
 	s := &System{config: c, closed: make(chan struct{}), empty: make(chan struct{})}
 	s.guests.AskTimeout = int64(c.AskTimeout)
 	s.guests.Clock = c.Clock
+	s.guests.Wakes = c.WakeForGuests
 	s.offload.init(c)
 	for i := range c.Workers {
 		s.workers = append(s.workers, newWorker(s, i))
@@ -179,8 +180,11 @@ func (s *System) OnShutdown(f func(context.Context) error) {
 // Shutdown drains, stops every actor, ends the workers and releases all. It is
 // idempotent: every call waits for the end of the first and returns its
 // outcome, or the error of its own context. If ctx ends first the outcome names what was
-// abandoned. Only guests may call it.
+// abandoned. In a step it fails with ErrBlockingOnWorker.
 func (s *System) Shutdown(ctx context.Context) error {
+	if stack.OnWorker() {
+		return stack.ErrBlockingOnWorker
+	}
 	s.mu.Lock()
 	first := s.phase < draining
 	ran := s.phase == started && !s.config.Manual

@@ -29,6 +29,7 @@ type Worker struct {
 
 	trimAt int64 // when the pools are trimmed next
 	idleAt int64 // since when there is nothing to do; 0: there is
+	wakeAt int64 // when the loop, parked, wakes by itself
 
 	queued    stat.Histogram // how long ready houses waited for their visit
 	published uint64         // turns at the last publish
@@ -82,6 +83,39 @@ func (w *Worker) Turn() (busy bool) {
 	return done > 0 || !hot.Idle()
 }
 
+// lentMax is how many turns a guest runs at most: its own call has been handled
+// by the first, unless the worker has more to do than a guest should.
+const lentMax = 4
+
+// Lend is a guest's share of the loop: turns without the network, whose events the
+// worker's own goroutine may be fetching.
+func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
+	w := (*Worker)(d)
+	hot := &w.hot
+	hot.Count.Add(stack.CountLent, 1)
+	hot.Now = max(hot.Now, now)
+	for i := range lentMax {
+		if i > 0 {
+			hot.Now = w.system.config.Clock()
+		}
+		w.turns++
+		hot.TakeRungs()
+		done := hot.Run(turnMax)
+		if w.fire() {
+			done += hot.Run(turnMax) + 1
+		}
+		w.endTurn()
+		if c.Ready() || done == 0 {
+			break
+		}
+	}
+	if !hot.Idle() {
+		return true
+	}
+	at, armed := w.wheel.Next()
+	return armed && at < w.wakeAt
+}
+
 // fire queues the promises whose time has come.
 func (w *Worker) fire() (any bool) {
 	if w.wheel.Len() == 0 {
@@ -132,11 +166,11 @@ func (w *Worker) trim() {
 // NextWake returns how long the worker may sleep until it has a timer to fire or
 // pools to trim, ns. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
-	at := w.trimAt
-	if when, ok := w.wheel.Next(); ok && when < at {
-		at = when
+	w.wakeAt = w.trimAt
+	if when, ok := w.wheel.Next(); ok && when < w.wakeAt {
+		w.wakeAt = when
 	}
-	return max(0, at-w.system.config.Clock())
+	return max(0, w.wakeAt-w.system.config.Clock())
 }
 
 // driver is the Worker as its houses see it.

@@ -1,3 +1,5 @@
+//go:build !portable
+
 package netio
 
 import (
@@ -26,14 +28,6 @@ func RemoteAddr(fd int) string {
 		return ""
 	}
 	return text(sa)
-}
-
-func resolve(network, address string) (*net.TCPAddr, error) {
-	switch network {
-	case "tcp", "tcp4", "tcp6":
-		return net.ResolveTCPAddr(network, address)
-	}
-	return nil, errNetwork
 }
 
 // sockaddr is a for the kernel. Without a host it is of IPv4 if any4 is true, of

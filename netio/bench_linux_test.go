@@ -38,6 +38,7 @@ func BenchmarkWaitNothing(b *testing.B) {
 	p := benchPoller(b)
 	for b.Loop() {
 		p.Wait(0)
+		p.Deliver()
 	}
 }
 
@@ -47,6 +48,7 @@ func BenchmarkWakeWait(b *testing.B) {
 	for b.Loop() {
 		p.Wake()
 		p.Wait(-1)
+		p.Deliver()
 	}
 }
 
@@ -78,7 +80,7 @@ func BenchmarkDispatch(b *testing.B) {
 	for left := b.N; left > 0; {
 		p.at, p.end = 0, min(left, len(p.events))
 		left -= p.end
-		p.dispatch()
+		p.Deliver()
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (f *fixture) batch(events ...unix.EpollEvent) int {
 	f.Helper()
 	f.p.at, f.p.end = 0, copy(f.p.events, events)
-	return f.p.dispatch()
+	return f.p.Deliver()
 }
 
 func TestDispatchReadiness(t *testing.T) {
@@ -125,7 +125,11 @@ func TestDispatchHandlerGrowsTable(t *testing.T) {
 func TestDispatchGoesOnAfterPanic(t *testing.T) {
 	for _, next := range []func(p *Poller) (int, error){
 		(*Poller).Poll,
-		func(p *Poller) (int, error) { return p.Wait(-1) },
+		func(p *Poller) (int, error) { return p.Deliver(), nil },
+		func(p *Poller) (int, error) { // waiting first changes nothing, and does not wait
+			err := p.Wait(-1)
+			return p.Deliver(), err
+		},
 	} {
 		f := newFixture(t, batchMax)
 		a, b := f.pair()

@@ -80,9 +80,10 @@ func Example() {
 	}
 
 	for r.end == nil && g.failed == nil {
-		if _, err := p.Wait(-1); err != nil {
+		if err := p.Wait(-1); err != nil {
 			panic(err)
 		}
+		p.Deliver()
 	}
 	fmt.Printf("%s%v\n", r.text, r.end == io.EOF)
 
@@ -116,6 +117,7 @@ func ExamplePoller_Wake() {
 			return
 		default:
 			p.Wait(-1)
+			p.Deliver()
 		}
 	}
 	// Output: work

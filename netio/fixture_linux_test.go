@@ -88,11 +88,11 @@ func (f *fixture) poll() int {
 	return n
 }
 
+// wait waits, and delivers what came.
 func (f *fixture) wait(d time.Duration) int {
 	f.Helper()
-	n, err := f.p.Wait(int64(d))
-	require.NoError(f, err)
-	return n
+	require.NoError(f, f.p.Wait(int64(d)))
+	return f.p.Deliver()
 }
 
 // until waits for events until done.

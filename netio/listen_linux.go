@@ -1,3 +1,5 @@
+//go:build !portable
+
 package netio
 
 import (
@@ -7,6 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// CanReusePort reports whether ListenOptions.ReusePort is possible here.
+const CanReusePort = true
 
 // backlogMax is cut down to the system's limit by the kernel.
 const backlogMax = 1<<16 - 1

@@ -7,11 +7,16 @@ package netio
 //	(*Poller) AddLevel(fd int, h Handler) (Token, error)
 //	(*Poller) Remove(t Token, fd int) error
 //	(*Poller) Poll() (n int, err error)
-//	(*Poller) Wait(ns int64) (n int, err error)
+//	(*Poller) Wait(ns int64) error
+//	(*Poller) Deliver() (n int)
 //	(*Poller) Wake()
 //	(*Poller) Len() int
 //	(*Poller) Stale() uint64
 //	(*Poller) Close() error
+
+// batchMax is how many events are fetched at once: 3 KiB of epoll's, so that a batch
+// stays in the first-level cache beside what the handlers touch.
+const batchMax = 256
 
 // Ready is a set of reasons why a handler is called. Several may come in one call.
 type Ready uint8
@@ -28,7 +33,7 @@ const (
 
 // A Handler is told that its descriptor is ready, on the thread that polls. It
 // may add and remove descriptors, its own included. If it panics, the events
-// fetched together with its own are not lost: the next Poll or Wait
+// fetched together with its own are not lost: the next Poll or Deliver
 // delivers them.
 type Handler interface {
 	Ready(r Ready)

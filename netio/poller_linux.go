@@ -1,3 +1,5 @@
+//go:build !portable
+
 package netio
 
 import (
@@ -6,10 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// batchMax is how many events one system call fetches: 3 KiB, so that a batch
-// stays in the first-level cache beside what the handlers touch.
-const batchMax = 256
 
 // wakeToken is the zero Token, which no descriptor ever gets.
 const wakeToken = Token(0)
@@ -118,24 +116,33 @@ func (p *Poller) control(op, fd int, events uint32, t Token) error {
 //
 //alloc:none
 func (p *Poller) Poll() (n int, err error) {
-	if p.at < p.end {
-		return p.dispatch(), nil // the rest of a batch in which a handler panicked
+	if p.at == p.end {
+		p.at, p.end = 0, 0
+		// epoll_pwait, because not every architecture has epoll_wait.
+		got, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
+			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+		if err := p.fetched(got, errno); err != nil {
+			return 0, err
+		}
 	}
-	// epoll_pwait, because not every architecture has epoll_wait.
-	got, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
-		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
-	return p.fetched(got, errno)
+	return p.Deliver(), nil
 }
 
-// Wait is Poll that blocks until there is an event or a Wake, at most for ns
-// nanoseconds; for ever if ns is negative. A Wake that neither a Poll nor
-// another Wait has taken makes it return at once. It may return 0 early, after a Wake,
-// a stale event or a signal: the caller looks at its queues and its clock.
+// Wait blocks until there is another event or a Wake, at most for ns nanoseconds;
+// for ever if ns is negative. It calls no handler: what it fetched is for Deliver, so
+// that a worker can wait while somebody else runs its turns. Events fetched and not
+// delivered don't end another Wait, which adds to them, unless there is no room for
+// more. A Wake that neither a Poll nor another Wait has taken makes it return at once.
+// It may return early, after a Wake, a stale event or a signal: the caller looks at its queues
+// and its clock.
 //
 //alloc:none
-func (p *Poller) Wait(ns int64) (n int, err error) {
-	if p.at < p.end {
-		return p.dispatch(), nil
+func (p *Poller) Wait(ns int64) error {
+	if p.at == p.end {
+		p.at, p.end = 0, 0
+	}
+	if p.end == len(p.events) {
+		return nil
 	}
 	if !p.coarse {
 		got, errno := p.waitPrecise(ns)
@@ -144,7 +151,7 @@ func (p *Poller) Wait(ns int64) (n int, err error) {
 		}
 	}
 	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
-		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(milliseconds(ns)), 0, 0)
+		uintptr(unsafe.Pointer(&p.events[p.end])), uintptr(len(p.events)-p.end), uintptr(milliseconds(ns)), 0, 0)
 	return p.fetched(got, errno)
 }
 
@@ -157,7 +164,7 @@ func (p *Poller) waitPrecise(ns int64) (uintptr, unix.Errno) {
 		limit = &span
 	}
 	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epfd),
-		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(unsafe.Pointer(limit)), 0, 0)
+		uintptr(unsafe.Pointer(&p.events[p.end])), uintptr(len(p.events)-p.end), uintptr(unsafe.Pointer(limit)), 0, 0)
 	return got, errno
 }
 
@@ -181,22 +188,23 @@ func milliseconds(ns int64) int32 {
 	return int32(min(ms, math.MaxInt32))
 }
 
-func (p *Poller) fetched(got uintptr, errno unix.Errno) (int, error) {
+func (p *Poller) fetched(got uintptr, errno unix.Errno) error {
 	if errno == unix.EINTR {
-		return 0, nil
+		return nil
 	}
 	if errno != 0 {
-		return 0, p.failure(errno)
+		return p.failure(errno)
 	}
-	p.at, p.end = 0, int(got)
-	return p.dispatch(), nil
+	p.end += int(got)
+	return nil
 }
 
-// dispatch delivers events[at:end] and returns how many handlers it called. An event
-// is taken out before its handler runs: the handler may panic, poll, or close.
+// Deliver hands the events that Wait fetched, or that are left of a batch in which a
+// handler panicked, to their handlers, and returns how many it called. An event is
+// taken out before its handler runs: the handler may panic, poll, or close.
 //
 //alloc:none
-func (p *Poller) dispatch() (n int) {
+func (p *Poller) Deliver() (n int) {
 	for p.at < p.end {
 		e := &p.events[p.at]
 		p.at++

@@ -166,6 +166,25 @@ func TestListenerIsExclusive(t *testing.T) {
 	require.Equal(t, unix.EINVAL, f.p.control(unix.EPOLL_CTL_MOD, listener, unix.EPOLLIN, tok))
 }
 
+func TestWaitCallsNobody(t *testing.T) {
+	f := newFixture(t, batchMax)
+	a, b := f.pair()
+	var h [2]recorder
+	f.add(a, &h[0])
+	second := f.add(b, &h[1])
+	require.NoError(t, f.p.Wait(-1))
+	require.Empty(t, h[0].seen)
+	require.Empty(t, h[1].seen)
+	require.NoError(t, f.p.Wait(-1), "what was not delivered ends the next wait")
+
+	require.NoError(t, f.p.Remove(second, b))
+	require.Equal(t, 1, f.p.Deliver())
+	require.Equal(t, []Ready{Writable}, h[0].seen)
+	require.Empty(t, h[1].seen, "removed between Wait and Deliver")
+	require.Equal(t, uint64(1), f.p.Stale())
+	require.Zero(t, f.p.Deliver(), "delivered already")
+}
+
 func TestWaitEndsInTimeAndNotBefore(t *testing.T) {
 	for _, coarse := range []bool{false, true} {
 		f := newFixture(t, batchMax)
@@ -225,10 +244,10 @@ func TestSignalEndsWait(t *testing.T) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		tid <- unix.Gettid()
-		n, err := f.p.Wait(int64(lostAfter))
+		err := f.p.Wait(int64(lostAfter))
 		done.Store(true)
 		require.NoError(t, err)
-		require.Zero(t, n)
+		require.Zero(t, f.p.Deliver())
 	})
 	id, start := <-tid, time.Now()
 	for !done.Load() { // it may not wait yet
@@ -260,8 +279,8 @@ func TestClosedPoller(t *testing.T) {
 	require.ErrorIs(t, f.p.Close(), ErrClosed)
 	_, err := f.p.Poll()
 	require.ErrorIs(t, err, ErrClosed)
-	_, err = f.p.Wait(-1)
-	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, f.p.Wait(-1), ErrClosed)
+	require.Zero(t, f.p.Deliver())
 	_, err = f.p.Add(a, new(recorder))
 	require.ErrorIs(t, err, ErrClosed)
 	require.ErrorIs(t, f.p.Remove(tok, a), ErrClosed)

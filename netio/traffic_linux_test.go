@@ -32,9 +32,11 @@ func TestNoMallocs(t *testing.T) {
 			sent, _ := Writev(b, &v)
 			v.Advance(sent)
 			f.p.Wait(-1)
+			f.p.Deliver()
 			Read(a, buf)
 			f.p.Wake()
 			f.p.Wait(-1)
+			f.p.Deliver()
 			tok, _ := f.p.Add(b, other)
 			f.p.Remove(tok, b)
 			f.p.Remove(tok, b) // ErrStale

@@ -25,6 +25,22 @@ func (g *Guests) Put(o *Object) {
 	g.shard.Flush() // nobody ends a turn here
 }
 
+// TakeTwo is two Takes behind one lock.
+func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shard.Take(a), g.shard.Take(b)
+}
+
+// PutTwo is two Puts behind one lock.
+func (g *Guests) PutTwo(x, y *Object) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shard.Put(x)
+	g.shard.Put(y)
+	g.shard.Flush()
+}
+
 // Bytes is Shard.Bytes; any goroutine may call it.
 func (g *Guests) Bytes(n int) Bytes {
 	g.mu.Lock()

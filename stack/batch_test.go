@@ -29,15 +29,16 @@ func TestUnansweredMembers(t *testing.T) {
 		var calls []*Call
 		var stacks []*Stack
 		for range 3 {
-			s := h.guests.Begin(house, forgetAll)
-			stacks, calls = append(stacks, s), append(calls, h.guests.Send(s))
+			c := h.guests.Call(house, forgetAll)
+			h.guests.Send(c)
+			stacks, calls = append(stacks, c.Stack()), append(calls, c)
 		}
 		h.settle()
 		for i, call := range calls {
 			if !call.Ready() {
 				t.Fatalf("member %d has no answer", i)
 			}
-			call.Take()
+			<-call.signal
 			if got := stacks[i].Err(); got != c.want {
 				t.Errorf("member %d got %v, want %v", i, got, c.want)
 			}

@@ -22,6 +22,7 @@ func (d *idleDriver) Arm(n *future.Node)                   { n.Slot = 1 }
 func (d *idleDriver) Disarm(n *future.Node)                { n.Slot = 0 }
 func (d *idleDriver) Settle(h *House, w *Worker)           { h.Adopt(w, 1) }
 func (d *idleDriver) Offload(*Stack) bool                  { return false }
+func (d *idleDriver) Lend(*Call, int64) bool               { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -9,17 +10,41 @@ import (
 var (
 	// ErrStopped: the callee, or its whole system, has stopped.
 	ErrStopped = errors.New("stackhouse: actor stopped")
-	// ErrTimeout: no answer came before the deadline.
-	ErrTimeout = errors.New("stackhouse: deadline exceeded")
-	// ErrCancelled: the asker gave up before the callee ended.
-	ErrCancelled = errors.New("stackhouse: ask cancelled")
+	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
+	ErrTimeout error = &ending{"stackhouse: deadline exceeded", context.DeadlineExceeded}
+	// ErrCancelled: the asker gave up before the callee ended. It is context.Canceled too.
+	ErrCancelled error = &ending{"stackhouse: ask cancelled", context.Canceled}
 	// ErrPanic: the callee panicked; the error is a *PanicError.
 	ErrPanic = errors.New("stackhouse: actor panicked")
 	// ErrOverloaded: a bounded resource of the runtime is used up.
 	ErrOverloaded = errors.New("stackhouse: overloaded")
+	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes.
+	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")
 )
+
+// ending is an end of an ask that contexts know too.
+type ending struct {
+	text string
+	like error
+}
+
+func (e *ending) Error() string { return e.text }
+
+// Unwrap has errors.Is find the context's error.
+func (e *ending) Unwrap() error { return e.like }
+
+// contextError returns the error of an ask whose context ended with err.
+func contextError(err error) error {
+	switch err {
+	case context.DeadlineExceeded:
+		return ErrTimeout
+	case context.Canceled:
+		return ErrCancelled
+	}
+	return err
+}
 
 // PanicError is what the asker of a stack that panicked gets. errors.Is(err,
 // ErrPanic) holds; so does errors.Is(err, x) if the panic's value is an error that is x.

@@ -15,28 +15,32 @@ type Guests struct {
 	Pools      pool.Guests
 	AskTimeout int64        // default deadline of a guest's ask, ns
 	Clock      func() int64 // the system's clock, ns
+	Wakes      bool         // guests wake workers rather than borrowing their turns
 }
 
-// Call is one blocking ask of a guest. Its word is
+// Call is one ask of a guest. Its word is
 //
-//	waiting  the guest waits; the worker may answer
-//	done     the worker wrote the answer, then swapped the word, then signals: the
-//	         guest takes the signal, reads, and frees both call and stack
+//	waiting  the guest waits, or will; the worker may answer
+//	awake    the guest hasn't begun to wait: it is sending, or runs turns of the worker
+//	         that answers; then it waits
+//	done     the worker wrote the answer, then swapped the word, then signals, unless the
+//	         guest was awake: the guest takes the signal, reads, and frees both call and stack
 //	gone     the guest's context ended; it touches nothing any more: the worker
 //	         frees both
 //
-// Both leave waiting by one compare-and-swap, so exactly one of them frees.
+// Both leave waiting and awake by one compare-and-swap, so exactly one of them frees.
 type Call struct {
 	pool.Object
-	house  House // what stacks have as their way back: without an owner, which tells it from an actor's
+	house  House // what the stack has as its way back: without an owner, which tells it from an actor's
 	word   atomic.Uint32
 	signal chan struct{} // one slot, empty except between done and the guest's receive
 	timer  *time.Timer   // the default deadline's; stopped while free
-	answer *Stack        // written before done
+	asked  *Stack        // the ask's; the worker's from the send to done
 }
 
 const (
 	callWaiting uint32 = iota
+	callAwake
 	callDone
 	callGone
 )
@@ -50,15 +54,12 @@ var callKind = pool.NewKind("guest call",
 	},
 	func(o *pool.Object) {
 		c := (*Call)(unsafe.Pointer(o))
-		c.answer = nil
+		c.asked = nil
 		c.word.Store(callWaiting)
 	}).Keeps()
 
-// NewCall takes a call for one ask of the calling goroutine.
-func (g *Guests) NewCall() *Call { return (*Call)(unsafe.Pointer(g.Pools.Take(callKind))) }
-
-// Begin takes a stack for a message from a guest. The caller writes the message, then calls Post
-// (a notice) or Wait (an ask).
+// Begin takes a stack for a message from a guest. The caller writes the message, then
+// calls Post.
 func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	s := stackOf(g.Pools.Take(h.kind))
 	s.to, s.sent = to, g.Clock()
@@ -68,69 +69,107 @@ func (g *Guests) Begin(to *House, h *Handler) *Stack {
 // Post sends a notice.
 func (s *Stack) Post() { s.send() }
 
+// Call takes a call and its stack for an ask of the calling goroutine. The caller
+// writes the request into Stack, then calls Wait, or Send.
+func (g *Guests) Call(to *House, h *Handler) *Call {
+	o, p := g.Pools.TakeTwo(callKind, h.kind)
+	c, s := (*Call)(unsafe.Pointer(o)), stackOf(p)
+	c.asked = s
+	s.to, s.sent, s.back = to, g.Clock(), &c.house
+	return c
+}
+
+// Stack returns the stack of the ask: the guest's until Wait or Send, and again once
+// the answer is there.
+func (c *Call) Stack() *Stack { return c.asked }
+
 // Wait sends an ask and blocks until its answer is there or ctx ends. If err is
-// nil the caller reads the reply from s and calls Done; otherwise s is dead.
-func (g *Guests) Wait(ctx context.Context, s *Stack) (c *Call, err error) {
+// nil the caller reads the reply from c's stack and calls Done; otherwise c is dead.
+func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
+	s := c.asked
 	if err = ctx.Err(); err != nil {
-		g.Pools.Put(&s.Object)
-		return nil, err
+		err = contextError(err)
+	} else if OnWorker() {
+		err = ErrBlockingOnWorker
 	}
-	c = g.NewCall()
-	s.back = &c.house
-	var expired <-chan time.Time
+	if err != nil {
+		g.Done(c)
+		return err
+	}
+	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
 		s.deadline = later(g.Clock(), left) // read behind what is left: rather late than early
+		limit = 0
 	} else {
 		s.deadline = later(s.sent, g.AskTimeout)
-		c.timer.Reset(time.Duration(g.AskTimeout))
-		expired = c.timer.C
 	}
-	s.send()
-	select {
-	case <-c.signal:
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-expired:
-		err = ErrTimeout
+	c.word.Store(callAwake)
+	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
+		w.wake()
 	}
-	if expired != nil {
-		c.timer.Stop()
+	if c.waits() {
+		err = c.block(ctx, limit)
 	}
-	if err != nil && g.giveUp(c, s) {
-		return nil, err
+	if err != nil && g.giveUp(c) {
+		return err
 	}
 	if s.err != nil {
 		if s.err != ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
 			err = s.err
 		}
 		g.Done(c)
-		return nil, err
+		return err
 	}
-	return c, nil
+	return nil
 }
 
-// Send sends an ask without waiting. Once Ready, the caller reads the reply from
-// s, or its Err, and calls Done.
-func (g *Guests) Send(s *Stack) *Call {
-	c := g.NewCall()
-	s.back = &c.house
+// block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0.
+func (c *Call) block(ctx context.Context, limit int64) (err error) {
+	var expired <-chan time.Time
+	if limit != 0 {
+		c.timer.Reset(time.Duration(limit))
+		defer c.timer.Stop()
+		expired = c.timer.C
+	}
+	select {
+	case <-c.signal:
+	case <-ctx.Done():
+		err = contextError(ctx.Err())
+	case <-expired:
+		err = ErrTimeout
+	}
+	return err
+}
+
+// Send sends an ask without waiting. Once Ready, or after Finish, the caller reads the
+// reply from c's stack, or its Err, and calls Done.
+func (g *Guests) Send(c *Call) {
+	s := c.asked
 	s.deadline = later(s.sent, g.AskTimeout)
 	s.send()
-	return c
 }
 
-// Ready reports whether the answer of a call that was sent is there. The caller
-// is the only guest that knows it.
+// Ready reports whether the answer of a call is there. Only its guest may ask.
 func (c *Call) Ready() bool { return c.word.Load() == callDone }
 
-// Take waits for the answer's signal, which Ready promises to be on its way.
-func (c *Call) Take() { <-c.signal }
+// Finish waits for the answer of a call that was sent. A step must not: if the answer
+// isn't there it gets ErrBlockingOnWorker, and c is dead.
+func (g *Guests) Finish(c *Call) error {
+	if c.Ready() || !OnWorker() {
+		<-c.signal
+		return nil
+	}
+	if g.giveUp(c) {
+		return ErrBlockingOnWorker
+	}
+	return nil
+}
 
-// giveUp abandons a call: true if the worker will free it. Otherwise the answer
-// came first, and its signal has been taken.
-func (g *Guests) giveUp(c *Call, s *Stack) bool {
-	s.cancelled.Store(true) // while the word says waiting or done the stack isn't recycled
+// giveUp abandons a call that waits: true if the worker will free it. Otherwise the
+// answer came first, and its signal has been taken.
+func (g *Guests) giveUp(c *Call) bool {
+	c.asked.cancelled.Store(true) // while the word says waiting or done the stack isn't recycled
 	invariant.Point("guest.gone")
 	if c.word.CompareAndSwap(callWaiting, callGone) {
 		return true
@@ -139,13 +178,8 @@ func (g *Guests) giveUp(c *Call, s *Stack) bool {
 	return false
 }
 
-// Done frees a call and its answer.
-func (g *Guests) Done(c *Call) {
-	if c.answer != nil {
-		g.Pools.Put(&c.answer.Object)
-	}
-	g.Pools.Put(&c.Object)
-}
+// Done frees a call and its stack.
+func (g *Guests) Done(c *Call) { g.Pools.PutTwo(&c.asked.Object, &c.Object) }
 
 // callOf returns the call whose house h is.
 func callOf(h *House) *Call {
@@ -154,7 +188,7 @@ func callOf(h *House) *Call {
 
 // answerGuest ends the stack of a guest's ask on a worker.
 func (w *Worker) answerGuest(s *Stack) {
-	if c := callOf(s.back); !c.finish(s) {
+	if c := callOf(s.back); !c.finish() {
 		w.Shard.Put(&s.Object)
 		w.Shard.Put(&c.Object)
 	}
@@ -162,29 +196,40 @@ func (w *Worker) answerGuest(s *Stack) {
 
 // complete is answerGuest for any goroutine.
 func (c *Call) complete(s *Stack) {
-	if !c.finish(s) {
+	if !c.finish() {
 		pool.Send(&s.Object)
 		pool.Send(&c.Object)
 	}
 }
 
-// finish is the transition waiting -> done; false if the guest has gone.
-func (c *Call) finish(s *Stack) bool {
-	c.answer = s
-	invariant.Point("guest.done")
-	if !c.word.CompareAndSwap(callWaiting, callDone) {
-		return false
+// finish is the transition waiting or awake -> done; false if the guest has gone.
+func (c *Call) finish() bool {
+	for {
+		invariant.Point("guest.done")
+		switch old := c.word.Load(); {
+		case old == callGone:
+			return false
+		case c.word.CompareAndSwap(old, callDone):
+			if old == callWaiting {
+				c.signal <- struct{}{}
+			}
+			return true
+		}
 	}
-	c.signal <- struct{}{}
-	return true
+}
+
+// waits is the transition awake -> waiting; false if the answer is there: it sent no signal.
+func (c *Call) waits() bool {
+	invariant.Point("guest.waits")
+	return c.word.CompareAndSwap(callAwake, callWaiting)
 }
 
 // WaitStop stops h and blocks until it has stopped or ctx ends.
 func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 	for {
-		s := g.Begin(h, stopHandler)
-		s.lane = System
-		c, err := g.Wait(ctx, s)
+		c := g.Call(h, stopHandler)
+		c.asked.lane = System
+		err := g.Wait(ctx, c)
 		switch {
 		case err == nil:
 			g.Done(c)

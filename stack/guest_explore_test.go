@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -30,15 +31,34 @@ func at(t *testing.T, where string, f func()) {
 func TestGuestGivesUpFirst(t *testing.T) {
 	h := newHand(t, 1)
 	k := settleOn(h, 0, &keeper{})
-	ctx, cancel := context.WithCancel(t.Context())
-	at(t, "inbox.ring", cancel)
+	ctx := &ownContext{t.Context(), make(chan struct{})}
+	at(t, "inbox.ring", func() { close(ctx.done) })
 	at(t, "guest.gone", func() { h.turn(0) })
-	s := h.guests.Begin(k, keeperAsk)
-	*Request[int, int](s) = 1
-	if _, err := h.guests.Wait(ctx, s); err != context.Canceled {
+	c := h.guests.Call(k, keeperAsk)
+	*Request[int, int](c.Stack()) = 1
+	if err := h.guests.Wait(ctx, c); err != errOwn {
 		t.Errorf("error %v, want the guest's own", err)
 	}
 }
+
+// ownContext ends with an error that no worker knows.
+type ownContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c *ownContext) Done() <-chan struct{} { return c.done }
+
+func (c *ownContext) Err() error {
+	select {
+	case <-c.done:
+		return errOwn
+	default:
+		return nil
+	}
+}
+
+var errOwn = errors.New("the guest's own")
 
 // TestGuestGivesUpLast: the answer comes between the end of the guest's context
 // and its leaving; it is as good as any.
@@ -53,9 +73,10 @@ func TestGuestGivesUpLast(t *testing.T) {
 		}
 		h.turn(0)
 	})
-	s := h.guests.Begin(k, keeperAsk)
+	c := h.guests.Call(k, keeperAsk)
+	s := c.Stack()
 	*Request[int, int](s) = 1
-	c, err := h.guests.Wait(ctx, s)
+	err := h.guests.Wait(ctx, c)
 	if err != nil || *Reply[int](s) != 1 {
 		t.Fatalf("error %v, reply %d", err, *Reply[int](s))
 	}

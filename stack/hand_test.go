@@ -50,6 +50,7 @@ func (d *handDriver) Disarm(n *future.Node) {
 }
 func (d *handDriver) Settle(h *House, w *Worker)         { d.serial++; h.Adopt(w, d.serial) }
 func (d *handDriver) Offload(*Stack) bool                { return false }
+func (d *handDriver) Lend(*Call, int64) bool             { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}

@@ -16,10 +16,11 @@ import (
 //
 // and a worker is
 //
-//	stateRun       somebody runs its turns, or is on its way to
-//	stateParked    nobody does; who swaps it to stateRun must wake it
-//	stateBorrowed  a guest runs a turn of it
-//	stateWanted    the same, and the worker's own goroutine waits for it to end
+//	stateRun       its own goroutine runs its turns, or is on its way to
+//	stateParked    nobody does; who swaps it to stateRun must wake it, who swaps
+//	               it to stateBorrowed runs turns of it: a guest, see borrow.go
+//	stateBorrowed  a guest runs turns of it
+//	stateWanted    the same, and the worker's own goroutine waits for that to end
 //
 // The steps, in the only order that loses nothing:
 //
@@ -30,7 +31,12 @@ import (
 //	          clear rung, then drain the inbox and make it ready; if not, leave the bit
 //	          set and push it on its owner's rungs. Nothing else clears the bit
 //	park      store parked, then look at rungs and gifts; if something is there,
-//	          swap back to run (losing that means that a wake-up is on its way)
+//	          don't block. Then, and after blocking, go back to run: parked is
+//	          swapped; run stays, who stored it sent a wake-up; borrowed is swapped to wanted,
+//	          and the goroutine blocks, and looks, again
+//	borrow    swap parked to borrowed, run turns, give back: if nothing is left to do,
+//	          swap borrowed to parked, then look at rungs and gifts, and wake.
+//	          Otherwise, or if it is wanted, store run, wake
 //	leave     swap the rungs to a closed mark. Who rings a closed chain holds the
 //	          bit and drains: answer the inbox, clear the bit, look again
 
@@ -48,6 +54,14 @@ var closedRungs = new(House)
 // send delivers s to its house from outside: any goroutine may call it. The push
 // is complete when it returns, so a later one of the same sender can't overtake it.
 func (s *Stack) send() {
+	if w := s.post(); w != nil {
+		w.wake()
+	}
+}
+
+// post is send without the wake-up: if it returns a worker, the caller wakes it or
+// borrows its turn.
+func (s *Stack) post() *Worker {
 	h, lane := s.to, s.lane
 	if lane == Replies {
 		h = s.back
@@ -63,34 +77,35 @@ func (s *Stack) send() {
 	if lane == System {
 		h.urged.Store(true)
 	}
-	h.ring()
+	return h.ring()
 }
 
-// ring tells the owner of h that its inbox has mail.
-func (h *House) ring() {
+// ring sees to it that the owner of h finds its mail, and returns the owner if the
+// caller must wake it.
+func (h *House) ring() *Worker {
 	invariant.Point("inbox.ring")
 	if h.rung.Load() || h.rung.Swap(true) {
-		return
+		return nil
 	}
-	h.pushRung()
+	return h.pushRung()
 }
 
-// pushRung puts h, whose bit the caller holds, on its owner's chain.
-func (h *House) pushRung() {
+// pushRung puts h, whose bit the caller holds, on its owner's chain. It returns the
+// owner, for the caller to wake.
+func (h *House) pushRung() *Worker {
 	w := h.owner.Load()
 	for {
 		invariant.Point("inbox.rung")
 		old := w.rungs.Load()
 		if old == closedRungs {
 			h.drainClosed()
-			return
+			return nil
 		}
 		h.rungNext = old
 		if w.rungs.CompareAndSwap(old, h) {
-			break
+			return w
 		}
 	}
-	w.wake()
 }
 
 // wake sees to it that w looks at its rungs and gifts.
@@ -117,7 +132,9 @@ func (w *Worker) TakeRungs() {
 			w.makeReady(h)
 		} else {
 			w.Count.Add(CountForwards, 1)
-			h.pushRung()
+			if to := h.pushRung(); to != nil {
+				to.wake()
+			}
 		}
 		h = next
 	}
@@ -140,20 +157,17 @@ func (h *House) drain() {
 	}
 }
 
-// Park declares w parked and reports whether it may block. The caller has
-// flushed its pools. After blocking it calls Unpark.
+// Park declares w parked and reports whether to block. The caller has flushed its
+// pools. From here on a guest may run w's turns: the caller touches nothing of it
+// until Unpark has returned true.
 func (w *Worker) Park() bool {
 	w.state.Store(stateParked)
 	invariant.Point("park.look")
-	if w.rungs.Load() == nil && w.gifts.Load() == nil {
-		return true
-	}
-	w.Unpark()
-	return false
+	return !w.Pending()
 }
 
-// Unpark goes back to running after Park. It reports false if a guest runs a
-// turn: block again.
+// Unpark goes back to running after Park, and after blocking. It reports false if a
+// guest runs a turn: block until the Driver's Wake, and call it again.
 func (w *Worker) Unpark() bool {
 	for {
 		invariant.Point("park.back")
@@ -171,6 +185,9 @@ func (w *Worker) Unpark() bool {
 		}
 	}
 }
+
+// Woken reports whether somebody has seen w parked and wakes it.
+func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
 
 // Leave closes w: its houses have stopped, its turns are over. What is sent to
 // them from now on is answered by the sender.

@@ -71,13 +71,14 @@ func TestStackInTheMiddleOfStruct(t *testing.T) {
 	a := &lateActor{}
 	h := adopt(w, 1, a)
 	for i := range 3 { // the second and third recycle
-		s := w.Guests.Begin(h, lateAsk)
+		c := w.Guests.Call(h, lateAsk)
+		s := c.Stack()
 		require.Equal(t, unsafe.Offsetof(lateStack{}.AskStack), uintptr(lateAsk.offset))
 		Request[text, count](s).S = "four"
-		c := w.Guests.Send(s)
+		w.Guests.Send(c)
 		w.run()
 		require.True(t, c.Ready())
-		c.Take()
+		<-c.signal
 		require.NoError(t, s.Err())
 		require.Equal(t, count{4, i + 1}, *Reply[count](s))
 		w.Guests.Done(c)
@@ -130,14 +131,15 @@ func TestBatchLayout(t *testing.T) {
 	by := NewBatchAsk((*pairActor).all, 0)
 	var calls []*Call
 	for range 3 {
-		s := w.Guests.Begin(h, by)
-		Request[text, count](s).S = "three"
-		calls = append(calls, w.Guests.Send(s))
+		c := w.Guests.Call(h, by)
+		Request[text, count](c.Stack()).S = "three"
+		w.Guests.Send(c)
+		calls = append(calls, c)
 	}
 	w.run()
 	for _, c := range calls {
-		c.Take()
-		require.Equal(t, count{5, 1}, *Reply[count](c.answer))
+		<-c.signal
+		require.Equal(t, count{5, 1}, *Reply[count](c.Stack()))
 		w.Guests.Done(c)
 	}
 	require.Equal(t, []int{3}, a.batches)

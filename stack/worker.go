@@ -18,6 +18,8 @@ type Worker struct {
 
 	_ [128]byte // others' lines end here
 
+	turner *turner // its own goroutine's, from Enter to Exit
+
 	// Written by whoever runs the turn.
 	Shard   pool.Shard
 	Now     int64      // the clock as last read, ns since the process began
@@ -50,6 +52,10 @@ type Worker struct {
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
 	Wake()
+	// Lend runs turns for a guest that waits for c, a few at most, and reports
+	// whether something is left to do, now or before the loop would wake by itself. The clock
+	// was now, ns, a moment ago.
+	Lend(c *Call, now int64) (more bool)
 	// Clock reads the clock, ns since the process began.
 	Clock() int64
 	// Arm puts a node into the wheel, to be Fired when its time comes.
@@ -83,6 +89,8 @@ const (
 	CountFailures   // panics, and Throws of notices
 	CountForwards   // rungs for a house that had moved
 	CountParks
+	CountWoken   // parks that somebody ended; the others ended by a timer or the network
+	CountLent    // borrowed turns
 	CountTrimmed // pooled objects left to the collector
 )
 

@@ -15,6 +15,7 @@ import (
 const rooms = `
 floor 0
 	internal/invariant
+	internal/self
 	internal/stat
 
 floor 1
@@ -25,7 +26,7 @@ floor 2
 	netio  -> pool
 
 floor 3
-	stack       -> future
+	stack       -> future, internal/self
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

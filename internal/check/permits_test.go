@@ -23,6 +23,11 @@ type permit struct {
 // permits are the seams: where the world outside enters.
 var permits = slices.Concat(raw, []permit{
 	{files: "netio/*_linux.go", what: "golang.org/x/sys", why: "the poller and the sockets are system calls"},
+	{files: "netio/*_portable.go", what: "syscall", why: "the numbers of failures, which have the same names on every system"},
+	{files: "netio/*_portable.go", what: "go", why: "package net blocks: goroutines behind each socket do"},
+	{files: "netio/poller_portable.go", what: "select", why: "a wait ends by an event or when its time is up"},
+	{files: "netio/poller_portable.go", what: "time.NewTimer", why: "a wait ends by an event or when its time is up"},
+	{files: "netio/stream_portable.go", what: "time.Now", why: "package net takes deadlines as wall-clock time"},
 	{files: "house/thread_linux.go", what: "golang.org/x/sys", why: "names a worker's thread and binds it to a processor", planned: true},
 
 	{files: "house/config.go", what: "time.Now", why: "the zero of the machine's clock"},

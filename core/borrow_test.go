@@ -1,0 +1,213 @@
+package core_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// untilParked waits until every worker of sys has had nothing to do for once since the
+// call. Most likely they still have nothing to do when it returns.
+func untilParked(t *testing.T, sys *house.System) {
+	t.Helper()
+	before := sys.Stats()
+	for end := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
+		if now := sys.Stats(); now.Parks > before.Parks || now.Turns == before.Turns && now.Parks > 0 {
+			return
+		}
+		require.True(t, time.Now().Before(end), "the workers don't park")
+		before = sys.Stats()
+	}
+}
+
+// loner counts: plainly, so that the race detector sees two threads in one actor.
+type loner struct {
+	sum   int
+	other core.Port[int, int]
+}
+
+// lonerStack is an ask that is passed on, or that waits, before it is answered.
+type lonerStack struct {
+	core.AskStack[int, int]
+	f    core.Future[int]
+	tick core.Future[core.Tick]
+}
+
+func (l *loner) add(s *lonerStack) core.Yield {
+	l.sum += s.Req
+	switch {
+	case s.Req < 0:
+		core.Timer.Ask(s, &s.tick, time.Duration(-s.Req))
+		return core.Suspend(s, (*loner).added)
+	case l.other != (core.Port[int, int]{}):
+		l.other.Ask(s, &s.f, s.Req)
+		return core.Suspend(s, (*loner).added)
+	}
+	return s.Return(l.sum)
+}
+
+func (l *loner) added(s *lonerStack) core.Yield {
+	if s.Req < 0 {
+		if _, err := s.tick.Get(); err != nil {
+			return s.Throw(err)
+		}
+	}
+	return s.Return(l.sum)
+}
+
+var lonerAdd = core.Handle((*loner).add)
+
+func borrowing(t *testing.T, workers int, spin time.Duration) *house.System {
+	sys, err := house.New(house.Config{Workers: workers, Spin: spin, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	return sys
+}
+
+func ended(t *testing.T, sys *house.System) {
+	t.Helper()
+	require.NoError(t, sys.Shutdown(context.Background()))
+	require.Zero(t, sys.Outstanding())
+}
+
+// Asks of parked workers are answered in borrowed turns, and wake nobody.
+func TestGuestsBorrowTurns(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
+	untilParked(t, sys)
+	const n = 1000
+	for i := range n {
+		sum, err := core.Ask(t.Context(), p, 1)
+		require.NoError(t, err)
+		require.Equal(t, i+1, sum)
+	}
+	require.NoError(t, sys.Shutdown(context.Background()))
+	stats := sys.Stats()
+	require.Greater(t, stats.Lent, uint64(n/2))
+	require.Less(t, stats.Woken, uint64(n/2))
+}
+
+// Guests, actors of two workers that ask each other, timers armed in borrowed turns:
+// nothing is lost, and one thread at a time runs an actor.
+func TestBorrowedTurnsBesideEverything(t *testing.T) {
+	for _, spin := range []time.Duration{-1, 5 * time.Microsecond} {
+		sys := borrowing(t, 2, spin)
+		w := sys.Workers()
+		far := lonerAdd.At(core.Spawn(w[1], func() *loner { return &loner{} }))
+		near := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{} }))
+		via := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{other: far} }))
+		const guests, each = 8, 300
+		var all sync.WaitGroup
+		for g := range guests {
+			all.Go(func() {
+				for i := range each {
+					p, req := near, 1
+					switch (i + g) % 8 {
+					case 1, 4:
+						p = via
+					case 2:
+						p = far
+					case 3:
+						req = -int(10 * time.Microsecond)
+					}
+					if _, err := core.Ask(context.Background(), p, req); err != nil {
+						t.Errorf("ask %d of guest %d: %v", i, g, err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		ended(t, sys)
+	}
+}
+
+// A timer armed in a borrowed turn wakes a worker that went to sleep for longer.
+func TestTimerOfABorrowedTurn(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
+	for range 20 {
+		untilParked(t, sys)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		_, err := core.Ask(ctx, p, -int(100*time.Microsecond))
+		cancel()
+		require.NoError(t, err)
+	}
+	require.NotZero(t, sys.Stats().Lent)
+	ended(t, sys)
+}
+
+// blocker calls functions in a step that are for guests.
+type blocker struct {
+	sys *house.System
+	to  core.Port[int, int]
+}
+
+func (b *blocker) try(s *core.AskStack[string, error]) core.Yield {
+	var err error
+	switch s.Req {
+	case "ask":
+		_, err = core.Ask(context.Background(), b.to, 1)
+	case "get":
+		_, err = core.Begin(b.to, 1).Get()
+	case "stop":
+		a := core.Spawn(b.sys, func() *loner { return &loner{} })
+		err = a.StopWait(context.Background())
+	case "shutdown":
+		err = b.sys.Shutdown(context.Background())
+	}
+	return s.Return(err)
+}
+
+var blockerTry = core.Handle((*blocker).try)
+
+// On the worker's own goroutine, in a borrowed turn, and on a worker of another system.
+func TestBlockingOnWorker(t *testing.T) {
+	for _, wakes := range []bool{false, true} {
+		other := borrowing(t, 1, 0)
+		sys, err := house.New(house.Config{Workers: 2, Logger: quiet, WakeForGuests: wakes})
+		require.NoError(t, err)
+		require.NoError(t, sys.Start(t.Context()))
+		w := sys.Workers()[0]
+		for _, callee := range []core.Place{w, sys.Workers()[1], other} {
+			to := lonerAdd.At(core.Spawn(callee, func() *loner { return &loner{} }))
+			p := blockerTry.At(core.Spawn(w, func() *blocker { return &blocker{sys, to} }))
+			for _, what := range []string{"ask", "get", "stop", "shutdown"} {
+				got, err := core.Ask(t.Context(), p, what)
+				require.NoError(t, err)
+				if what == "get" && callee != w && got == nil {
+					continue // its answer had come: nothing blocks
+				}
+				require.ErrorIs(t, got, core.ErrBlockingOnWorker, what)
+			}
+		}
+		_, err = core.Ask(t.Context(), lonerAdd.At(core.Spawn(w, func() *loner { return &loner{} })), 1)
+		require.NoError(t, err, "a guest was taken for a worker")
+		ended(t, sys)
+		ended(t, other)
+	}
+}
+
+// A context that ends while the guest waits, or before, abandons the ask.
+func TestContextsOfBorrowedTurns(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
+	for range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Microsecond)
+		_, err := core.Ask(ctx, p, -int(time.Hour)) // the callee inherits the deadline: its timer ends with it
+		require.Error(t, err)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, core.ErrTimeout)
+		cancel()
+		_, err = core.Ask(ctx, p, 1)
+		require.Error(t, err)
+	}
+	ended(t, sys)
+}
