@@ -1,4 +1,5 @@
-# Everything here works in a fresh clone with Go and make alone; e2e needs redis-tools too.
+# Everything here works in a fresh clone with Go and make alone; e2e needs redis-tools too,
+# differ and long need redis-server 7.0.
 
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -13,7 +14,7 @@ MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testd
 each = @for dir in $(MODULES); do (cd $$dir && echo "$$dir: $(1)" && $(1)) || exit 1; done
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test invariants explore race vet lint fuzz e2e bench long ci
+.PHONY: help run build test invariants explore race portable cross vet lint fuzz e2e differ bench compare long ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +38,16 @@ explore: ## all tests with the costly checks and the scheduling points
 race: ## all tests with the costly checks and the race detector
 	$(call each,$(GO) test -race -tags invariants -timeout 8m ./...)
 
+portable: ## the tests of what meets the network, over the poller that other systems have
+	$(GO) vet -tags portable ./...
+	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./examples/kv
+
+cross: ## compile all packages and tests for macOS and Windows
+	@for on in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+		export CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} && echo "$$on" && \
+		$(GO) vet ./... && $(GO) test -c -o /dev/null ./... || exit 1; \
+	done
+
 vet: ## go vet, in every build
 	$(call each,$(GO) vet ./...)
 	$(call each,$(GO) vet -tags invariants ./...)
@@ -52,11 +63,19 @@ fuzz: ## every fuzz target; FUZZTIME seconds are shared by all
 e2e: ## the example server against redis-cli and redis-benchmark
 	GO="$(GO)" bash .ci/e2e
 
+differ: ## the example server against redis-server 7.0, reply by reply
+	GO="$(GO)" bash .ci/differ
+
 bench: ## benchmarks that match BENCH, BENCHCOUNT times
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 1h ./...
 
-long: ## the tests that take minutes to hours, named Long
+compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes minutes
+	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
+	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
+
+long: ## what takes minutes to hours: the tests named Long, five million commands of differ
 	STACKHOUSE_LONG=1 $(GO) test -run Long -count 1 -timeout 2h ./...
+	GO="$(GO)" DIFFER_COMMANDS=5000000 bash .ci/differ
 
 ci: ## what a submission must pass
 	bash .ci/run

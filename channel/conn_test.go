@@ -1,13 +1,11 @@
 package channel_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/stackhouse-go/stackhouse/channel"
@@ -202,7 +200,7 @@ func TestCodecPanics(t *testing.T) {
 			c := w.dial()
 			c.send(bad, "hold 1 x", "never", "y")
 			_, err := io.ReadAll(c.r)
-			if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			if err != nil && !isBroken(err) {
 				t.Fatal(bad, err)
 			}
 			healthy.send("alive")
@@ -223,7 +221,7 @@ func TestCodecPanicsBehindRequests(t *testing.T) {
 		c.send("hold 1 x", "hold 1 y", "never", "a", "hold 1 z", "b")
 		w.await("the asks", func() bool { return w.keeper.holding.Load() == 3 })
 		c.send("hold 1 queued", "c", "decode-panic")
-		if _, err := io.ReadAll(c.r); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		if _, err := io.ReadAll(c.r); err != nil && !isBroken(err) {
 			t.Fatal(err)
 		}
 		w.await("the connection gone", func() bool { return w.server.Stats().Conns == 0 })

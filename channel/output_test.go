@@ -1,9 +1,7 @@
 package channel
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -71,16 +69,39 @@ func TestOutputAgainstModel(t *testing.T) {
 
 // pair is two connected sockets, closed with the test.
 func pair(t *testing.T) (a, b int) {
-	l, bound, err := netio.Listen("unix", fmt.Sprintf("@stackhouse-output-%d", os.Getpid()), netio.ListenOptions{})
+	p, err := netio.Open()
+	require.NoError(t, err)
+	defer p.Close()
+	l, bound, err := netio.Listen("tcp", "127.0.0.1:0", netio.ListenOptions{})
 	require.NoError(t, err)
 	defer netio.Close(l)
-	a, err = netio.Connect("unix", bound)
+	_, err = p.AddLevel(l, nobody{})
 	require.NoError(t, err)
-	b, err = netio.Accept(l)
+	a, err = netio.Connect("tcp", bound)
 	require.NoError(t, err)
+	tok, err := p.Add(a, nobody{})
+	require.NoError(t, err)
+	until(t, p, func() error { b, err = netio.Accept(l); return err })
+	until(t, p, func() error { return netio.ConnectError(a) })
+	require.NoError(t, p.Remove(tok, a))
 	t.Cleanup(func() { netio.Close(a); netio.Close(b) })
 	return a, b
 }
+
+// until waits for events until f doesn't return ErrAgain.
+func until(t *testing.T, p *netio.Poller, f func() error) {
+	err := f()
+	for ; err == netio.ErrAgain; err = f() {
+		require.NoError(t, p.Wait(-1))
+		p.Deliver()
+	}
+	require.NoError(t, err)
+}
+
+// nobody is a handler that does nothing.
+type nobody struct{}
+
+func (nobody) Ready(netio.Ready) {}
 
 func TestCommitRefusesWhatReserveDidNotGive(t *testing.T) {
 	var (

@@ -60,7 +60,7 @@ func TestRefusedRedisRequests(t *testing.T) {
 		}
 		server, err := channel.Listen(w.ctx, channel.Config[resp.Command, resp.Reply]{
 			Network: p.network,
-			Address: address(p.network),
+			Address: address(t, p.network),
 			Codec: func() channel.Codec[resp.Command, resp.Reply] {
 				return &respCodec{resp.Codec{Decoder: resp.NewDecoder(resp.Limits{MaxBulk: 1 << 20})}}
 			},

@@ -54,8 +54,8 @@ type Stats struct {
 
 // Listen opens a server. Each front serves, on its own worker, the connections
 // accepted there; the system must have been started. TCP sockets are one for each
-// front, with SO_REUSEPORT; connections of a Unix socket are dealt to the fronts in
-// turn. ctx limits the opening only. It blocks: only guests may call it.
+// front, with SO_REUSEPORT; connections of a Unix socket, and of every socket where the
+// system has no SO_REUSEPORT, are dealt to the fronts in turn. ctx limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -88,9 +88,9 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	c := &s.service.config
 	listeners := make([]parcel, n)
-	reuse := n > 1
-	if c.Network == "unix" {
-		n, reuse = 1, false
+	reuse := n > 1 && !c.deals()
+	if c.deals() {
+		n = 1
 	}
 	s.bound = c.Address
 	for i := range n {
@@ -104,6 +104,9 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	}
 	return listeners, nil
 }
+
+// deals reports whether one listening socket's connections are dealt to the fronts.
+func (c *Config[Req, Rep]) deals() bool { return c.Network == "unix" || !netio.CanReusePort }
 
 func release(all []parcel) {
 	for i := range all {
@@ -124,7 +127,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		s.sites = append(s.sites, at)
 		peers = append(peers, siteAdopt.At(at))
 	}
-	if s.service.config.Network != "unix" || len(peers) == 1 {
+	if !s.service.config.deals() || len(peers) == 1 {
 		peers = nil
 	}
 	for i := range s.sites {
@@ -166,6 +169,7 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 	v.counts.accepted.Add(1)
 	c.schedule()
 	if st.draining {
+		st.poller.Settle()
 		c.drain()
 	}
 	return nil

@@ -276,9 +276,11 @@ func (st *site) PostStop() error {
 
 // drainAll accepts who was there already, then has each connection finish.
 func (st *site) drainAll(s *killStack) core.Yield {
+	st.poller.Settle()
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true
+	st.poller.Settle() // for those just accepted
 	st.each(connection.drain)
 	return s.Return(st.count)
 }

@@ -22,13 +22,11 @@ func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep,
 // AskInto is Ask; read is called with the reply while all that it refers to is
 // valid, and not at all if there is none.
 func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read func(*Rep)) error {
-	if p.route == nil || p.to == nil {
-		panic("core: ask of a Port without an actor")
+	g, c, err := p.begin(req)
+	if err != nil {
+		return err
 	}
-	g := p.to.Owner().Guests
-	c := g.Call(p.to, p.route.by)
-	*stack.Request[Req, Rep](c.Stack()) = req
-	if err := g.Wait(ctx, c); err != nil {
+	if err = g.Wait(ctx, c); err != nil {
 		return err
 	}
 	defer g.Done(c) // whatever read does
@@ -39,11 +37,9 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 // Notice tells from a goroutine that is not a worker.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
-		panic("core: notice to a zero NoticePort")
+		return p.post(msg)
 	}
-	s := p.to.Owner().Guests.Begin(p.to, p.by)
-	*stack.Message[Msg](s) = msg
-	s.Post()
+	stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
 	return nil
 }
 
@@ -52,29 +48,31 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 type Pending[Rep any] struct {
 	guests *stack.Guests
 	call   *stack.Call
+	err    error // why nothing was asked
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once, with the
 // system's default deadline for the callee. Get, which has none of its own, must be
 // called, once.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
-	if p.route == nil || p.to == nil {
-		panic("core: ask of a Port without an actor")
+	g, c, err := p.begin(req)
+	if err != nil {
+		return Pending[Rep]{err: err}
 	}
-	g := p.to.Owner().Guests
-	c := g.Call(p.to, p.route.by)
-	*stack.Request[Req, Rep](c.Stack()) = req
 	g.Send(c)
 	return Pending[Rep]{guests: g, call: c}
 }
 
 // Ready reports whether Get returns at once.
-func (p Pending[Rep]) Ready() bool { return p.call.Ready() }
+func (p Pending[Rep]) Ready() bool { return p.err != nil || p.call.Ready() }
 
 // Get waits for the answer and frees it. If the reply refers to bytes that the
 // callee's stack carries, they are dead on return. In a step it fails with ErrBlockingOnWorker
 // rather than wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {
+	if p.err != nil {
+		return rep, p.err
+	}
 	if err = p.guests.Finish(p.call); err != nil {
 		return rep, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Port is something that can be asked: an actor's handler, a timer, a socket.
+// Port is something that can be asked: an actor's handler, a router, a timer.
 // Ports are values, kept in fields. The zero Port panics when it is asked.
 type Port[Req, Rep any] struct {
 	to    *stack.House
@@ -17,7 +17,10 @@ type Port[Req, Rep any] struct {
 // route is how a port is asked; all ports of one handler share it.
 type route[Req any] struct {
 	by  *stack.Handler
-	via func(s *stack.Stack, p *future.Promise, req Req, limit int64) // non-nil: no actor is behind the port
+	via func(s *stack.Stack, p *future.Promise, req Req, limit int64) // non-nil: no one actor is behind the port
+
+	// begin is via for guests, up to the sending. nil: guests can't ask.
+	begin func(req Req) (*stack.Guests, *stack.Call, error)
 }
 
 // Ask asks from a step of s: it sends req and binds f, a field of s, to the
@@ -51,7 +54,7 @@ func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time
 	st.Worker().Push(p.to, c)
 }
 
-// elsewhere asks what is no actor.
+// elsewhere asks what is no one actor.
 func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, limit int64) {
 	if p.route == nil || p.route.via == nil {
 		panic("core: ask of a zero Port")
@@ -59,10 +62,31 @@ func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, li
 	p.route.via(s, f, req, limit)
 }
 
+// begin is the ask of a guest up to the sending.
+func (p Port[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {
+	switch {
+	case p.route == nil || p.to == nil && p.route.begin == nil:
+		panic("core: ask of a Port without an actor")
+	case p.to == nil:
+		return p.route.begin(req)
+	}
+	g := p.to.Owner().Guests
+	c := g.Call(p.to, p.route.by)
+	*stack.Request[Req, Rep](c.Stack()) = req
+	return g, c, nil
+}
+
 // NoticePort is something that can be told.
 type NoticePort[Msg any] struct {
-	to *stack.House
-	by *stack.Handler
+	to    *stack.House
+	by    *stack.Handler
+	route *noticeRoute[Msg] // non-nil: no one actor is behind the port
+}
+
+// noticeRoute is how a port is told that has no one actor.
+type noticeRoute[Msg any] struct {
+	via  func(s *stack.Stack, msg Msg)
+	post func(msg Msg) error // of a guest
 }
 
 // Notice tells from a step of s.
@@ -70,12 +94,31 @@ type NoticePort[Msg any] struct {
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
 	if p.to == nil {
-		panic("core: notice to a zero NoticePort")
+		p.elsewhere(stack.Of(s), msg)
+		return
 	}
 	w := stack.Of(s).Worker()
-	c := w.Begin(p.by)
-	*stack.Message[Msg](c) = msg
-	w.Push(p.to, c)
+	if c := w.Tell(p.to, p.by); c != nil {
+		*stack.Message[Msg](c) = msg
+		return
+	}
+	stack.TellElsewhere(w, p.to, p.by, &msg)
+}
+
+// elsewhere tells what is no one actor.
+func (p NoticePort[Msg]) elsewhere(s *stack.Stack, msg Msg) {
+	if p.route == nil {
+		panic("core: notice to a zero NoticePort")
+	}
+	p.route.via(s, msg)
+}
+
+// post tells, of a guest, what is no one actor.
+func (p NoticePort[Msg]) post(msg Msg) error {
+	if p.route == nil {
+		panic("core: notice to a zero NoticePort")
+	}
+	return p.route.post(msg)
 }
 
 // Handler is what others may ask of an actor of type A.
@@ -115,5 +158,5 @@ func HandleNoticeBatch[A, S, Msg any, PS stack.BatchNoticeOf[S, Msg]](first func
 
 // At returns the port of the handler at an actor.
 func (h NoticeHandler[A, Msg]) At(a Address[A]) NoticePort[Msg] {
-	return NoticePort[Msg]{a.house, h.by}
+	return NoticePort[Msg]{to: a.house, by: h.by}
 }

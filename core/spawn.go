@@ -3,7 +3,7 @@ package core
 import "github.com/stackhouse-go/stackhouse/stack"
 
 // Place is where an actor can be born: a house.System puts it on any worker, one
-// of its workers on that one, Beside on an actor's.
+// of its workers on that one, Beside and Address.Beside on an actor's.
 type Place interface {
 	// Settle gives a new house its first owner; the runtime's business.
 	Settle(h *stack.House)
@@ -12,6 +12,22 @@ type Place interface {
 // Beside is the worker of the actor that runs s: messages between the two cost
 // no atomic operation.
 func Beside(s Running) Place { return (*beside)(stack.Of(s)) }
+
+// Beside is the worker that runs a when the new actor is born: a step or a guest
+// spawns there. It is a place also after a has stopped.
+func (a Address[A]) Beside() Place {
+	if a.house == nil {
+		panic("core: a place beside nobody")
+	}
+	return (*neighbour)(a.house)
+}
+
+type neighbour stack.House
+
+func (n *neighbour) Settle(h *stack.House) {
+	w := (*stack.House)(n).Owner()
+	w.Driver.Settle(h, w)
+}
 
 type beside stack.Stack
 

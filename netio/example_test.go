@@ -1,11 +1,8 @@
-//go:build linux
-
 package netio_test
 
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/stackhouse-go/stackhouse/netio"
 )
@@ -123,18 +120,31 @@ func ExamplePoller_Wake() {
 	// Output: work
 }
 
+// nothing is a handler that has nothing to do: the poller is only to wait.
+type nothing struct{}
+
+func (nothing) Ready(netio.Ready) {}
+
 // A list of buffers is written in one system call, and what did not fit is kept.
 func ExampleWritev() {
-	listener, bound, err := netio.Listen("unix", fmt.Sprint("@netio-example-", os.Getpid()), netio.ListenOptions{})
+	p, err := netio.Open()
+	if err != nil {
+		panic(err)
+	}
+	defer p.Close()
+	listener, bound, err := netio.Listen("tcp", "127.0.0.1:0", netio.ListenOptions{})
 	if err != nil {
 		panic(err)
 	}
 	defer netio.Close(listener)
-	fd, err := netio.Connect("unix", bound)
+	fd, err := netio.Connect("tcp", bound)
 	if err != nil {
 		panic(err)
 	}
 	defer netio.Close(fd)
+	if _, err := p.Add(fd, nothing{}); err != nil {
+		panic(err)
+	}
 
 	var out netio.IOVecs
 	out.Add([]byte("head "))
@@ -142,7 +152,9 @@ func ExampleWritev() {
 	for out.Bytes() > 0 {
 		n, err := netio.Writev(fd, &out)
 		if err == netio.ErrAgain {
-			break // go on when the socket is writable
+			p.Wait(-1) // until it is connected, or has room
+			p.Deliver()
+			continue
 		}
 		if err != nil {
 			panic(err)

@@ -9,6 +9,7 @@ package netio
 //	(*Poller) Poll() (n int, err error)
 //	(*Poller) Wait(ns int64) error
 //	(*Poller) Deliver() (n int)
+//	(*Poller) Settle()
 //	(*Poller) Wake()
 //	(*Poller) Len() int
 //	(*Poller) Stale() uint64

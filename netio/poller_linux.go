@@ -216,6 +216,10 @@ func (p *Poller) Deliver() (n int) {
 	return n
 }
 
+// Settle returns when what had arrived at the registered descriptors can be read or
+// accepted: always, as the system itself is asked.
+func (p *Poller) Settle() {}
+
 // event and token carry a Token through the eight bytes that the kernel
 // returns with an event.
 func event(events uint32, t Token) unix.EpollEvent {

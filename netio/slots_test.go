@@ -21,6 +21,14 @@ func (h *recorder) Ready(r Ready) {
 	}
 }
 
+// last is what it was told last.
+func (h *recorder) last() Ready {
+	if len(h.seen) == 0 {
+		return 0
+	}
+	return h.seen[len(h.seen)-1]
+}
+
 func newSlots() *slots {
 	s := new(slots)
 	s.init()

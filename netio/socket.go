@@ -20,7 +20,7 @@ package netio
 type ListenOptions struct {
 	// ReusePort lets several listeners, each with a queue of its own, share one TCP
 	// address; the kernel spreads connections over them. A connection in the queue of
-	// a listener that is closed is reset.
+	// a listener that is closed is reset. Only where CanReusePort is true.
 	ReusePort bool
 	// Backlog is the largest number of connections waiting for Accept. 0: as
 	// many as the system allows (net.core.somaxconn, which also bounds other values).

@@ -1,70 +1,114 @@
 package pool
 
-import "sync"
+import (
+	"sync"
 
-// Guests is a shard for goroutines that are not workers: the same pools behind a
-// mutex. What a worker puts for it comes home through the incoming chain, as
-// between workers. The zero Guests is ready.
-type Guests struct {
+	"github.com/stackhouse-go/stackhouse/internal/self"
+)
+
+// Guests are shards for goroutines that are not workers: the same pools, behind
+// mutexes. What a worker puts for them comes home through the incoming chain, as between
+// workers. A goroutine keeps to one of the shards, so that two seldom want the same mutex.
+// The zero Guests is ready.
+type Guests struct{ stripes [GuestStripes]stripe }
+
+// GuestStripes is many times the processors of most machines.
+const GuestStripes = 1 << stripeBits
+
+const stripeBits = 4
+
+type stripe struct {
 	mu    sync.Mutex
 	shard Shard
+	_     [128]byte
 }
+
+// Stripe returns the number of the shard that the calling goroutine keeps to.
+//
+//alloc:none
+func Stripe() int { return int(uint64(self.ID()) * 0x9e3779b97f4a7c15 >> (64 - stripeBits)) }
+
+func (g *Guests) mine() *stripe { return &g.stripes[Stripe()] }
 
 // Take is Shard.Take; any goroutine may call it.
 func (g *Guests) Take(k *Kind) *Object {
-	g.mu.Lock()
-	defer g.mu.Unlock() // also when a check panics: the goroutine is the user's and may recover
-	return g.shard.Take(k)
+	s := g.mine()
+	s.mu.Lock()
+	defer s.mu.Unlock() // also when a check panics: the goroutine is the user's and may recover
+	return s.shard.Take(k)
 }
 
 // Put is Shard.Put; any goroutine may call it.
 func (g *Guests) Put(o *Object) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.shard.Put(o)
-	g.shard.Flush() // nobody ends a turn here
+	s := g.mine()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shard.Put(o)
+	s.shard.Flush() // nobody ends a turn here
 }
 
 // TakeTwo is two Takes behind one lock.
 func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shard.Take(a), g.shard.Take(b)
+	s := g.mine()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shard.Take(a), s.shard.Take(b)
 }
 
 // PutTwo is two Puts behind one lock.
 func (g *Guests) PutTwo(x, y *Object) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.shard.Put(x)
-	g.shard.Put(y)
-	g.shard.Flush()
+	s := g.mine()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shard.Put(x)
+	s.shard.Put(y)
+	s.shard.Flush()
 }
 
 // Bytes is Shard.Bytes; any goroutine may call it.
 func (g *Guests) Bytes(n int) Bytes {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shard.Bytes(n)
+	s := g.mine()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shard.Bytes(n)
 }
 
-// Trim is Shard.Trim; any goroutine may call it.
-func (g *Guests) Trim(now int64) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shard.Trim(now)
+// Trim is Shard.Trim of all; any goroutine may call it.
+func (g *Guests) Trim(now int64) (dropped int) {
+	g.each(func(s *Shard) { dropped += s.Trim(now) })
+	return dropped
 }
 
-// Outstanding is Shard.Outstanding; any goroutine may call it.
-func (g *Guests) Outstanding() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shard.Outstanding()
+// Outstanding is Shard.Outstanding of all; any goroutine may call it.
+func (g *Guests) Outstanding() (n int) {
+	g.each(func(s *Shard) { n += s.Outstanding() })
+	return n
 }
 
-// Usage is Shard.Usage; any goroutine may call it.
+// Usage is Shard.Usage of all, kind by kind; any goroutine may call it.
 func (g *Guests) Usage() []Usage {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shard.Usage()
+	var all []Usage
+	at := map[string]int{}
+	g.each(func(s *Shard) {
+		for _, u := range s.Usage() {
+			i, ok := at[u.Name]
+			if !ok {
+				at[u.Name] = len(all)
+				all = append(all, u)
+				continue
+			}
+			all[i].Made += u.Made
+			all[i].Free += u.Free
+		}
+	})
+	return all
+}
+
+func (g *Guests) each(f func(*Shard)) {
+	for i := range g.stripes {
+		s := &g.stripes[i]
+		s.mu.Lock()
+		f(&s.shard)
+		s.mu.Unlock()
+	}
 }

@@ -34,6 +34,7 @@ type Kind struct {
 	name   string
 	layout Layout
 	keeps  bool // clear leaves scratch behind, so memory isn't zero at take
+	shared bool // its last holder isn't alone in writing to it
 	make   func() *Object
 	clear  func(*Object)
 }
@@ -64,6 +65,14 @@ func NewKind(name string, layout Layout, make func() *Object, clear func(*Object
 // life, which exempts it from the check for writes after put.
 func (k *Kind) Keeps() *Kind {
 	k.keeps = true
+	return k
+}
+
+// Shared declares that others than the holder who puts may still write to the object, to
+// bytes that clear leaves alone, until it is taken again. It exempts the kind from being announced
+// to the race detector as written when it is put.
+func (k *Kind) Shared() *Kind {
+	k.shared = true
 	return k
 }
 

@@ -48,28 +48,39 @@ type chain struct {
 //
 //alloc:none
 func (s *Shard) Take(k *Kind) *Object {
-	if k.id < len(s.lists) {
-		if l := s.lists[k.id]; l.head != nil {
-			return l.pop()
-		}
+	if o := s.TakeFree(k); o != nil {
+		return o
 	}
-	return s.miss(k)
+	return s.Miss(k)
+}
+
+// TakeFree is Take, but returns nil if no object is at hand: then call Miss. Take is
+// the two in one call; apart, the frequent half is compiled into its caller.
+//
+//alloc:none
+func (s *Shard) TakeFree(k *Kind) *Object {
+	if k.id < len(s.lists) {
+		return s.lists[k.id].pop()
+	}
+	return nil
 }
 
 func (l *list) pop() *Object {
 	o := l.head
-	l.head = o.next
-	if invariant.Enabled {
-		checkFree(o)
+	if o != nil {
+		l.head = o.next
+		if invariant.Enabled {
+			checkFree(o)
+		}
+		o.gen++
 	}
-	o.gen++
 	return o
 }
 
-// miss collects what came home, or makes a new object.
+// Miss is Take when no object is at hand: it collects what came home, or makes a new one.
 //
 //go:noinline
-func (s *Shard) miss(k *Kind) *Object {
+func (s *Shard) Miss(k *Kind) *Object {
 	for k.id >= len(s.lists) {
 		s.lists = append(s.lists, &noList)
 	}
@@ -98,7 +109,7 @@ func (s *Shard) Put(o *Object) {
 	}
 	l.clear(o)
 	o.gen++
-	if invariant.Race {
+	if invariant.Race && !l.kind.shared {
 		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
 	}
 	if l.shard == s {
@@ -107,6 +118,34 @@ func (s *Shard) Put(o *Object) {
 		return
 	}
 	s.away(o)
+}
+
+// PutClear is Put of an object that the caller has cleared already. Bytes that hold no
+// pointers may be left, if every next holder writes them before it reads them.
+//
+//alloc:none
+func (s *Shard) PutClear(o *Object) {
+	if invariant.Enabled || o.gen&1 == 0 { // whose checks want every byte cleared; it panics
+		s.Put(o)
+	} else if !s.PutHere(o) {
+		o.gen++
+		s.away(o)
+	}
+}
+
+// PutHere is PutClear, but does nothing and returns false unless the object is at home
+// here: then call PutClear. It is apart to be compiled into its caller.
+//
+//alloc:none
+func (s *Shard) PutHere(o *Object) bool {
+	l := o.list
+	if l.shard != s || o.gen&1 == 0 || invariant.Enabled {
+		return false
+	}
+	o.gen++
+	o.next = l.head
+	l.head = o
+	return true
 }
 
 // release ends the object's life: the transition taken -> free or homeward.
@@ -118,7 +157,7 @@ func (o *Object) release() *list {
 	}
 	l.clear(o)
 	o.gen++
-	if invariant.Race {
+	if invariant.Race && !l.kind.shared {
 		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
 	}
 	return l

@@ -172,7 +172,7 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 		h.lanes[Calls].pop()
 		w.handled++
 		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
-			w.drop(h, m)
+			w.doubtMember(h, m)
 			continue
 		}
 		if s.deadline != 0 && (m.deadline == 0 || m.deadline > s.deadline) {
@@ -194,6 +194,7 @@ func (w *Worker) endBatch(h *House, s *Stack) {
 	}
 	for m := b.members.first; m != nil; {
 		next := m.next // read first: whoever gets m overwrites it
+		m.next = nil
 		if m.by.class == classAsk && m.state != ended {
 			if m.err = s.err; m.err == nil {
 				m.err = ErrUnanswered

@@ -109,9 +109,7 @@ type sourceStack struct{ NoticeStack[int] }
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {
-		c := s.Worker().Begin(sinkTake)
-		*Message[uint64](c) = 1
-		s.Worker().Push(a.to, c)
+		*Message[uint64](s.Worker().Tell(a.to, sinkTake)) = 1
 	}
 	return s.Return()
 }

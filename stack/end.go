@@ -145,6 +145,7 @@ func (w *Worker) start(h *House) {
 // ErrStopped, then the hook runs. What is queued is answered as it is taken.
 func (w *Worker) stop(h *House) {
 	h.phase = stopped
+	h.gone.Store(true)
 	from := 0
 	for {
 		p := h.table.Any(&from)
@@ -214,4 +215,7 @@ func (h *House) system(g *Guests, by *Handler) {
 }
 
 // Close makes a house, which nobody knows yet, a stopped one.
-func (h *House) Close() { h.phase = stopped }
+func (h *House) Close() {
+	h.phase = stopped
+	h.gone.Store(true)
+}

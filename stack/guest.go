@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -16,6 +17,25 @@ type Guests struct {
 	AskTimeout int64        // default deadline of a guest's ask, ns
 	Clock      func() int64 // the system's clock, ns
 	Wakes      bool         // guests wake workers rather than borrowing their turns
+
+	stripes [pool.GuestStripes]guestStripe
+}
+
+// guestStripe is the open envelopes of the guests that share a shard.
+type guestStripe struct {
+	mu      sync.Mutex
+	letters letters
+	any     atomic.Bool // there was an envelope: the caller knows of its own
+	_       [128]byte
+}
+
+// forget is called before something else than an envelope is sent to h.
+func (g *Guests) forget(h *House) {
+	if t := &g.stripes[pool.Stripe()]; t.any.Load() {
+		t.mu.Lock()
+		t.letters.forget(h)
+		t.mu.Unlock()
+	}
 }
 
 // Call is one ask of a guest. Its word is
@@ -62,12 +82,15 @@ var callKind = pool.NewKind("guest call",
 // calls Post.
 func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	s := stackOf(g.Pools.Take(h.kind))
-	s.to, s.sent = to, g.Clock()
+	s.to = to
 	return s
 }
 
 // Post sends a notice.
-func (s *Stack) Post() { s.send() }
+func (s *Stack) Post() {
+	s.to.Owner().Guests.forget(s.to)
+	s.send()
+}
 
 // Call takes a call and its stack for an ask of the calling goroutine. The caller
 // writes the request into Stack, then calls Wait, or Send.
@@ -99,11 +122,12 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
-		s.deadline = later(g.Clock(), left) // read behind what is left: rather late than early
+		s.expires(later(g.Clock(), left)) // read behind what is left: rather late than early
 		limit = 0
 	} else {
-		s.deadline = later(s.sent, g.AskTimeout)
+		s.expires(later(s.sent, g.AskTimeout))
 	}
+	g.forget(s.to)
 	c.word.Store(callAwake)
 	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
 		w.wake()
@@ -146,7 +170,8 @@ func (c *Call) block(ctx context.Context, limit int64) (err error) {
 // reply from c's stack, or its Err, and calls Done.
 func (g *Guests) Send(c *Call) {
 	s := c.asked
-	s.deadline = later(s.sent, g.AskTimeout)
+	s.expires(later(s.sent, g.AskTimeout))
+	g.forget(s.to)
 	s.send()
 }
 

@@ -88,7 +88,7 @@ func (h *hand) settle() {
 			h.turn(i)
 		}
 		for _, w := range h.workers {
-			busy = busy || !w.Idle() || w.Pending()
+			busy = busy || !w.Idle() || (w.Pending() && w.rungs.Load() != closedRungs)
 		}
 	}
 }

@@ -31,8 +31,10 @@ type House struct {
 	rungNext *House                // belongs to that chain
 	owner    atomic.Pointer[Worker]
 	ghost    atomic.Int32 // in invariant builds: 1 while its owner visits it
+	gone     atomic.Bool  // it has stopped; stored by the owner, for routers
+	gauge    atomic.Pointer[Gauge]
 
-	_ [24]byte // others' line ends here
+	_ [16]byte // others' line ends here
 
 	// Written by the owner.
 	lanes   [lanes]queue
@@ -102,6 +104,9 @@ func (h *House) Waiting() int { return h.table.Len() }
 func (h *House) self() unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1]
 }
+
+// Gone reports whether the actor has stopped. Any goroutine may ask.
+func (h *House) Gone() bool { return h.gone.Load() }
 
 // Describe returns the actor's type and number, as in "main.Cache#42". Only the
 // owner may call it.

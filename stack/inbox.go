@@ -37,6 +37,8 @@ import (
 //	borrow    swap parked to borrowed, run turns, give back: if nothing is left to do,
 //	          swap borrowed to parked, then look at rungs and gifts, and wake.
 //	          Otherwise, or if it is wanted, store run, wake
+//	add       to an envelope that its sender has pushed and rung for, and that is
+//	          open: see envelope.go. The drain that the ring promised finds it
 //	leave     swap the rungs to a closed mark. Who rings a closed chain holds the
 //	          bit and drains: answer the inbox, clear the bit, look again
 
@@ -128,7 +130,7 @@ func (w *Worker) TakeRungs() {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		if h.owner.Load() == w {
 			h.rung.Store(false)
-			h.drain()
+			w.drain(h)
 			w.makeReady(h)
 		} else {
 			w.Count.Add(CountForwards, 1)
@@ -140,8 +142,8 @@ func (w *Worker) TakeRungs() {
 	}
 }
 
-// drain moves the inbox into the lanes, oldest first.
-func (h *House) drain() {
+// drain moves the inbox of h, which w owns, into the lanes, oldest first.
+func (w *Worker) drain(h *House) {
 	invariant.Point("inbox.drain")
 	newest := h.inbox.Swap(nil)
 	var oldest *Stack
@@ -152,7 +154,12 @@ func (h *House) drain() {
 	}
 	for oldest != nil {
 		next := oldest.next
-		h.put(oldest)
+		oldest.next = nil
+		if oldest.by.unpack != nil {
+			w.unpack(oldest)
+		} else {
+			h.put(oldest)
+		}
 		oldest = next
 	}
 }
@@ -219,6 +226,9 @@ func (h *House) drainClosed() {
 // refuseOutside ends a message that can't be handled, on any goroutine.
 func (s *Stack) refuseOutside(err error) {
 	switch {
+	case s.by.unpack != nil:
+		envelopeOf(s).close()
+		pool.Send(&s.Object)
 	case s.lane == Replies: // an answer to an actor that is gone
 		pool.Send(&s.Object)
 	case s.back == nil:

@@ -1,5 +1,7 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/internal/invariant"
+
 // Lane is one queue of a house.
 type Lane uint8
 
@@ -14,8 +16,11 @@ const (
 // queue is stacks in order of arrival, chained by next.
 type queue struct{ head, tail *Stack }
 
+// push appends s, which no chain holds: its next is nil.
 func (q *queue) push(s *Stack) {
-	s.next = nil
+	if invariant.Enabled && s.next != nil {
+		panic("stack: a stack is queued while a chain holds it")
+	}
 	if q.head == nil {
 		q.head = s
 	} else {

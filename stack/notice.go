@@ -1,6 +1,9 @@
 package stack
 
-import "unsafe"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // NoticeStack is one notice in progress. Embed it in a struct whose other fields
 // are the locals that survive a wait.
@@ -29,7 +32,43 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield) *Ha
 	if holds[Msg]() {
 		release = func(s PS) { letGo(&s.notice().Msg) }
 	}
-	return newHandler(classNotice, first, release)
+	h := newHandler(classNotice, first, release)
+	var probe S
+	if release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
+		h.lean = true
+		h.twin = newHandler(classNotice, first, release)
+		if hasPointers(reflect.TypeFor[Msg]()) {
+			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
+		}
+		if unsafe.Sizeof(NoticeStack[Msg]{})-unsafe.Sizeof(Stack{}) <= letterMax {
+			h.mail = newMail[Msg](h)
+		}
+	}
+	return h
+}
+
+// hasPointers reports whether the collector looks into values of type t.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if hasPointers(f.Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.Kind() > reflect.Complex128
+}
+
+// checkLean panics if more of s was written than lean clears.
+func (s *Stack) checkLean() {
+	blank := Stack{Object: s.Object, by: s.by, to: s.to, sent: s.sent, state: s.state}
+	if *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(s)) != *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(&blank)) {
+		panic("stack: a notice left more behind than its message: " + s.by.Name())
+	}
 }
 
 // Message returns the message in c, which a handler of NoticeStack[Msg]s made.

@@ -31,7 +31,7 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, in In, fn func(conte
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn = in, fn
 	w := s.Worker()
-	c.to, c.sent = s.to, w.Now
+	c.to = s.to
 	if !w.Driver.Offload(c) {
 		w.Refuse(c, ErrOverloaded)
 	}

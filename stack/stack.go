@@ -50,7 +50,7 @@ type Stack struct {
 	id       uint64 // of the promise in back
 	deadline int64  // on the system's clock, ns; 0: none
 	to       *House // the actor that runs it
-	sent     int64  // the sender's clock at the push, ns; 0: unknown
+	sent     int64  // from another worker, or a guest's ask: its clock at the push, ns; 0: unknown
 	lane     Lane   // where the receiver's owner sorts it
 
 	// Written by the callee's owner, from dequeue to the push home.

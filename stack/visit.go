@@ -72,12 +72,12 @@ func (w *Worker) visit(h *House) {
 		w.Driver.Queued(w.Now - h.waiting())
 	}
 	if h.inbox.Load() != nil {
-		h.drain()
+		w.drain(h)
 	}
 	for n := w.Budget; n > 0; n-- {
 		if h.urged.Load() {
 			h.urged.Store(false)
-			h.drain()
+			w.drain(h)
 		}
 		if h.ahead != 0 && (w.urgents < replyStreak || h.lanes[Calls].head == nil || h.lanes[System].head != nil) {
 			w.first(h)
@@ -92,7 +92,11 @@ func (w *Worker) visit(h *House) {
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
-		w.begin(h, s)
+		if s.by.lean {
+			n = w.lean(h, s, n)
+		} else {
+			w.begin(h, s)
+		}
 	}
 	w.leave(h)
 }
@@ -155,7 +159,7 @@ func (w *Worker) leave(h *House) {
 // begin starts the handler of a call, or drops it.
 func (w *Worker) begin(h *House, s *Stack) {
 	if h.phase != open || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
-		w.drop(h, s)
+		w.doubt(h, s)
 		return
 	}
 	if s.by.batch != nil {
@@ -163,13 +167,49 @@ func (w *Worker) begin(h *House, s *Stack) {
 	}
 	s.state = running
 	w.current, w.inStep = s, true // current stays until the next step
-	y := s.by.first(h.self(), s.self())
-	if y.how == yieldEnd && s.state == ended && s.by.class == classNotice && s.bound == nil && s.err == nil {
-		w.inStep = false // the shortest life of all, without the detour of after
-		w.Shard.Put(&s.Object)
-		return
+	w.after(h, s, s.by.first(h.self(), s.self()))
+}
+
+// lean is begin for s and for what follows it in the lane, as long as its handlers are lean,
+// nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
+// stacks, no deadline ends them, and they have the shortest life of all.
+func (w *Worker) lean(h *House, s *Stack, n int) int {
+	for {
+		if h.phase != open {
+			w.drop(h, s)
+			return n
+		}
+		s.state = running
+		w.current, w.inStep = s, true
+		y := s.by.first(h.self(), s.self())
+		if y.how != yieldEnd || s.state != ended || s.bound != nil || s.err != nil || !s.carried.Empty() || w.out.to != nil {
+			w.after(h, s, y)
+			return n
+		}
+		w.inStep = false
+		if s.by.wipe != nil {
+			s.by.wipe(s)
+		}
+		if invariant.Enabled {
+			s.checkLean()
+		}
+		s.state, s.to, s.sent = idle, nil, 0 // all that was written since it was taken, but the message
+		if !w.Shard.PutHere(&s.Object) {
+			w.Shard.PutClear(&s.Object)
+		}
+		if n == 1 || h.ahead != 0 || h.urged.Load() {
+			return n
+		}
+		if s = h.lanes[Calls].head; s == nil || !s.by.lean {
+			return n
+		}
+		h.lanes[Calls].pop()
+		n--
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
 	}
-	w.after(h, s, y)
 }
 
 // enter goes on with a suspended stack.
@@ -182,6 +222,9 @@ func (w *Worker) enter(h *House, s *Stack, f step) {
 // after is the transition out of running, as the step that ended says.
 func (w *Worker) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
+	if w.out.to != nil {
+		w.sendOut()
+	}
 	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil {
 		if s.by.class == classAsk && s.back != nil {
 			w.reply(s) // the most frequent end, without the detours of end
@@ -297,6 +340,7 @@ func (w *Worker) won(h *House, s *Stack) bool {
 	s.state, w.current, w.inStep = running, s, true
 	won := s.ready(h.self(), s.self())
 	s.state, w.inStep = suspended, false
+	w.sendOut()
 	return won
 }
 
@@ -341,6 +385,7 @@ func (w *Worker) contain() {
 		return // no panic, or none of user code: it passes
 	}
 	w.inStep = false
+	w.sendOut()
 	value := recover()
 	if value == nil {
 		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine

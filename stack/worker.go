@@ -36,6 +36,7 @@ type Worker struct {
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn
+	out     outbox     // notices of the running step to another worker
 
 	// Written before the first turn.
 	Index      int
@@ -172,8 +173,9 @@ func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind))
 //alloc:none
 func (w *Worker) Push(h *House, s *Stack) {
 	s.to = h
-	s.sent = w.Now
 	if h.owner.Load() != w {
+		w.sendOut() // in the order of the calls
+		s.sent = w.Now
 		s.send()
 		return
 	}
@@ -184,6 +186,31 @@ func (w *Worker) Push(h *House, s *Stack) {
 	if !h.ready {
 		w.makeReady(h)
 	}
+}
+
+// Tell is Begin and Push of a notice in one call, if h belongs to w; otherwise it returns nil,
+// and TellElsewhere does it. The caller writes the message into the stack returned
+// before it calls anything else.
+//
+//alloc:none
+func (w *Worker) Tell(h *House, by *Handler) *Stack {
+	if h.owner.Load() != w {
+		return nil
+	}
+	o := w.Shard.TakeFree(by.kind)
+	if o == nil {
+		o = w.Shard.Miss(by.kind)
+	}
+	s := stackOf(o)
+	s.to = h
+	if h.inbox.Load() != nil {
+		w.overtaken(h)
+	}
+	h.lanes[Calls].push(s)
+	if !h.ready {
+		w.makeReady(h)
+	}
+	return s
 }
 
 // reply delivers an answer that ended on this worker to the house, or guest, that asked.
@@ -218,7 +245,7 @@ func (w *Worker) reply(s *Stack) {
 //
 //go:noinline
 func (w *Worker) overtaken(h *House) {
-	h.drain()
+	w.drain(h)
 	if h.ready {
 		w.promote(h)
 	}

@@ -50,6 +50,8 @@ func TestRestAllocatesNothing(t *testing.T) {
 	out := make([]byte, 0, 1<<10)
 	long := mget(100)
 	replies := []byte("*3\r\n:1\r\n*2\r\n$1\r\na\r\n$-1\r\n+x\r\n")
+	replies3 := []byte("|1\r\n+ttl\r\n:1\r\n%2\r\n#t\r\n,-1.5e-10\r\n_\r\n~3\r\n(123\r\n=4\r\ntxt:\r\n!1\r\nE\r\n")
+	text := []byte("for people")
 	bad := [][]byte{
 		[]byte("*x\r\n"), []byte("*1\r\nfoo\r\n"), []byte("*1\r\n$x\r\n"), []byte("*1\r\n$99999999999\r\n"),
 		[]byte("*1048577\r\n"), []byte(strings.Repeat("x", 64<<10+1)),
@@ -69,10 +71,24 @@ func TestRestAllocatesNothing(t *testing.T) {
 			}
 			cmd.Arg(50)
 			out = AppendCommand(out[:0], "SET", "key", "value")
-			DecodeReply(replies, &v, Limits{})
-			for elems := v.Elems(); ; {
-				if _, ok := elems.Next(); !ok {
-					break
+			for _, in := range [][]byte{replies, replies3} {
+				if n, err := DecodeReply(in, &v, Limits{}); n != len(in) || err != nil {
+					panic("a good reply is refused")
+				}
+				for elems := v.Elems(); ; {
+					elem, ok := elems.Next()
+					if !ok {
+						break
+					}
+					elem.Float()
+				}
+			}
+			for _, version := range []Version{V2, V3} {
+				out = version.AppendPush(version.AppendSet(version.AppendMap(out[:0], 1), 1), 1)
+				out = version.AppendBig(version.AppendNilArray(out), "-123")
+				for _, rep := range []Reply{Nil(), Bool(true), Double(-0.1), Verbatim("txt", text)} {
+					rep.Version = version
+					out = AppendReply(out, &rep)
 				}
 			}
 		}
@@ -83,6 +99,7 @@ func TestRestAllocatesNothing(t *testing.T) {
 func TestLyingLengthsAllocateNothing(t *testing.T) {
 	for _, in := range []string{
 		"*1048576\r\n", "*1\r\n$67108864\r\n", "$67108864\r\n", strings.Repeat("*1048576\r\n", 32),
+		strings.Repeat("%524288\r\n", 32), "~1048576\r\n", "=67108864\r\n", "!67108864\r\n", strings.Repeat("|0\r\n", 1000),
 		"*1000000\r\n" + strings.Repeat("+\r\n", 1000),
 	} {
 		bytes := []byte(in)

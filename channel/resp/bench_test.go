@@ -105,7 +105,7 @@ func BenchmarkAppendReply(b *testing.B) {
 		name string
 		rep  Reply
 	}{
-		{"OK", OK()}, {"Nil", Nil()}, {"Int", Int(1234567)}, {"Bulk32", Bulk(make([]byte, 32))},
+		{"OK", OK()}, {"Double", Double(-0.1)}, {"Nil", Nil()}, {"Int", Int(1234567)}, {"Bulk32", Bulk(make([]byte, 32))},
 	} {
 		b.Run(t.name, func(b *testing.B) {
 			out := make([]byte, 0, 64)

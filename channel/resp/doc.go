@@ -1,4 +1,4 @@
-// Package resp is the Redis protocol, version 2, as pure functions: bytes in,
+// Package resp is the Redis protocol, versions 2 and 3, as pure functions: bytes in,
 // values out, no I/O and no goroutines. It parses requests as Redis 7.0 does and
 // refuses what Redis refuses, in the same words.
 //
@@ -20,12 +20,17 @@
 // A [Reply] is a value that costs nothing to build; Encode appends its bytes. An
 // array is written with [AppendArray] and its elements, and sent as [Raw].
 //
+// Requests are the same in both versions; answers differ once a client has sent HELLO
+// 3. What RESP3 has a type of its own for is written by the methods of [Version],
+// which say it in the words of either version. A Reply carries its version, because
+// requests before and behind a HELLO may be answered at one time.
+//
 // The other direction, for clients, tests and load generators: [AppendCommand]
-// writes requests, [DecodeReply] reads answers into a [Value].
+// writes requests, [DecodeReply] reads answers of both versions into a [Value].
 //
 // Nothing here allocates, but for inline requests with quotes, which need memory
 // for their unescaped arguments (at most about four times [Limits.MaxInline]),
-// and for the texts of some errors.
+// for doubles of unusual length in [Value.Float], and for the texts of some errors.
 //
 // Where this package differs from Redis 7.0:
 //
@@ -37,4 +42,6 @@
 //   - NUL in an inline request is an ordinary byte. Redis doesn't see the line's
 //     end behind it and waits until the request is too big.
 //   - Requests have a limit in total, [Limits.MaxRequest].
+//
+// Of RESP3, streams (lengths of "?") are refused: no Redis sends them.
 package resp

@@ -73,6 +73,23 @@ func ExampleCommand_Args() {
 	// Output: "*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
 }
 
+// The same answers on connections that speak either version.
+func ExampleVersion() {
+	for _, version := range []resp.Version{resp.V2, resp.V3} {
+		out := version.AppendMap(nil, 1)
+		out = resp.AppendBulkString(out, "proto")
+		out = resp.AppendInt(out, int64(version))
+		hello := resp.Raw(out)
+
+		none := resp.Nil()
+		none.Version = version
+		fmt.Printf("%q %q\n", resp.AppendReply(nil, &hello), resp.AppendReply(nil, &none))
+	}
+	// Output:
+	// "*2\r\n$5\r\nproto\r\n:2\r\n" "$-1\r\n"
+	// "%1\r\n$5\r\nproto\r\n:3\r\n" "_\r\n"
+}
+
 // A client.
 func ExampleDecodeReply() {
 	in := []byte("*2\r\n$5\r\nhello\r\n:7\r\n")

@@ -2,6 +2,9 @@ package resp
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -76,6 +79,9 @@ func FuzzReply(f *testing.F) {
 	for _, in := range []string{
 		"", "+OK\r\n", "-ERR\r\n", ":-1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*-1\r\n",
 		"*3\r\n:1\r\n*2\r\n$1\r\na\r\n$-1\r\n+x\r\n", "*1\r\n*1\r\n*0\r\n", "*1000000\r\n:1\r\n", "$1\r\nabc",
+		"_\r\n", "#t\r\n", "#f\r\n", ",1.50e-7\r\n", ",-inf\r\n", "(-123456789012345678901234567890\r\n",
+		"=7\r\ntxt:abc\r\n", "!5\r\nERR x\r\n", "%2\r\n+a\r\n_\r\n+b\r\n~1\r\n:1\r\n", ">2\r\n+message\r\n+x\r\n",
+		"|1\r\n+ttl\r\n:9\r\n*1\r\n|0\r\n:1\r\n", "*1\r\n>0\r\n",
 	} {
 		f.Add([]byte(in))
 	}
@@ -84,16 +90,19 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		var v Value
-		if n, err := DecodeReply(in, &v, Limits{}); n > 0 {
-			if again := appendValue(nil, v); err != nil || !bytes.Equal(again, in[:n]) {
-				t.Fatalf("%q: %v, encodes as %q", in, err, again)
-			}
+		n, err := DecodeReply(in, &v, Limits{})
+		want, size, wantErr := referenceValue(string(in), Limits{}.resolved(), 0)
+		if n != size || err != wantErr || n > 0 && text(v) != want {
+			t.Fatalf("%q: %d bytes, %v, %s; want %d, %v, %s", in, n, err, text(v), size, wantErr, want)
+		}
+		if again := appendValue(nil, v); n > 0 && !bytes.Equal(again, in[:n]) && bytes.IndexByte(in, '|') < 0 {
+			t.Fatalf("%q encodes as %q", in[:n], again) // but for attributes, which are lost
 		}
 		encoded, want, _ := cook(nil, in, 0)
-		if n, err := DecodeReply(append(encoded, in...), &v, Limits{}); n != len(encoded) || err != nil || text(v) != want {
+		if n, err = DecodeReply(append(encoded, in...), &v, Limits{}); n != len(encoded) || err != nil || text(v) != want {
 			t.Fatalf("%q: %d of %d bytes, %v, %s; want %s", encoded, n, len(encoded), err, text(v), want)
 		}
-		for end := range encoded {
+		for end := 0; end < len(encoded); end += 1 + len(encoded)/longest {
 			if n, err := DecodeReply(encoded[:end], &v, Limits{}); n != 0 || err != nil {
 				t.Fatalf("%q: %d, %v, though its end is missing", encoded[:end], n, err)
 			}
@@ -106,31 +115,62 @@ func appendValue(out []byte, v Value) []byte {
 	switch v.Kind {
 	case KindArray:
 		out = AppendArray(out, int(v.Int))
-		for elems := v.Elems(); ; {
-			elem, ok := elems.Next()
-			if !ok {
-				return out
-			}
-			out = appendValue(out, elem)
-		}
+	case KindMap:
+		out = V3.AppendMap(out, int(v.Int))
+	case KindSet:
+		out = V3.AppendSet(out, int(v.Int))
+	case KindPush:
+		out = V3.AppendPush(out, int(v.Int))
 	case KindSimple:
-		return append(append(append(out, '+'), v.Str...), "\r\n"...) // a bare LF in it is kept
+		return line(out, '+', v.Str) // a bare LF in it is kept
 	case KindError:
-		return append(append(append(out, '-'), v.Str...), "\r\n"...)
+		return line(out, '-', v.Str)
+	case KindDouble:
+		return line(out, ',', v.Str)
+	case KindBig:
+		return line(out, '(', v.Str)
+	case KindBulkError:
+		return append(append(appendNumber(out, '!', int64(len(v.Str))), v.Str...), "\r\n"...)
+	case KindVerbatim:
+		return V3.AppendVerbatim(out, string(v.Str[:3]), v.Str[4:])
+	case KindNull:
+		return V3.AppendNil(out)
+	case KindBool:
+		return V3.AppendBool(out, v.Int == 1)
+	default:
+		return AppendReply(out, &Reply{Kind: v.Kind, Int: v.Int, Str: v.Str})
 	}
-	return AppendReply(out, &Reply{Kind: v.Kind, Int: v.Int, Str: v.Str})
+	for elems := v.Elems(); ; {
+		elem, ok := elems.Next()
+		if !ok {
+			return out
+		}
+		out = appendValue(out, elem)
+	}
+}
+
+func line(out []byte, mark byte, text []byte) []byte {
+	return append(append(append(out, mark), text...), "\r\n"...)
 }
 
 // cook appends a reply made after a recipe; want is its text.
 func cook(out, recipe []byte, depth int) (encoded []byte, want string, rest []byte) {
 	if len(recipe) == 0 {
-		return AppendNil(out), "nil", nil
+		return V3.AppendNil(out), "null", nil
 	}
-	kind, rest := recipe[0]%7, recipe[1:]
-	size := min(int(recipe[0]/7), len(rest))
+	kind, rest := recipe[0]%13, recipe[1:]
+	size := min(int(recipe[0]/13), len(rest))
+	version := V2 + Version(recipe[0]&1)
+	// inWords is what a kind comes out as that RESP2 lacks.
+	inWords := func(v3, v2 Value) string {
+		if version == V2 {
+			return text(v2)
+		}
+		return text(v3)
+	}
 	switch {
 	case kind == 0:
-		return AppendNilArray(out), "nil array", rest
+		return version.AppendNilArray(out), inWords(Value{Kind: KindNull}, Value{Kind: KindNilArray}), rest
 	case kind == 1:
 		n := int64(size) << recipe[0]
 		return AppendInt(out, n), text(Value{Kind: KindInt, Int: n}), rest
@@ -140,13 +180,42 @@ func cook(out, recipe []byte, depth int) (encoded []byte, want string, rest []by
 	case kind == 3:
 		line := strings.NewReplacer("\r", " ", "\n", " ").Replace(string(rest[:size]))
 		return AppendError(out, string(rest[:size])), "-" + line, rest[size:]
-	case kind == 4 || depth == 31:
+	case kind == 4:
+		return version.AppendNil(out), inWords(Value{Kind: KindNull}, Value{}), rest
+	case kind == 5:
+		n := int64(size & 1)
+		return version.AppendBool(out, n == 1), inWords(Value{Kind: KindBool, Int: n}, Value{Kind: KindInt, Int: n}), rest
+	case kind == 6:
+		var bits [8]byte
+		rest = rest[copy(bits[:], rest):]
+		f := math.Float64frombits(binary.LittleEndian.Uint64(bits[:]))
+		spelled := []byte(strings.NewReplacer("+Inf", "inf", "-Inf", "-inf", "NaN", "nan").Replace(fmt.Sprintf("%.17g", f)))
+		return version.AppendDouble(out, f), inWords(Value{Kind: KindDouble, Str: spelled}, Value{Kind: KindBulk, Str: spelled}), rest
+	case kind == 7:
+		body := rest[:size]
+		tagged := append([]byte("mkd:"), body...)
+		return version.AppendVerbatim(out, "mkd", body), inWords(Value{Kind: KindVerbatim, Str: tagged}, Value{Kind: KindBulk, Str: body}), rest[size:]
+	case kind == 8 || depth == 31:
 		return AppendBulk(out, rest[:size]), text(Value{Kind: KindBulk, Str: rest[:size]}), rest[size:]
 	}
-	out = AppendArray(out, size)
-	all := make([]string, size)
+	open, n := "[", size
+	switch {
+	case kind == 9:
+		out, n = version.AppendMap(out, size), 2*size
+		open = "%["
+	case kind == 10:
+		out, open = version.AppendSet(out, size), "~["
+	case kind == 11 && depth == 0:
+		out, open = version.AppendPush(out, size), ">["
+	default:
+		out, version = AppendArray(out, size), V2
+	}
+	if version == V2 {
+		open = "["
+	}
+	all := make([]string, n)
 	for i := range all {
 		out, all[i], rest = cook(out, rest, depth+1)
 	}
-	return out, "[" + strings.Join(all, " ") + "]", rest
+	return out, open + strings.Join(all, " ") + "]", rest
 }

@@ -8,8 +8,8 @@ import "math"
 type Limits struct {
 	// MaxBulk is the longest argument or bulk reply. Default 64 MiB (Redis: 512 MiB).
 	MaxBulk int
-	// MaxArgs is the most arguments of a request and elements of one array. Inline
-	// requests are bounded by MaxInline alone. Default 1,048,576.
+	// MaxArgs is the most arguments of a request and elements of one array; a pair of
+	// a map is two. Inline requests are bounded by MaxInline alone. Default 1,048,576.
 	MaxArgs int
 	// MaxInline is the longest line: an inline request, a length line, a simple
 	// string. Default 64 KiB, as in Redis.
@@ -17,7 +17,8 @@ type Limits struct {
 	// MaxRequest is the longest request or reply in total: what the input buffer
 	// of a connection must be able to hold. Default MaxBulk + 1 MiB.
 	MaxRequest int
-	// MaxDepth is how deep arrays may nest in a reply. Default 32.
+	// MaxDepth is how deep arrays, and all that has elements, may nest in a reply.
+	// Default 32.
 	MaxDepth int
 }
 

@@ -1,6 +1,9 @@
 package resp
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // Kind says what a Reply or a Value is.
 type Kind uint8
@@ -14,15 +17,31 @@ const (
 	KindBulk                 // any bytes
 	KindArray                // of a Value only: a Reply of an array is built as KindRaw
 	KindRaw                  // of a Reply only: bytes that are encoded already
+
+	// Of RESP3. A Reply of a kind that RESP2 lacks is sent there as what it says.
+
+	KindBool      // true or false
+	KindDouble    // a number with a fraction
+	KindVerbatim  // text for people, with its format
+	KindNull      // of a Value only, as are the following: a Reply has KindNil
+	KindBig       // an integer of any length
+	KindBulkError // an error of any bytes
+	KindMap       // pairs of a key and a value
+	KindSet       // elements without an order
+	KindPush      // a message that answers no request
 )
 
 // Reply is one answer. It is built without allocation and aliases what it was
-// built from until it is encoded. The zero Reply is Nil.
+// built from until it is encoded. The zero Reply is Nil, in RESP2.
 type Reply struct {
 	Kind Kind
-	Int  int64  // KindInt
-	Text string // KindSimple, KindError; CR and LF in it are sent as spaces
-	Str  []byte // KindBulk, KindRaw
+	// Version says how the reply is encoded. It stands here, not in what encodes,
+	// because answers to requests that came before a HELLO may be written after it.
+	// The bytes of KindRaw are in a version already.
+	Version Version
+	Int     int64  // KindInt; KindBool: 1 or 0; KindDouble: math.Float64bits
+	Text    string // KindSimple, KindError; CR and LF in it are sent as spaces. KindVerbatim: the format
+	Str     []byte // KindBulk, KindVerbatim, KindRaw
 }
 
 // OK is the answer of commands that have nothing else to say.
@@ -50,10 +69,28 @@ func Nil() Reply { return Reply{} }
 // NilArray says that there is no such array.
 func NilArray() Reply { return Reply{Kind: KindNilArray} }
 
+// Bool is a truth value.
+func Bool(b bool) Reply {
+	r := Reply{Kind: KindBool}
+	if b {
+		r.Int = 1
+	}
+	return r
+}
+
+// Double is a number with a fraction.
+func Double(f float64) Reply { return Reply{Kind: KindDouble, Int: int64(math.Float64bits(f))} }
+
+// Verbatim is text for people to read, in a format of three letters: "txt" or "mkd".
+func Verbatim(format string, text []byte) Reply {
+	return Reply{Kind: KindVerbatim, Text: format, Str: text}
+}
+
 // Raw is bytes written by the Append functions, sent verbatim.
 func Raw(b []byte) Reply { return Reply{Kind: KindRaw, Str: b} }
 
-// AppendReply appends a reply. It panics if its kind isn't one of a reply.
+// AppendReply appends a reply in its version. It panics if its kind isn't one of a
+// reply.
 //
 //alloc:none
 func AppendReply(out []byte, r *Reply) []byte {
@@ -65,13 +102,19 @@ func AppendReply(out []byte, r *Reply) []byte {
 	case KindInt:
 		return AppendInt(out, r.Int)
 	case KindNil:
-		return AppendNil(out)
+		return r.Version.AppendNil(out)
 	case KindRaw:
 		return append(out, r.Str...)
 	case KindError:
 		return AppendError(out, r.Text)
 	case KindNilArray:
-		return AppendNilArray(out)
+		return r.Version.AppendNilArray(out)
+	case KindBool:
+		return r.Version.AppendBool(out, r.Int != 0)
+	case KindDouble:
+		return r.Version.AppendDouble(out, math.Float64frombits(uint64(r.Int)))
+	case KindVerbatim:
+		return r.Version.AppendVerbatim(out, r.Text, r.Str)
 	}
 	noReply()
 	return nil

@@ -10,19 +10,33 @@ import (
 // any size and depth is this one struct.
 type Value struct {
 	Kind Kind
-	Int  int64  // KindInt: the integer. KindArray: the number of elements
-	Str  []byte // KindSimple, KindError, KindBulk: the text. KindArray: the encoded elements
+	// Int is the integer of KindInt, 1 or 0 for KindBool, and the number of elements
+	// of KindArray, KindSet and KindPush, of pairs for KindMap.
+	Int int64
+	// Str is the text of the kinds that have one, as it came, and the encoded elements
+	// of those that have elements. A verbatim string has its format and a colon in front.
+	Str []byte
 }
 
-// Elems returns a reader of the elements of an array; other kinds have none.
+// IsNil reports whether there is no value, in any of the protocol's three spellings.
+func (v *Value) IsNil() bool {
+	return v.Kind == KindNil || v.Kind == KindNilArray || v.Kind == KindNull
+}
+
+// IsError reports whether the server refused, in either of the two spellings.
+func (v *Value) IsError() bool { return v.Kind == KindError || v.Kind == KindBulkError }
+
+// Elems returns a reader of the elements of an array, a set, a push, or a map, where
+// each key comes before its value; other kinds have none.
 func (v *Value) Elems() Elems {
-	if v.Kind != KindArray {
-		return Elems{}
+	switch v.Kind {
+	case KindArray, KindMap, KindSet, KindPush:
+		return Elems{rest: v.Str}
 	}
-	return Elems{rest: v.Str}
+	return Elems{}
 }
 
-// Elems reads the elements of an array one after the other.
+// Elems reads elements one after the other.
 type Elems struct{ rest []byte }
 
 // Next returns the next element, or false at the end. The time that it takes is
@@ -42,7 +56,8 @@ var unlimited = Limits{MaxBulk: 1<<31 - 1, MaxArgs: 1<<31 - 1, MaxInline: 1<<31 
 
 // DecodeReply reads the reply that in begins with into v. It answers as
 // Decoder.Decode does: n bytes consumed, or 0 for more input needed, or an error,
-// ErrReply or ErrReplyLimit. It begins anew with each call, so that a long reply
+// ErrReply or ErrReplyLimit. It understands both versions, and skips attributes. A
+// push (KindPush) may come at any time and answers nothing. It begins anew with each call, so that a long reply
 // in small pieces costs its length each time: good enough for tests and for load
 // generators, whose replies are short.
 //
@@ -59,32 +74,66 @@ func DecodeReply(in []byte, v *Value, l Limits) (n int, err error) {
 	return n, err
 }
 
-// value is DecodeReply for a reply inside of depth arrays.
+// value is DecodeReply for a reply inside of depth others. It reads over attributes,
+// which belong to what follows them.
 //
 //alloc:none
 func value(in []byte, l *Limits, depth int) (v Value, n int, err error) {
+	for {
+		v, size, err := bare(in[n:], l, depth)
+		if size == 0 {
+			return Value{}, 0, err
+		}
+		if n += size; v.Kind != kindAttribute {
+			return v, n, nil
+		}
+	}
+}
+
+// kindAttribute is of a Value that nobody sees.
+const kindAttribute = Kind(255)
+
+// bare is value for one reply, or one attribute.
+//
+//alloc:none
+func bare(in []byte, l *Limits, depth int) (v Value, n int, err error) {
 	line, n, err := replyLine(in, l)
 	if n == 0 {
 		return Value{}, 0, err
 	}
-	text := line[1:]
-	switch line[0] {
-	case '+':
-		return Value{Kind: KindSimple, Str: text}, n, nil
-	case '-':
-		return Value{Kind: KindError, Str: text}, n, nil
+	v, ok := scalar(line[0], line[1:])
+	if ok {
+		return v, n, nil
 	}
-	number, ok := ParseInt(text)
+	size, ok := ParseInt(line[1:])
 	if !ok {
 		return Value{}, 0, ErrReply
 	}
 	switch line[0] {
-	case ':':
-		return Value{Kind: KindInt, Int: number}, n, nil
 	case '$':
-		return bulk(in, n, number, l)
+		return bulk(in, n, size, l, KindBulk)
+	case '=':
+		v, n, err = bulk(in, n, size, l, KindVerbatim)
+		if n > 0 && (len(v.Str) <= formatLen || v.Str[formatLen] != ':') {
+			return Value{}, 0, ErrReply
+		}
+		return v, n, err
+	case '!':
+		return bulk(in, n, size, l, KindBulkError)
+	case '*':
+		return many(in, n, size, 1, l, depth, KindArray)
+	case '%':
+		return many(in, n, size, 2, l, depth, KindMap)
+	case '~':
+		return many(in, n, size, 1, l, depth, KindSet)
+	case '|':
+		return many(in, n, size, 2, l, depth, kindAttribute)
+	case '>':
+		if depth == 0 {
+			return many(in, n, size, 1, l, depth, KindPush)
+		}
 	}
-	return array(in, n, number, l, depth)
+	return Value{}, 0, ErrReply
 }
 
 // replyLine returns the first line without its end, and its length with it. Its
@@ -93,7 +142,7 @@ func replyLine(in []byte, l *Limits) (line []byte, n int, err error) {
 	if len(in) == 0 {
 		return nil, 0, nil
 	}
-	if strings.IndexByte("+-:$*", in[0]) < 0 {
+	if strings.IndexByte("+-:$*_#,(=!%~|>", in[0]) < 0 {
 		return nil, 0, ErrReply
 	}
 	text := in
@@ -115,9 +164,9 @@ func replyLine(in []byte, l *Limits) (line []byte, n int, err error) {
 // bulk reads the bytes at off, of which there are size, or the nil one.
 //
 //alloc:none
-func bulk(in []byte, off int, size int64, l *Limits) (v Value, n int, err error) {
+func bulk(in []byte, off int, size int64, l *Limits, kind Kind) (v Value, n int, err error) {
 	switch {
-	case size == -1:
+	case size == -1 && kind == KindBulk:
 		return Value{Kind: KindNil}, off, nil
 	case size < 0:
 		return Value{}, 0, ErrReply
@@ -130,28 +179,29 @@ func bulk(in []byte, off int, size int64, l *Limits) (v Value, n int, err error)
 	if in[end] != '\r' || in[end+1] != '\n' {
 		return Value{}, 0, ErrReply
 	}
-	return Value{Kind: KindBulk, Str: in[off:end:end]}, end + crlf, nil
+	return Value{Kind: kind, Str: in[off:end:end]}, end + crlf, nil
 }
 
-// array walks over the elements at off, of which there are count, or the nil one.
+// many walks over the elements at off, of which there are count times each, or over
+// the nil array.
 //
 //alloc:none
-func array(in []byte, off int, count int64, l *Limits, depth int) (v Value, n int, err error) {
+func many(in []byte, off int, count, each int64, l *Limits, depth int, kind Kind) (v Value, n int, err error) {
 	switch {
-	case count == -1:
+	case count == -1 && kind == KindArray:
 		return Value{Kind: KindNilArray}, off, nil
 	case count < 0:
 		return Value{}, 0, ErrReply
-	case count > int64(l.MaxArgs) || depth >= l.MaxDepth:
+	case count > int64(l.MaxArgs)/each || depth >= l.MaxDepth:
 		return Value{}, 0, ErrReplyLimit
 	}
 	n = off
-	for range count {
+	for range count * each {
 		_, size, err := value(in[n:], l, depth+1)
 		if size == 0 {
 			return Value{}, 0, err
 		}
 		n += size
 	}
-	return Value{Kind: KindArray, Int: count, Str: in[off:n:n]}, n, nil
+	return Value{Kind: kind, Int: count, Str: in[off:n:n]}, n, nil
 }

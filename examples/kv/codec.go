@@ -9,11 +9,15 @@ import (
 )
 
 // codec is the Redis protocol on one connection.
-type codec struct{ decoder resp.Decoder }
+type codec struct {
+	decoder resp.Decoder
+	session session
+}
 
-func (c *codec) Decode(in []byte, cmd *resp.Command) (int, error) {
-	n, err := c.decoder.Decode(in, cmd)
-	if n > 0 && cmd.Len() == 0 {
+func (c *codec) Decode(in []byte, req *inbound) (int, error) {
+	req.session = &c.session
+	n, err := c.decoder.Decode(in, &req.Command)
+	if n > 0 && req.Len() == 0 {
 		err = channel.ErrSkip
 	}
 	return n, err
@@ -23,7 +27,7 @@ func (c *codec) Need() int { return c.decoder.Need() }
 
 // frameMax is what surrounds the bytes of a reply, and the longest reply without
 // bytes, in bytes.
-const frameMax = 32
+const frameMax = 40
 
 func (c *codec) Size(rep *resp.Reply, err error) int {
 	if err != nil {

@@ -7,17 +7,29 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// entry is one command. Exactly one of run and do is set.
+// entry is one command, or one of the subcommands of another. Exactly one of run
+// and do is set, or subs.
 type entry struct {
-	name        string // lower case
+	name        string // lower case; of a subcommand with its command's: "config|get"
 	least, most int    // arguments, the name included
-	pairs       bool   // arguments behind the name come in twos
+	pairs       bool   // arguments behind the name must come in twos
+	key         int    // which argument is the key; 0: the first
+	traits      trait
 
 	run   func(f *front, s *command) core.Yield    // done by the front itself
-	do    func(t *store, s *storeStack) resp.Reply // done by the store of the first argument, or
+	do    func(t *store, s *storeStack) resp.Reply // done by the store of the key, or
 	merge func(f *front, s *command) resp.Reply    // by every store; then put together
 	sums  bool                                     // merge adds: one key needs one store only
+	subs  []entry
 }
+
+// trait is what decides whether a command is taken at all.
+type trait uint8
+
+const (
+	grows trait = 1 << iota // is refused when memory is used up
+	open                    // needs no password
+)
 
 const lots = math.MaxInt
 
@@ -29,28 +41,79 @@ var byName = map[[nameMax]byte]int{}
 
 func init() { // COMMAND refers to commands, and they to it
 	commands = []entry{
-		{name: "append", least: 3, most: 3, do: (*store).append},
-		{name: "command", least: 1, most: lots, run: (*front).command},
-		{name: "config", least: 2, most: lots, run: (*front).config},
+		{name: "append", least: 3, most: 3, traits: grows, do: (*store).append},
+		{name: "auth", least: 2, most: lots, traits: open, run: (*front).auth},
+		{name: "client", least: 2, most: lots, subs: clientCommands},
+		{name: "command", least: 1, most: lots, run: (*front).catalog, subs: catalogCommands},
+		{name: "config", least: 2, most: lots, subs: configCommands},
 		{name: "dbsize", least: 1, most: 1, do: (*store).dbsize, merge: (*front).sum},
-		{name: "decr", least: 2, most: 2, do: (*store).decr},
+		{name: "debug", least: 2, most: lots, subs: debugCommands},
+		{name: "decr", least: 2, most: 2, traits: grows, do: (*store).decr},
+		{name: "decrby", least: 3, most: 3, traits: grows, do: (*store).decrBy},
 		{name: "del", least: 2, most: lots, do: (*store).del, merge: (*front).sum, sums: true},
 		{name: "echo", least: 2, most: 2, run: (*front).echo},
 		{name: "exists", least: 2, most: lots, do: (*store).exists, merge: (*front).sum, sums: true},
-		{name: "expire", least: 3, most: 3, do: (*store).expire},
-		{name: "flushall", least: 1, most: lots, do: (*store).flushall, merge: (*front).allOK},
+		{name: "expire", least: 3, most: lots, do: (*store).expire},
+		{name: "expireat", least: 3, most: lots, do: (*store).expireAt},
+		{name: "expiretime", least: 2, most: 2, do: (*store).expireTime},
+		{name: "flushall", least: 1, most: lots, do: (*store).flush, merge: (*front).allOK},
+		{name: "flushdb", least: 1, most: lots, do: (*store).flush, merge: (*front).allOK},
 		{name: "get", least: 2, most: 2, do: (*store).get},
-		{name: "incr", least: 2, most: 2, do: (*store).incr},
+		{name: "getdel", least: 2, most: 2, do: (*store).getDel},
+		{name: "getex", least: 2, most: lots, do: (*store).getEx},
+		{name: "getrange", least: 4, most: 4, do: (*store).getRange},
+		{name: "getset", least: 3, most: 3, traits: grows, do: (*store).getSet},
+		{name: "hdel", least: 3, most: lots, do: (*store).hdel},
+		{name: "hello", least: 1, most: lots, traits: open, run: (*front).hello},
+		{name: "hexists", least: 3, most: 3, do: (*store).hexists},
+		{name: "hget", least: 3, most: 3, do: (*store).hget},
+		{name: "hgetall", least: 2, most: 2, do: (*store).hgetall},
+		{name: "hincrby", least: 4, most: 4, traits: grows, do: (*store).hincrBy},
+		{name: "hincrbyfloat", least: 4, most: 4, traits: grows, do: (*store).hincrByFloat},
+		{name: "hkeys", least: 2, most: 2, do: (*store).hkeys},
+		{name: "hlen", least: 2, most: 2, do: (*store).hlen},
+		{name: "hmget", least: 3, most: lots, do: (*store).hmget},
+		{name: "hmset", least: 4, most: lots, traits: grows, do: (*store).hmset},
+		{name: "hrandfield", least: 2, most: lots, do: (*store).hrandfield},
+		{name: "hscan", least: 3, most: lots, do: (*store).hscan},
+		{name: "hset", least: 4, most: lots, traits: grows, do: (*store).hset},
+		{name: "hsetnx", least: 4, most: 4, traits: grows, do: (*store).hsetNX},
+		{name: "hstrlen", least: 3, most: 3, do: (*store).hstrlen},
+		{name: "hvals", least: 2, most: 2, do: (*store).hvals},
+		{name: "incr", least: 2, most: 2, traits: grows, do: (*store).incr},
+		{name: "incrby", least: 3, most: 3, traits: grows, do: (*store).incrBy},
+		{name: "incrbyfloat", least: 3, most: 3, traits: grows, do: (*store).incrByFloat},
 		{name: "info", least: 1, most: lots, run: (*front).info},
+		{name: "keys", least: 2, most: 2, do: (*store).keys, merge: (*front).concat},
+		{name: "memory", least: 2, most: lots, subs: memoryCommands},
 		{name: "mget", least: 2, most: lots, do: (*store).mget, merge: (*front).interleave},
-		{name: "mset", least: 3, most: lots, pairs: true, do: (*store).mset, merge: (*front).allOK},
+		{name: "mset", least: 3, most: lots, pairs: true, traits: grows, do: (*store).mset, merge: (*front).allOK},
+		{name: "msetnx", least: 3, most: lots, pairs: true, traits: grows, run: (*front).msetNX},
+		{name: "object", least: 2, most: lots, subs: objectCommands},
 		{name: "persist", least: 2, most: 2, do: (*store).persist},
-		{name: "ping", least: 1, most: 2, run: (*front).ping},
-		{name: "quit", least: 1, most: lots, run: (*front).quit},
+		{name: "pexpire", least: 3, most: lots, do: (*store).pexpire},
+		{name: "pexpireat", least: 3, most: lots, do: (*store).pexpireAt},
+		{name: "pexpiretime", least: 2, most: 2, do: (*store).pexpireTime},
+		{name: "ping", least: 1, most: lots, run: (*front).ping},
+		{name: "psetex", least: 4, most: 4, traits: grows, do: (*store).psetEx},
+		{name: "pttl", least: 2, most: 2, do: (*store).pttl},
+		{name: "quit", least: 1, most: lots, traits: open, run: (*front).quit},
+		{name: "randomkey", least: 1, most: 1, do: (*store).randomKey, merge: (*front).pick},
+		{name: "rename", least: 3, most: 3, run: (*front).rename},
+		{name: "renamenx", least: 3, most: 3, run: (*front).renameNX},
+		{name: "reset", least: 1, most: 1, traits: open, run: (*front).reset},
+		{name: "scan", least: 2, most: lots, run: (*front).scan},
 		{name: "select", least: 2, most: 2, run: (*front).selectDB},
-		{name: "set", least: 3, most: lots, do: (*store).set},
+		{name: "set", least: 3, most: lots, traits: grows, do: (*store).set},
+		{name: "setex", least: 4, most: 4, traits: grows, do: (*store).setEx},
+		{name: "setnx", least: 3, most: 3, traits: grows, do: (*store).setNX},
+		{name: "setrange", least: 4, most: 4, traits: grows, do: (*store).setRange},
 		{name: "strlen", least: 2, most: 2, do: (*store).strlen},
+		{name: "substr", least: 4, most: 4, do: (*store).getRange},
+		{name: "touch", least: 2, most: lots, do: (*store).exists, merge: (*front).sum, sums: true},
 		{name: "ttl", least: 2, most: 2, do: (*store).ttl},
+		{name: "type", least: 2, most: 2, do: (*store).typeOf},
+		{name: "unlink", least: 2, most: lots, do: (*store).del, merge: (*front).sum, sums: true},
 	}
 	for i := range commands {
 		var key [nameMax]byte
@@ -66,6 +129,10 @@ func (e *entry) arity() int64 {
 	}
 	return -int64(e.least)
 }
+
+// takes reports whether the command may have n arguments. It is what arity tells:
+// what else is wrong with them, only those learn who may use the command.
+func (e *entry) takes(n int) bool { return n >= e.least && n <= e.most }
 
 // nameMax is the length of the longest name.
 const nameMax = 16
@@ -84,6 +151,16 @@ func lookup(name []byte) *entry {
 	}
 	if i, ok := byName[key]; ok {
 		return &commands[i]
+	}
+	return nil
+}
+
+// sub returns the subcommand of that name, in any case; nil if there is none.
+func (e *entry) sub(name []byte) *entry {
+	for i := range e.subs {
+		if s := &e.subs[i]; resp.EqualFold(name, s.name[len(e.name)+1:]) {
+			return s
+		}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (f *front) info(s *command) core.Yield {
 	b := bytebufferpool.Get()
 	defer bytebufferpool.Put(b)
 	f.service.describe(b)
-	return s.Return(resp.Bulk(s.Copy(b.B)))
+	return s.answer(resp.Verbatim("txt", s.Copy(b.B)))
 }
 
 // describe writes the sections of INFO.
@@ -32,12 +32,18 @@ func (v *service) describe(b *bytebufferpool.ByteBuffer) {
 	metrics.Read(samples)
 	line := func(name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
 	b.WriteString("# Server\r\n")
-	line("redis_version", "7.0.0")
+	line("redis_version", redisVersion)
 	line("server_name", "stackhouse-kv")
 	line("process_id", os.Getpid())
 	line("tcp_address", address)
 	b.WriteString("\r\n# Clients\r\n")
 	line("connected_clients", conns.Conns)
+	used, held := v.cluster.memory.used()
+	b.WriteString("\r\n# Memory\r\n")
+	line("used_memory", used)
+	line("used_memory_stores", held)
+	line("maxmemory", v.cluster.memory.limit.Load())
+	line("maxmemory_policy", "noeviction")
 	b.WriteString("\r\n# Stats\r\n")
 	line("total_connections_received", conns.Accepted)
 	line("idle_timeouts", conns.IdleTimeouts)
@@ -52,6 +58,8 @@ func (v *service) describe(b *bytebufferpool.ByteBuffer) {
 	line("turns", stats.Turns)
 	line("messages", stats.Messages)
 	line("parks", stats.Parks)
+	line("woken", stats.Woken)
+	line("lent", stats.Lent)
 	line("failures", stats.Failures)
 	line("queue_wait_p50_us", micros(stats.QueueWait.P50))
 	line("queue_wait_p99_us", micros(stats.QueueWait.P99))

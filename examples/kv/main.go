@@ -18,8 +18,15 @@ func main() {
 	flag.StringVar(&o.address, "addr", ":6380", "where to listen: host:port, or a path")
 	flag.IntVar(&o.workers, "workers", 0, "workers; 0: as many as CPUs, at least 2")
 	flag.DurationVar(&o.spin, "spin", 0, "how long an idle worker spins before it parks; 0: the default")
+	maxmemory := flag.String("maxmemory", "0", "bytes that the values may take, as in 100mb or 1gb; 0: no limit")
+	flag.StringVar(&o.password, "requirepass", "", "password that clients must give; empty: none")
 	drain := flag.Duration("drain", 10*time.Second, "how long SIGTERM lets connections finish")
 	flag.Parse()
+	var ok bool
+	if o.maxmemory, ok = parseSize(*maxmemory); !ok {
+		fmt.Fprintf(os.Stderr, "kv: -maxmemory %q is not a size\n", *maxmemory)
+		os.Exit(2)
+	}
 	if err := run(o, *drain); err != nil {
 		fmt.Fprintln(os.Stderr, "kv:", err)
 		os.Exit(1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,9 +22,9 @@ type exchange struct {
 	reply string
 }
 
-// script reads testdata/replies.txt.
-func script(t *testing.T) (all []exchange) {
-	text, err := os.ReadFile("testdata/replies.txt")
+// script reads a file of testdata.
+func script(t *testing.T, file string) (all []exchange) {
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var words []string
 	for i, line := range strings.Split(string(text), "\n") {
@@ -67,23 +68,31 @@ func split(t *testing.T, line string) (words []string) {
 // TestReplies: one by one, and all in one pipeline, whose replies come as if the
 // commands had been sent one by one.
 func TestReplies(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 5)
 	each(t, func(t *testing.T, workers int) {
-		c := openWorld(t, workers, virtual()).dial()
-		all := script(t)
-		for range 2 {
-			var text []byte
-			for _, x := range all {
-				require.Equal(t, x.reply, c.do(x.words...), "line %d: %q", x.line, x.words)
-				text = resp.AppendCommand(text, x.words...)
-			}
-			c.do("FLUSHALL")
-			c.send(text)
-			for _, x := range all {
-				require.Equal(t, x.reply, c.reply(), "line %d: %q, in a pipeline", x.line, x.words)
-			}
-			c.do("FLUSHALL")
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) { converse(t, workers, script(t, file)) })
 		}
 	})
+}
+
+func converse(t *testing.T, workers int, all []exchange) {
+	c := openWorld(t, workers, virtual()).dial()
+	for range 2 {
+		var text []byte
+		for _, x := range all {
+			require.Equal(t, x.reply, c.do(x.words...), "line %d: %q", x.line, x.words)
+			text = resp.AppendCommand(text, x.words...)
+		}
+		c.do("FLUSHALL")
+		c.send(text)
+		for _, x := range all {
+			require.Equal(t, x.reply, c.reply(), "line %d: %q, in a pipeline", x.line, x.words)
+		}
+		c.do("FLUSHALL")
+	}
 }
 
 // TestRepliesToInline: words typed by hand, with quotes.
@@ -133,7 +142,8 @@ func TestInfo(t *testing.T) {
 		for _, words := range [][]string{{"INFO"}, {"info", "server"}} {
 			info := c.do(words...)
 			for _, want := range []string{"# Server ", "redis_version:7.", "# Clients connected_clients:1 ", "# Runtime ",
-				fmt.Sprint("workers:", workers, " "), fmt.Sprint("tcp_address:", w.server.Addr(), " "), "total_connections_received:1 "} {
+				fmt.Sprint("workers:", workers, " "), fmt.Sprint("tcp_address:", w.server.Addr(), " "), "total_connections_received:1 ",
+				" parks:", " woken:", " lent:"} {
 				require.Contains(t, info, want)
 			}
 		}
@@ -144,8 +154,8 @@ func TestInfo(t *testing.T) {
 func TestCommand(t *testing.T) {
 	c := openWorld(t, 1, options{}).dial()
 	all := c.do("COMMAND")
-	require.True(t, strings.HasPrefix(all, fmt.Sprintf("*%d *6 $6 append :3 *0 :0 :0 :0 ", len(commands))), all)
-	require.Contains(t, all, "*6 $4 mget :-2 ")
+	require.True(t, strings.HasPrefix(all, fmt.Sprintf("*%d *6 $6 append :3 *1 +denyoom :1 :1 :1 ", len(commands))), all)
+	require.Contains(t, all, "*6 $4 mget :-2 *0 :1 :-1 :1 ")
 	require.Equal(t, len(commands), strings.Count(all, "*6 "))
 	require.IsIncreasing(t, names())
 }

@@ -18,16 +18,21 @@ type options struct {
 	network, address string
 	workers          int
 	spin             time.Duration
+	maxmemory        int64        // bytes; 0: no limit
+	password         string       // empty: none
 	seed             uint64       // of the hash of keys
 	clock            func() int64 // of tests; nil: the machine's
+	wall             int64        // of tests: Unix time, in ms, when the clock is 0; 0: the machine's
 }
 
 // service is the whole server.
 type service struct {
 	system  *house.System
-	server  *channel.Server[resp.Command, resp.Reply]
+	server  *channel.Server[inbound, resp.Reply]
 	opened  atomic.Bool // server is set: connections may come before
 	cluster *stores
+	secret  secret
+	ids     atomic.Int64 // of sessions: the last one
 }
 
 // storesMax bounds the stores, because a command on many keys holds a future for each.
@@ -35,8 +40,11 @@ const storesMax = 8
 
 // stores says where keys live.
 type stores struct {
-	ports []core.Port[request, resp.Reply]
-	seed  uint64
+	ports  []core.Port[request, resp.Reply]
+	doors  []core.NoticePort[parcel] // for what moves between them
+	seed   uint64
+	wall   int64 // Unix time, in ms, when the system's clock is 0
+	memory memory
 }
 
 func (c *stores) len() int { return len(c.ports) }
@@ -44,6 +52,20 @@ func (c *stores) len() int { return len(c.ports) }
 // of returns the number of the store that holds key.
 func (c *stores) of(key []byte) int {
 	return int(table.Hash(key, c.seed) >> 32 * uint64(len(c.ports)) >> 32)
+}
+
+// ofAll returns the number of the store of the first key of a command of pairs, and
+// whether it holds all of them.
+func (c *stores) ofAll(cmd *resp.Command) (index int, all bool) {
+	index = c.of(cmd.Arg(1))
+	words := cmd.Args(3)
+	for key, ok := words.Next(); ok; key, ok = words.Next() {
+		if c.of(key) != index {
+			return index, false
+		}
+		words.Next()
+	}
+	return index, true
 }
 
 // start runs a system with a store and a front on each worker, and listens.
@@ -55,7 +77,12 @@ func start(ctx context.Context, o options) (*service, error) {
 	if err := system.Start(ctx); err != nil {
 		return nil, err
 	}
-	s := &service{system: system, cluster: newStores(system, o.seed)}
+	if o.wall == 0 {
+		o.wall = time.Now().UnixMilli() - system.Clock()/int64(time.Millisecond)
+	}
+	s := &service{system: system, cluster: newStores(system, o.seed, o.wall)}
+	s.cluster.memory.limit.Store(o.maxmemory)
+	s.secret.set(o.password)
 	if s.server, err = listen(ctx, s, o); err != nil {
 		return nil, errors.Join(err, system.Shutdown(ctx))
 	}
@@ -65,27 +92,38 @@ func start(ctx context.Context, o options) (*service, error) {
 }
 
 // newStores spawns the stores.
-func newStores(system *house.System, seed uint64) *stores {
-	c := &stores{seed: seed}
+func newStores(system *house.System, seed uint64, wall int64) *stores {
+	c := &stores{seed: seed, wall: wall}
 	workers := system.Workers()
 	n := min(len(workers), storesMax)
 	for i := range n {
 		at := core.Spawn(workers[i], func() *store { return newStore(c, i) })
 		c.ports = append(c.ports, storeDo.At(at))
+		c.doors = append(c.doors, storeAccept.At(at))
 		core.Notice(storeSweep.At(at), struct{}{})
 	}
 	return c
 }
 
 // listen spawns the fronts and has them served.
-func listen(ctx context.Context, s *service, o options) (*channel.Server[resp.Command, resp.Reply], error) {
+func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
 	var fronts []core.Address[front]
-	for _, w := range s.system.Workers() {
-		fronts = append(fronts, core.Spawn(w, func() *front { return &front{service: s, stores: s.cluster} }))
+	for i, w := range s.system.Workers() {
+		fronts = append(fronts, core.Spawn(w, func() *front {
+			return &front{service: s, stores: s.cluster, dice: dice(o.seed ^ uint64(i))}
+		}))
 	}
-	return channel.Listen(ctx, channel.Config[resp.Command, resp.Reply]{
+	return channel.Listen(ctx, channel.Config[inbound, resp.Reply]{
 		Network: o.network,
 		Address: o.address,
-		Codec:   func() channel.Codec[resp.Command, resp.Reply] { return &codec{decoder: resp.NewDecoder(resp.Limits{})} },
+		Codec:   s.codec,
 	}, frontServe, fronts...)
+}
+
+// codec makes the codec of a new connection, with its session.
+func (v *service) codec() channel.Codec[inbound, resp.Reply] {
+	return &codec{
+		decoder: resp.NewDecoder(resp.Limits{}),
+		session: session{id: v.ids.Add(1), began: time.Now(), version: resp.V2, authenticated: !v.secret.needed()},
+	}
 }

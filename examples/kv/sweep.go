@@ -13,6 +13,8 @@ const (
 	// at once while a fourth of a batch was expired: as Redis does.
 	sweepBatch = 20
 	sweepsMax  = 50
+	// reapBatch is how many fields of deleted hashes it frees in a batch.
+	reapBatch = 1000
 )
 
 // sweepStack is the sweep of one store. It never ends.
@@ -27,6 +29,9 @@ func (t *store) sweep(s *sweepStack) core.Yield {
 			break
 		}
 	}
+	for i := 0; i < sweepsMax && t.table.Reap(reapBatch); i++ {
+	}
+	t.stores.memory.publish(t)
 	core.Timer.Ask(s, &s.tick, sweepEvery)
 	return core.Suspend(s, (*store).sweep)
 }

@@ -19,7 +19,7 @@ floor 0
 	internal/stat
 
 floor 1
-	pool -> internal/invariant, internal/stat
+	pool -> internal/invariant, internal/stat, internal/self
 
 floor 2
 	future -> pool

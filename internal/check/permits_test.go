@@ -27,7 +27,8 @@ var permits = slices.Concat(raw, []permit{
 	{files: "netio/*_portable.go", what: "go", why: "package net blocks: goroutines behind each socket do"},
 	{files: "netio/poller_portable.go", what: "select", why: "a wait ends by an event or when its time is up"},
 	{files: "netio/poller_portable.go", what: "time.NewTimer", why: "a wait ends by an event or when its time is up"},
-	{files: "netio/stream_portable.go", what: "time.Now", why: "package net takes deadlines as wall-clock time"},
+	{files: "netio/s*_portable.go", what: "time.Now", why: "package net takes deadlines as wall-clock time"},
+	{files: "netio/stream_portable.go", what: "time.AfterFunc", why: "a peer that has ended its side is tried now and then"},
 	{files: "house/thread_linux.go", what: "golang.org/x/sys", why: "names a worker's thread and binds it to a processor", planned: true},
 
 	{files: "house/config.go", what: "time.Now", why: "the zero of the machine's clock"},
@@ -57,6 +58,8 @@ var raw = []permit{
 	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},
 	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: "TestBatchLayout"},
 	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: "TestInflight"},
+	{files: "stack/fan.go", what: "unsafe", why: "a predicate without its types, which NewFan compares", test: "TestFanStack"},
+	{files: "stack/envelope.go", what: "unsafe", why: "from a stack to the envelope that it begins", test: "TestEnvelopes"},
 	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: "TestLayouts"},
 	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: "TestStackInTheMiddleOfStruct"},
 	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it", test: "TestHouseOfActor"},

@@ -191,7 +191,7 @@ func (a *arena) put(at uint64) {
 		a.linkFirst(k, n)
 	}
 	binary.LittleEndian.PutUint32(b, s.freed)
-	b.setDeadline(blockFree)
+	b.setFree()
 	s.freed = offset + 1
 	s.live--
 	k.live -= int(k.size)

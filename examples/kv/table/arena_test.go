@@ -311,7 +311,7 @@ func TestSegmentStaysIfOthersLackRoom(t *testing.T) {
 func TestBlockFreedTwicePanics(t *testing.T) {
 	tab := New(Config{})
 	at := tab.arena.take(20)
-	tab.arena.block(at).fill(nil, nil)
+	tab.arena.block(at).fill(nil, nil, String)
 	tab.arena.take(20) // the segment stays
 	tab.arena.put(at)
 	defer func() {

@@ -11,7 +11,9 @@ import (
 //	offset  bytes  a block in use
 //	0       4      length of the key, k
 //	4       4      length of the value, v
-//	8       8      1 + position of its deadline, 0 if it has none
+//	8       7      1 + position of its deadline, 0 if it has none;
+//	               of a field: the number of its nest
+//	15      1      its kind
 //	16      k      key
 //	16+k    v      value; the rest is room to grow in
 //
@@ -27,6 +29,7 @@ type block []byte
 const (
 	headerBytes = 16
 	blockFree   = ^uint64(0)
+	noKind      = 1<<56 - 1 // masks the kind
 )
 
 func (b block) keyLen() int   { return int(binary.LittleEndian.Uint32(b)) }
@@ -35,10 +38,14 @@ func (b block) valueLen() int { return int(binary.LittleEndian.Uint32(b[4:])) }
 // size returns how many bytes the entry needs.
 func (b block) size() int { return headerBytes + b.keyLen() + b.valueLen() }
 
-func (b block) deadline() uint64     { return binary.LittleEndian.Uint64(b[8:]) }
-func (b block) setDeadline(d uint64) { binary.LittleEndian.PutUint64(b[8:], d) }
+func (b block) deadline() uint64     { return binary.LittleEndian.Uint64(b[8:]) & noKind }
+func (b block) setDeadline(d uint64) { binary.LittleEndian.PutUint64(b[8:], d|uint64(b[15])<<56) }
 
-func (b block) isFree() bool { return b.deadline() == blockFree }
+func (b block) kind() Kind     { return Kind(b[15]) }
+func (b block) setKind(k Kind) { b[15] = byte(k) }
+
+func (b block) isFree() bool { return binary.LittleEndian.Uint64(b[8:]) == blockFree }
+func (b block) setFree()     { binary.LittleEndian.PutUint64(b[8:], blockFree) }
 
 func (b block) key() []byte {
 	end := headerBytes + b.keyLen()
@@ -56,22 +63,25 @@ func (b block) holds(key []byte) bool {
 }
 
 // fill writes a whole entry without a deadline.
-func (b block) fill(key, value []byte) {
+func (b block) fill(key, value []byte, kind Kind) {
 	binary.LittleEndian.PutUint32(b, uint32(len(key)))
-	b.setDeadline(0)
+	binary.LittleEndian.PutUint64(b[8:], uint64(kind)<<56)
 	copy(b[headerBytes:], key)
 	b.setValue(value)
 }
 
 // setValue writes a value behind the key. It may stem from this very block.
 func (b block) setValue(value []byte) {
-	binary.LittleEndian.PutUint32(b[4:], uint32(len(value)))
+	b.setValueLen(len(value))
 	copy(b[headerBytes+b.keyLen():], value)
 }
+
+// setValueLen makes the value end elsewhere; bytes that it gains are any.
+func (b block) setValueLen(n int) { binary.LittleEndian.PutUint32(b[4:], uint32(n)) }
 
 // appendValue writes suffix behind the value.
 func (b block) appendValue(suffix []byte) {
 	n := b.valueLen()
 	copy(b[headerBytes+b.keyLen()+n:], suffix)
-	binary.LittleEndian.PutUint32(b[4:], uint32(n+len(suffix)))
+	b.setValueLen(n + len(suffix))
 }

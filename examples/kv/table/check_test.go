@@ -16,7 +16,7 @@ func fewer(n int) int {
 
 // check verifies all invariants and returns the first that is broken.
 func (t *Table) check() error {
-	for _, f := range []func() error{t.checkIndex, t.checkEntries, t.checkArena, t.checkDeadlines} {
+	for _, f := range []func() error{t.index.check, t.checkEntries, t.checkNests, t.checkArena, t.checkDeadlines} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -25,8 +25,10 @@ func (t *Table) check() error {
 }
 
 // entries lists the locations of all entries.
-func (t *Table) entries() (list []uint64) {
-	for _, slots := range [][]slot{t.index.main, t.index.old} {
+func (t *Table) entries() []uint64 { return t.index.entries() }
+
+func (x *index) entries() (list []uint64) {
+	for _, slots := range [][]slot{x.main, x.old} {
 		for _, s := range slots {
 			if s.at != 0 && s.at != gone {
 				list = append(list, s.at)
@@ -36,8 +38,7 @@ func (t *Table) entries() (list []uint64) {
 	return list
 }
 
-func (t *Table) checkIndex() error {
-	x := &t.index
+func (x *index) check() error {
 	inMain, inOld := 0, 0
 	for _, s := range x.main {
 		if s.at == gone {
@@ -67,28 +68,97 @@ func (t *Table) checkIndex() error {
 	return nil
 }
 
-func (t *Table) checkEntries() error {
-	live, seen := 0, map[uint64]bool{}
-	for _, at := range t.entries() {
+// checkIn verifies the entries of an index, and returns the bytes that they need.
+func (t *Table) checkIn(x *index, seen map[uint64]bool, nest uint32) (live int, err error) {
+	for _, at := range x.entries() {
 		b := t.arena.block(at)
 		if seen[at] {
-			return fmt.Errorf("location %#x in the index twice", at)
+			return 0, fmt.Errorf("location %#x in the index twice", at)
 		}
 		seen[at] = true
 		if b.isFree() {
-			return fmt.Errorf("location %#x is free", at)
+			return 0, fmt.Errorf("location %#x is free", at)
 		}
 		if b.size() > t.arena.capacity(at) {
-			return fmt.Errorf("location %#x: %d bytes in a block of %d", at, b.size(), t.arena.capacity(at))
+			return 0, fmt.Errorf("location %#x: %d bytes in a block of %d", at, b.size(), t.arena.capacity(at))
 		}
-		s, _ := t.find(b.key(), t.hasher.hash(b.key()))
+		if nest != 0 != (b.kind() == field) || nest != 0 && b.deadline() != uint64(nest) {
+			return 0, fmt.Errorf("location %#x is of kind %d in nest %d", at, b.kind(), nest)
+		}
+		s, _ := t.findIn(x, b.key(), t.hasher.hash(b.key()))
 		if s == nil || s.at != at {
-			return fmt.Errorf("key %q isn't found at %#x", b.key(), at)
+			return 0, fmt.Errorf("key %q isn't found at %#x", b.key(), at)
 		}
 		live += b.size()
 	}
-	if live != t.live {
-		return fmt.Errorf("live %d, found %d", t.live, live)
+	return live, nil
+}
+
+// deadNests lists those that are not reaped yet.
+func (t *Table) deadNests() map[uint32]bool {
+	dead := map[uint32]bool{}
+	for n := t.nests.dead; n != 0; n = t.nests.all[n].next {
+		dead[n] = true
+	}
+	return dead
+}
+
+// checkNests verifies that each large hash has a nest of its own, and the others
+// are dead or spare.
+func (t *Table) checkNests() error {
+	used, bytes := t.deadNests(), 0
+	for _, at := range t.entries() {
+		b := t.arena.block(at)
+		if b.kind() != Indexed {
+			continue
+		}
+		n := nestOf(b)
+		if used[n] || n == 0 {
+			return fmt.Errorf("nest %d is used twice", n)
+		}
+		used[n] = true
+		x := &t.nests.all[n].index
+		if err := x.check(); err != nil {
+			return fmt.Errorf("nest %d: %w", n, err)
+		}
+		if x.count == 0 {
+			return fmt.Errorf("nest %d is empty", n)
+		}
+	}
+	for n := range used {
+		bytes += t.nests.all[n].index.bytes()
+	}
+	for n := t.nests.spare; n != 0; n = t.nests.all[n].next {
+		if used[n] {
+			return fmt.Errorf("nest %d is spare", n)
+		}
+		used[n] = true
+	}
+	if len(used) != len(t.nests.all)-1 || bytes != t.nests.bytes {
+		return fmt.Errorf("%d nests, found %d; %d bytes, found %d", len(t.nests.all)-1, len(used), t.nests.bytes, bytes)
+	}
+	return nil
+}
+
+func (t *Table) checkEntries() error {
+	seen := map[uint64]bool{}
+	live, err := t.checkIn(&t.index, seen, 0)
+	for n := range t.nests.all {
+		if err != nil {
+			return err
+		}
+		var more int
+		if dead := t.deadNests(); !dead[uint32(n)] {
+			more, err = t.checkIn(&t.nests.all[n].index, seen, uint32(n))
+		} else {
+			for _, at := range t.nests.all[n].index.entries() {
+				more += t.arena.block(at).size()
+			}
+		}
+		live += more
+	}
+	if err != nil || live != t.live {
+		return fmt.Errorf("live %d, found %d; %w", t.live, live, err)
 	}
 	return nil
 }
@@ -147,8 +217,12 @@ func (t *Table) checkArena() error {
 			return fmt.Errorf("class %d: %+v, found %+v", c, k, s)
 		}
 	}
-	if blocks != t.Len() || bytes != a.bytes {
-		return fmt.Errorf("%d blocks for %d keys, %d bytes, found %d", blocks, t.Len(), a.bytes, bytes)
+	entries := t.Len()
+	for n := range t.nests.all {
+		entries += len(t.nests.all[n].index.entries())
+	}
+	if blocks != entries || bytes != a.bytes {
+		return fmt.Errorf("%d blocks for %d entries, %d bytes, found %d", blocks, entries, a.bytes, bytes)
 	}
 	return nil
 }

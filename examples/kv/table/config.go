@@ -25,6 +25,12 @@ type Config struct {
 	// KeyMax and ValueMax are the greatest lengths taken, in bytes. 0 means
 	// 512 MiB, as in Redis, which is also the most: lengths are kept in 32 bits.
 	KeyMax, ValueMax int
+
+	// PackedFields and PackedBytes are how many fields a hash may have, and how
+	// long a field or a value of it may be, to be kept in one block: finding a field
+	// then walks over those before it. At most 65535 and 255; 0 means 512 and 64,
+	// the defaults of Redis 7.0.
+	PackedFields, PackedBytes int
 }
 
 const lengthMax = 512 << 20
@@ -35,6 +41,18 @@ func (c *Config) validate() {
 	c.IndexMin = powerOfTwo(c.IndexMin, 64, 8, "table: IndexMin is not a power of two from 8 to 1<<30")
 	c.KeyMax = length(c.KeyMax)
 	c.ValueMax = length(c.ValueMax)
+	c.PackedFields = packedLimit(c.PackedFields, 512, 1<<16-1)
+	c.PackedBytes = packedLimit(c.PackedBytes, 64, 1<<8-1)
+}
+
+func packedLimit(n, otherwise, most int) int {
+	if n == 0 {
+		return otherwise
+	}
+	if n < 0 || n > most {
+		panic("table: PackedFields or PackedBytes is out of range")
+	}
+	return n
 }
 
 func powerOfTwo(n, otherwise, least int, complaint string) int {

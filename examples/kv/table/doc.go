@@ -1,5 +1,5 @@
 // Package table is the memory of one store of the key-value server: a table
-// from byte strings to byte strings with expiry.
+// from byte strings to byte strings, or to hashes of such, with expiry.
 //
 // One actor owns a [Table], so there are no locks. Time is an argument: any
 // int64 clock that only the caller reads, nanoseconds in the server; 0 means
@@ -13,8 +13,18 @@
 // location, a number. The index is one array of numbers, the deadlines are
 // pages of numbers. The collector marks such arrays without looking inside.
 // What it does follow is one pointer for each segment, each page of 256
-// deadlines and each value above 256 KiB: the work of a collection grows with
-// the megabytes held at one pointer each, not with the entries.
+// deadlines and each value above 256 KiB, and two for each large hash: the work of
+// a collection grows with the megabytes held at one pointer each, not with the
+// entries.
+//
+// # Hashes
+//
+// A small hash is one value, its fields one behind the other in the order in which
+// they came; finding one walks over those before it. One with too many fields, or
+// too long ones, gets an index of its own, as the table has one for its keys, and
+// stays so: its fields are entries of the same segments, found in constant time,
+// in no order. The limits are those of Redis, see [Config]. A hash without fields
+// is deleted.
 //
 // # Bounded
 //
@@ -24,12 +34,14 @@
 // a fifth unused, and segments that stay sparsely used are emptied, a few
 // blocks a call, and dropped. So after some calls the arena is at most about
 // 1.5 times the blocks in use, whichever way sizes drift, plus one segment for
-// each size class in use. What is not bounded by a constant: copying and
-// clearing a value takes as long as its length, and a new array for the index
-// (16 bytes a slot) is one allocation, which the Go runtime may have to clear.
+// each size class in use. A large hash that is deleted is found no more at once;
+// its fields are freed some dozens a call, or by [Table.Reap]. What is not bounded
+// by a constant: copying and clearing a value takes as long as its length, as does
+// moving a hash to another table, and a new array for an index (16 bytes a slot) is
+// one allocation, which the Go runtime may have to clear.
 //
-// While no size class gains or loses a third of its entries, nothing is
-// allocated. A class that grows allocates segments; one that shrinks drops them
+// While no size class gains or loses a third of its entries, no large hash comes or
+// doubles or goes, nothing is allocated. A class that grows allocates segments; one that shrinks drops them
 // to the collector, as a value above 256 KiB does that goes or changes its
 // size.
 //

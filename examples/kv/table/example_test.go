@@ -63,11 +63,31 @@ func ExampleTable_Scan() {
 		}
 	}
 	seen := 0
-	count := func(key, value []byte) { seen++ }
+	count := func(key, value []byte, kind table.Kind) { seen++ }
 	cursor := t.Scan(0, 10, 0, count)
 	for cursor != 0 {
 		cursor = t.Scan(cursor, 10, 0, count) // other calls may come between
 	}
 	fmt.Println(seen)
 	// Output: 100
+}
+
+// A hash keeps its fields in the order in which they came, as long as it is small.
+func ExampleTable_SetField() {
+	t := table.New(table.Config{})
+	for _, field := range [][2]string{{"name", "Ada"}, {"born", "1815"}, {"name", "Ada Lovelace"}} {
+		if _, err := t.SetField([]byte("person"), []byte(field[0]), []byte(field[1]), 0); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fields, err := t.Fields([]byte("person"), 0)
+	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
+		fmt.Printf("%s: %s\n", name, value)
+	}
+	_, ok := t.Get([]byte("person"), 0)
+	fmt.Println(err, ok)
+	// Output:
+	// name: Ada Lovelace
+	// born: 1815
+	// <nil> false
 }

@@ -56,7 +56,7 @@ func TestIndexGrowsWhileItShrinks(t *testing.T) {
 		}
 		for i := range 1000 {
 			_ = tab.Set(fmt.Appendf(nil, "again %d", i), nil, 0)
-			if err := tab.checkIndex(); err != nil {
+			if err := tab.index.check(); err != nil {
 				t.Fatalf("%d keys, %d again: %v", n, i, err)
 			}
 		}

@@ -6,14 +6,25 @@ import "math/bits"
 // cursor for the next call; the first is 0, and after the last call it is 0. What
 // is in the table from the first call to the last is seen, at least once; what
 // comes or goes meanwhile may be. Key and value are valid, and must not be written
-// to, during fn, which must not change the table. A call visits at most 10n homes.
+// to, during fn (the value of a hash says nothing), which must not change the table. A call visits at most 10n homes.
 //
 // The cursor counts through the homes with its bits reversed, as SCAN of Redis
 // does (Pieter Noordhuis's method): a home in an array is then followed by all
 // homes that it splits into in a larger one, so that a cursor stays good while the
 // index is resized.
-func (t *Table) Scan(cursor uint64, n int, now int64, fn func(key, value []byte)) (next uint64) {
-	small, large := t.index.old, t.index.main
+func (t *Table) Scan(cursor uint64, n int, now int64, fn func(key, value []byte, kind Kind)) (next uint64) {
+	return t.scan(&t.index, cursor, n, func(b block) bool {
+		if t.past(b, now) {
+			return false
+		}
+		fn(b.key(), b.value(), b.kind())
+		return true
+	})
+}
+
+// scan is Scan for an index; fn reports whether it took the entry.
+func (t *Table) scan(x *index, cursor uint64, n int, fn func(b block) bool) (next uint64) {
+	small, large := x.old, x.main
 	if len(small) > len(large) {
 		small, large = large, small
 	}
@@ -24,10 +35,10 @@ func (t *Table) Scan(cursor uint64, n int, now int64, fn func(key, value []byte)
 		split := uint64(0) // the bits by which a home of small splits in large
 		if small != nil {
 			split = mask &^ uint64(len(small)-1)
-			seen += t.visit(small, cursor, now, fn)
+			seen += t.visit(small, cursor, fn)
 		}
 		for {
-			seen += t.visit(large, cursor, now, fn)
+			seen += t.visit(large, cursor, fn)
 			homes++
 			cursor = bits.Reverse64(bits.Reverse64(cursor|^mask) + 1)
 			if cursor&split == 0 {
@@ -43,15 +54,14 @@ func (t *Table) Scan(cursor uint64, n int, now int64, fn func(key, value []byte)
 
 // visit calls fn for the entries at one home. They are in the run of taken slots
 // that starts there.
-func (t *Table) visit(slots []slot, home uint64, now int64, fn func(key, value []byte)) (seen int) {
+func (t *Table) visit(slots []slot, home uint64, fn func(b block) bool) (seen int) {
 	mask := uint64(len(slots) - 1)
 	for i := home; slots[i&mask].at != 0; i++ {
 		s := &slots[i&mask]
 		if (s.hash^home)&mask != 0 || s.at == gone {
 			continue
 		}
-		if b := t.arena.block(s.at); !t.past(b, now) {
-			fn(b.key(), b.value())
+		if fn(t.arena.block(s.at)) {
 			seen++
 		}
 	}

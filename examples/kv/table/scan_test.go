@@ -18,7 +18,7 @@ func TestScanSeesWhatStays(t *testing.T) {
 		seen := map[string]bool{}
 		cursor, calls, others := uint64(0), 0, 0
 		for grow := true; ; calls++ {
-			cursor = tab.Scan(cursor, random.IntN(10), 1, func(key, value []byte) { seen[string(key)] = true })
+			cursor = tab.Scan(cursor, random.IntN(10), 1, func(key, value []byte, kind Kind) { seen[string(key)] = true })
 			if cursor == 0 {
 				break
 			}
@@ -63,8 +63,8 @@ func TestScanSeesOnce(t *testing.T) {
 	}
 }
 
-func count(seen map[string]int, t *testing.T) func(key, value []byte) {
-	return func(key, value []byte) {
+func count(seen map[string]int, t *testing.T) func(key, value []byte, kind Kind) {
+	return func(key, value []byte, kind Kind) {
 		seen[string(key)]++
 		if string(value) != "v"+string(key) {
 			t.Errorf("%q has value %q", key, value)

@@ -1,43 +1,62 @@
 package table
 
-// Table maps keys to values. One actor owns it and makes all calls. Keys and
+// Table maps keys to values, which are strings or hashes. One actor owns it and makes all calls. Keys and
 // values are copied in; a value that comes out is the table's own memory.
 type Table struct {
 	arena     arena
 	index     index
 	deadlines deadlines
+	nests     nests
 
 	hasher           hasher
 	keyMax, valueMax int
+	packedFields     int
+	packedBytes      int
 
-	live    int // Invariant: the sum of block.size over all entries
+	live    int // Invariant: the sum of block.size over all entries, fields included
 	expired uint64
 }
 
 // New returns an empty table. It panics if the Config makes no sense.
 func New(c Config) *Table {
 	c.validate()
-	t := &Table{keyMax: c.KeyMax, valueMax: c.ValueMax}
+	t := &Table{keyMax: c.KeyMax, valueMax: c.ValueMax, packedFields: c.PackedFields, packedBytes: c.PackedBytes}
 	// Not the seed itself: if the server chose this store by the lower bits of
 	// Hash(key, Seed), all keys here would share them and crowd the index.
 	t.hasher = newHasher(mix(c.Seed^secret1, secret3))
 	t.arena.init(c.SegmentBytes)
 	t.index.init(c.IndexMin)
+	t.nests.reset()
 	return t
 }
 
-// Get returns the value of key. It is valid until the next call that may change
-// the table, and must not be written to. Get itself moves and frees nothing but
-// an expired entry of this key, so several values may be looked up before they
+// Get returns the string that key holds. It is valid until the next call that may
+// change the table, and must not be written to. Get itself moves and frees nothing
+// but an expired entry of this key, so several values may be looked up before they
 // are used.
 //
 //alloc:none
 func (t *Table) Get(key []byte, now int64) (value []byte, ok bool) {
 	s, b := t.reach(key, t.hasher.hash(key), now)
-	if s == nil {
+	if s == nil || b.kind().IsHash() {
 		return nil, false
 	}
 	return b.value(), true
+}
+
+// Look is Get for a key that may hold anything, and tells what. The value is
+// that of a string; nil for a hash.
+//
+//alloc:none
+func (t *Table) Look(key []byte, now int64) (value []byte, kind Kind, ok bool) {
+	s, b := t.reach(key, t.hasher.hash(key), now)
+	if s == nil {
+		return nil, 0, false
+	}
+	if kind = b.kind(); kind.IsHash() {
+		return nil, kind, true
+	}
+	return b.value(), kind, true
 }
 
 // Exists reports whether key has a value.
@@ -71,6 +90,7 @@ func (t *Table) Clear() {
 	t.arena.reset()
 	t.index.reset()
 	t.deadlines.reset()
+	t.nests.reset()
 	t.live = 0
 }
 
@@ -91,11 +111,16 @@ func (t *Table) reach(key []byte, h uint64, now int64) (*slot, block) {
 // valid until the index changes.
 //
 //alloc:none
-func (t *Table) find(key []byte, h uint64) (*slot, block) {
-	if s, b := t.probe(t.index.main, key, h); s != nil || t.index.old == nil {
+func (t *Table) find(key []byte, h uint64) (*slot, block) { return t.findIn(&t.index, key, h) }
+
+// findIn is find in an index.
+//
+//alloc:none
+func (t *Table) findIn(x *index, key []byte, h uint64) (*slot, block) {
+	if s, b := t.probe(x.main, key, h); s != nil || x.old == nil {
 		return s, b
 	}
-	return t.probe(t.index.old, key, h)
+	return t.probe(x.old, key, h)
 }
 
 //alloc:none
@@ -123,6 +148,9 @@ func (t *Table) drop(h, at uint64) {
 	if d := b.deadline(); d != 0 {
 		t.unschedule(d - 1)
 	}
+	if b.kind() == Indexed {
+		t.bury(nestOf(b))
+	}
 	t.live -= b.size()
 	t.index.remove(h, at)
 	t.arena.put(at)
@@ -135,4 +163,7 @@ func (t *Table) drop(h, at uint64) {
 func (t *Table) upkeep() {
 	t.index.upkeep()
 	t.tidy()
+	if t.nests.dead != 0 {
+		t.Reap(reapSlots)
+	}
 }

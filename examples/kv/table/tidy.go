@@ -87,6 +87,6 @@ func (t *Table) move() int {
 	}
 	to := a.takeClass(int(s.class))
 	n := copy(a.block(to), b[:b.size()])
-	t.replace(t.index.locate(t.hasher.hash(b.key()), from), to)
+	t.replace(t.indexOf(b).locate(t.hasher.hash(b.key()), from), to)
 	return n
 }

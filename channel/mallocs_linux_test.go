@@ -1,3 +1,7 @@
+//go:build !portable
+
+// The portable poller allocates: goroutines and buffers stand behind each connection.
+
 package channel_test
 
 import (

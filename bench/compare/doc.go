@@ -1,0 +1,27 @@
+// Command compare measures Stackhouse against goroutines with channels, a struct with a
+// mutex, protoactor-go and Erlang.
+//
+//	go run .                                        everything, five times
+//	go run . -workload tell-1-1,ring503 -reps 3     some, separated by commas
+//	go run . -lib stackhouse,channels -json         an object a line, times in ns
+//	go run . -chart compare.svg -check              a chart; exit code 1 if a limit is missed
+//
+// It runs itself: each run of a workload by a library is a process of its own, which
+// warms up, collects garbage and measures n operations. A round has one run of each, one library
+// after the other, and there are five rounds, so that whatever else the machine does
+// meets all. Round zero, whose figures nobody sees, finds the n that takes about -seconds.
+//
+// Times don't carry over from one machine to another; factors do, more or less. A factor
+// is ns/op divided by that of channels in the same round, and what is shown is the
+// median of the rounds and half their range. Channels run with GOMAXPROCS=1 and with the
+// default; the faster of the two, by workload, is what everyone is compared to. So does
+// Erlang, with one scheduler and with the default. The others run as they come.
+//
+// All messages are counted and summed. A wrong sum, or one that is missing, is an error,
+// and the exit code is 1.
+//
+// The folders measure, stackhouse, channels, mutex, protoactor and erlang say what they do in
+// their doc.go; workloads.go has what one operation is. PEERS.md has factors of libraries
+// that aren't run here. This is a module of its own, so that no user of Stackhouse
+// carries what it depends on.
+package main

@@ -1,0 +1,267 @@
+package core
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// FanMax is how many members Broadcast and First ask at most; with more the answer
+// is ErrOverloaded.
+const FanMax = 256
+
+// Broadcast returns a port that asks all members; its reply is what they answered,
+// errors included, when all have. If the deadline passes before, the answer is
+// ErrTimeout. Each gets a copy of the request, which so must not be one that is
+// released.
+func (h Handler[A, Req, Rep]) Broadcast(m Members[A]) Port[Req, Answers[Rep]] {
+	return fanOut[Req, Answers[Rep]](h.route, rosterOf(m), fansOf[Req, Rep]().all)
+}
+
+// First returns a port that asks all members; its reply is the first that comes,
+// and the other asks are cancelled. An error is the answer only if all fail: the
+// last one's. Each gets a copy of the request, which so must not be one that is
+// released.
+func (h Handler[A, Req, Rep]) First(m Members[A]) Port[Req, Rep] {
+	return fanOut[Req, Rep](h.route, rosterOf(m), fansOf[Req, Rep]().first)
+}
+
+// Answers is what the members answered to a broadcast, in the order in which they
+// joined. It lives as long as the future that it came in; a guest reads it in AskInto.
+type Answers[Rep any] struct{ all []Future[Rep] }
+
+// Len returns how many were asked.
+func (a Answers[Rep]) Len() int { return len(a.all) }
+
+// Get returns an answer: the reply, or why there is none. Bytes in the reply live as
+// long as a.
+func (a Answers[Rep]) Get(i int) (Rep, error) { return a.all[i].Get() }
+
+// All ranges over the answers.
+func (a Answers[Rep]) All() func(yield func(Rep, error) bool) {
+	return func(yield func(Rep, error) bool) {
+		for i := range a.all {
+			if !yield(a.all[i].Get()) {
+				return
+			}
+		}
+	}
+}
+
+// Err returns the first of the errors; nil if all replied.
+func (a Answers[Rep]) Err() error {
+	for i := range a.all {
+		if err := a.all[i].Promise().Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A fan-out is a stack of its own, nested in the house of who asks it: its first
+// step runs within the ask, and there is no hop. A guest has no house; an usher,
+// an actor of the router's, lends it one.
+
+// fanned is the request of a fan-out.
+type fanned[Req any] struct {
+	req Req
+	by  *stack.Handler
+	to  []*stack.House
+}
+
+type usher struct{}
+
+// allStack is one Broadcast in progress.
+type allStack[F, Req, Rep any] struct {
+	stack.FanStack[fanned[Req], Answers[Rep]]
+	f F
+}
+
+// firstStack is one First in progress.
+type firstStack[F, Req, Rep any] struct {
+	stack.FanStack[fanned[Req], Rep]
+	f      F
+	failed [FanMax / 64]uint64 // who has, by number
+}
+
+func askAll[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
+	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
+	return s.Await()
+}
+
+func gathered[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
+	all := slots[F, Rep](&s.f)[:len(s.Req.to)]
+	s.Keep()
+	return s.Return(Answers[Rep]{all})
+}
+
+func askFirst[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) Yield {
+	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
+	return s.Await()
+}
+
+// won reports whether somebody has replied, and notes who has failed.
+func won[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) bool {
+	f := slots[F, Rep](&s.f)
+	for i := range s.Req.to {
+		if f[i].Ready() {
+			if f[i].Promise().Err == nil {
+				return true
+			}
+			s.failed[i/64] |= 1 << (i % 64)
+		}
+	}
+	return false
+}
+
+func decided[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) Yield {
+	f := slots[F, Rep](&s.f)
+	last := 0
+	for i := range s.Req.to {
+		if !f[i].Ready() {
+			continue
+		}
+		if rep, err := f[i].Get(); err == nil {
+			s.Keep()
+			return s.Return(rep)
+		}
+		if s.failed[i/64]>>(i%64)&1 == 0 {
+			last = i
+		}
+	}
+	return s.Throw(f[last].Promise().Err)
+}
+
+// askEach asks everybody.
+//
+//alloc:none
+func askEach[Req, Rep any](s *stack.Stack, f []Future[Rep], r *fanned[Req]) {
+	w := s.Worker()
+	for i, h := range r.to {
+		c := s.Bind(f[i].Promise(), r.by, 0)
+		*stack.Request[Req, Rep](c) = r.req
+		w.Push(h, c)
+	}
+}
+
+// slots returns the futures of an array of one of the three sizes.
+func slots[F, Rep any](f *F) []Future[Rep] {
+	switch f := any(f).(type) {
+	case *[8]Future[Rep]:
+		return f[:]
+	case *[64]Future[Rep]:
+		return f[:]
+	case *[FanMax]Future[Rep]:
+		return f[:]
+	}
+	panic("core: an array of futures of another size")
+}
+
+// handlers is a fan-out's for three sizes: a stack of 256 futures takes 26 KB, which
+// are cleared each time.
+type handlers [3]*stack.Handler
+
+func (h *handlers) of(members int) *stack.Handler {
+	switch {
+	case members <= 8:
+		return h[0]
+	case members <= 64:
+		return h[1]
+	}
+	return h[2]
+}
+
+type fans struct{ all, first handlers }
+
+// fanHandlers holds the fans of each pair of types that was ever fanned out.
+var fanHandlers sync.Map
+
+type fanKey[Req, Rep any] struct{}
+
+func fansOf[Req, Rep any]() *fans {
+	f, ok := fanHandlers.Load(fanKey[Req, Rep]{})
+	if !ok {
+		f, _ = fanHandlers.LoadOrStore(fanKey[Req, Rep]{}, &fans{
+			all:   handlers{newAll[[8]Future[Rep], Req, Rep](), newAll[[64]Future[Rep], Req, Rep](), newAll[[FanMax]Future[Rep], Req, Rep]()},
+			first: handlers{newFirst[[8]Future[Rep], Req, Rep](), newFirst[[64]Future[Rep], Req, Rep](), newFirst[[FanMax]Future[Rep], Req, Rep]()},
+		})
+	}
+	return f.(*fans)
+}
+
+func newAll[F, Req, Rep any]() *stack.Handler {
+	return stack.NewFan(askAll[F, Req, Rep], gathered[F, Req, Rep], nil)
+}
+
+func newFirst[F, Req, Rep any]() *stack.Handler {
+	return stack.NewFan(askFirst[F, Req, Rep], decided[F, Req, Rep], won[F, Req, Rep])
+}
+
+// fan asks all.
+type fan[Req, Out any] struct {
+	by     *stack.Handler // the members'
+	stacks handlers
+	roster *roster
+	usher  atomic.Pointer[stack.House] // where guests' fan-outs run; nil: none has come yet
+}
+
+func fanOut[Req, Out any](by *route[Req], r *roster, h handlers) Port[Req, Out] {
+	if by == nil {
+		panic("core: a router of a zero Handler")
+	}
+	refuseReleased[Req]()
+	f := &fan[Req, Out]{by: by.by, stacks: h, roster: r}
+	return Port[Req, Out]{route: &route[Req]{by: by.by, via: f.ask, begin: f.begin}}
+}
+
+// to returns whom to ask.
+func (f *fan[Req, Out]) to() (all []*stack.House, err error) {
+	switch all = f.roster.here(); {
+	case len(all) == 0:
+		return nil, ErrNoMember
+	case len(all) > FanMax:
+		return nil, ErrOverloaded
+	}
+	return all, nil
+}
+
+// ask is the way of a step.
+//
+//alloc:none
+func (f *fan[Req, Out]) ask(s *stack.Stack, p *future.Promise, req Req, limit int64) {
+	all, err := f.to()
+	c := s.Bind(p, f.stacks.of(len(all)), limit)
+	if err != nil {
+		s.Worker().Refuse(c, err)
+		return
+	}
+	*stack.Request[fanned[Req], Out](c) = fanned[Req]{req, f.by, all}
+	s.Nest(c)
+}
+
+// begin is the way of a guest.
+func (f *fan[Req, Out]) begin(req Req) (*stack.Guests, *stack.Call, error) {
+	all, err := f.to()
+	if err != nil {
+		return nil, nil, err
+	}
+	h := f.usher.Load()
+	if h == nil || h.Gone() {
+		h = f.spawnUsher(h, all[0])
+	}
+	g := h.Owner().Guests
+	c := g.Call(h, f.stacks.of(len(all)))
+	*stack.Request[fanned[Req], Out](c.Stack()) = fanned[Req]{req, f.by, all}
+	return g, c, nil
+}
+
+// spawnUsher replaces the usher, beside a member.
+func (f *fan[Req, Out]) spawnUsher(old, beside *stack.House) *stack.House {
+	u := Spawn((*neighbour)(beside), func() *usher { return &usher{} })
+	if !f.usher.CompareAndSwap(old, u.house) {
+		u.Stop()
+	}
+	return f.usher.Load()
+}

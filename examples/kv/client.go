@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+var clientCommands = []entry{
+	{name: "client|getname", least: 2, most: 2, run: (*front).clientGetName},
+	{name: "client|help", least: 2, most: 2, run: help(
+		"CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"GETNAME",
+		"    Return the name of the current connection.",
+		"ID",
+		"    Return the ID of the current connection.",
+		"INFO",
+		"    Return information about the current client connection.",
+		"KILL ID <client-id> SKIPME NO",
+		"    Kill the current connection; others are not known here.",
+		"LIST [ID <client-id> ...]",
+		"    Return information about the current connection; others are not known here.",
+		"NO-EVICT (ON|OFF)",
+		"    Accepted: nothing evicts clients here.",
+		"REPLY (ON|OFF|SKIP)",
+		"    Control the replies sent to the current connection.",
+		"SETNAME <name>",
+		"    Assign the name <name> to the current connection.",
+		"HELP",
+		"    Print this help.")},
+	{name: "client|id", least: 2, most: 2, run: (*front).clientID},
+	{name: "client|info", least: 2, most: 2, run: (*front).clientInfo},
+	{name: "client|kill", least: 3, most: lots, run: (*front).clientKill},
+	{name: "client|list", least: 2, most: lots, run: (*front).clientList},
+	{name: "client|no-evict", least: 3, most: 3, run: (*front).clientNoEvict},
+	{name: "client|reply", least: 3, most: 3, run: (*front).clientReply},
+	{name: "client|setname", least: 3, most: 3, run: (*front).clientSetName},
+}
+
+const errName = "ERR Client names cannot contain spaces, newlines or special characters."
+
+// validName reports whether a name needs no quotes in CLIENT LIST.
+func validName(name []byte) bool {
+	for _, c := range name {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *front) clientID(s *command) core.Yield { return s.answer(resp.Int(s.Req.session.id)) }
+
+func (f *front) clientGetName(s *command) core.Yield {
+	if name := s.Req.session.name; name != "" {
+		return s.answer(resp.Bulk(s.Copy([]byte(name))))
+	}
+	return s.answer(resp.Nil())
+}
+
+func (f *front) clientSetName(s *command) core.Yield {
+	name := s.Req.Arg(2)
+	if !validName(name) {
+		return s.answer(resp.Err(errName))
+	}
+	s.Req.session.name = string(name)
+	return s.answer(resp.OK())
+}
+
+// describe is the line of CLIENT LIST about the connection, as far as it is known.
+func (s *command) describe(sub string) []byte {
+	c := s.Req.session
+	return s.Copy(fmt.Appendf(nil, "id=%d addr=?:0 laddr=?:0 fd=-1 name=%s age=%d idle=0 flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 "+
+		"events=r cmd=client|%s user=%s redir=-1 resp=%d\n", c.id, c.name, int(time.Since(c.began).Seconds()), sub, userName, max(s.version, resp.V2)))
+}
+
+func (f *front) clientInfo(s *command) core.Yield {
+	return s.answer(resp.Verbatim("txt", s.describe("info")))
+}
+
+// clientList is CLIENT LIST [TYPE type | ID id...].
+func (f *front) clientList(s *command) core.Yield {
+	listed := true
+	switch cmd := &s.Req.Command; {
+	case cmd.Len() == 2:
+	case cmd.Len() == 4 && resp.EqualFold(cmd.Arg(2), "type"):
+		listed = resp.EqualFold(cmd.Arg(3), "normal")
+		if kind := cmd.Arg(3); !listed && !resp.EqualFold(kind, "master") && !resp.EqualFold(kind, "replica") &&
+			!resp.EqualFold(kind, "slave") && !resp.EqualFold(kind, "pubsub") {
+			return s.answer(resp.Err(fmt.Sprintf("ERR Unknown client type '%s'", clip(kind, len(kind)))))
+		}
+	case cmd.Len() > 3 && resp.EqualFold(cmd.Arg(2), "id"):
+		listed = false
+		for i := 3; i < cmd.Len(); i++ {
+			id, ok := resp.ParseInt(cmd.Arg(i))
+			if !ok || id < 1 {
+				return s.answer(resp.Err("ERR Invalid client ID"))
+			}
+			listed = listed || id == s.Req.session.id
+		}
+	default:
+		return s.answer(resp.Err(errSyntax))
+	}
+	if !listed {
+		return s.answer(resp.Verbatim("txt", nil))
+	}
+	return s.answer(resp.Verbatim("txt", s.describe("list")))
+}
+
+// clientKill is CLIENT KILL address, or CLIENT KILL with filters. Only the client
+// that asks can be meant, and it is skipped unless SKIPME says no.
+func (f *front) clientKill(s *command) core.Yield {
+	cmd := &s.Req.Command
+	switch {
+	case cmd.Len() == 3:
+		return s.answer(resp.Err("ERR No such client"))
+	case cmd.Len()%2 != 0:
+		return s.answer(resp.Err(errSyntax))
+	}
+	meant, skip := true, true
+	for i := 2; i < cmd.Len(); i += 2 {
+		filter, value := cmd.Arg(i), cmd.Arg(i+1)
+		switch {
+		case resp.EqualFold(filter, "id"):
+			id, ok := resp.ParseInt(value)
+			if !ok || id < 1 {
+				return s.answer(resp.Err("ERR client-id should be greater than 0"))
+			}
+			meant = meant && id == s.Req.session.id
+		case resp.EqualFold(filter, "skipme") && resp.EqualFold(value, "yes"):
+			skip = true
+		case resp.EqualFold(filter, "skipme") && resp.EqualFold(value, "no"):
+			skip = false
+		case resp.EqualFold(filter, "addr") || resp.EqualFold(filter, "laddr"):
+			meant = false
+		default:
+			return s.answer(resp.Err(errSyntax))
+		}
+	}
+	if !meant || skip {
+		return s.answer(resp.Int(0))
+	}
+	return s.ReturnLast(resp.Int(1))
+}
+
+func (f *front) clientNoEvict(s *command) core.Yield {
+	switch mode := s.Req.Arg(2); {
+	case resp.EqualFold(mode, "on"):
+		s.Req.session.noEvict = true
+	case resp.EqualFold(mode, "off"):
+		s.Req.session.noEvict = false
+	default:
+		return s.answer(resp.Err(errSyntax))
+	}
+	return s.answer(resp.OK())
+}
+
+// clientReply is CLIENT REPLY ON | OFF | SKIP.
+func (f *front) clientReply(s *command) core.Yield {
+	c := s.Req.session
+	switch mode := s.Req.Arg(2); {
+	case resp.EqualFold(mode, "on"):
+		c.mute, s.mute = false, false
+		return s.answer(resp.OK())
+	case resp.EqualFold(mode, "off"):
+		c.mute, s.mute = true, true
+	case resp.EqualFold(mode, "skip"):
+		c.skip, s.mute = !c.mute, true
+	default:
+		return s.answer(resp.Err(errSyntax))
+	}
+	return s.answer(resp.OK())
+}
+
+// help answers lines of text.
+func help(lines ...string) func(f *front, s *command) core.Yield {
+	return func(f *front, s *command) core.Yield {
+		size := frameMax
+		for _, line := range lines {
+			size += frameMax + len(line)
+		}
+		out := resp.AppendArray(s.Bytes(size)[:0], len(lines))
+		for _, line := range lines {
+			out = resp.AppendSimple(out, line)
+		}
+		return s.answer(resp.Raw(out))
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+)
+
+const (
+	errNoAuth    = "NOAUTH Authentication required."
+	errWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
+)
+
+// secret is the password that connections need, as its hash: so comparing takes
+// the same time whatever is guessed, and however long it is.
+type secret struct {
+	sum atomic.Pointer[[sha256.Size]byte]
+}
+
+// set makes password the one; "" is none.
+func (v *secret) set(password string) {
+	if password == "" {
+		v.sum.Store(nil)
+		return
+	}
+	sum := sha256.Sum256([]byte(password))
+	v.sum.Store(&sum)
+}
+
+// needed reports whether there is a password.
+func (v *secret) needed() bool { return v.sum.Load() != nil }
+
+// admits reports whether user, of whom there is only "default", has that password.
+// Without one, any is right.
+func (v *secret) admits(user, password []byte) bool {
+	want := v.sum.Load()
+	if want == nil {
+		return string(user) == userName
+	}
+	got := sha256.Sum256(password)
+	same := subtle.ConstantTimeCompare(got[:], want[:])
+	return same&subtle.ConstantTimeCompare(user, []byte(userName)) == 1
+}
+
+const userName = "default"
+
+// auth says whether the arguments of AUTH, behind the name, are right.
+func (v *secret) auth(args resp.Args) resp.Reply {
+	first, _ := args.Next()
+	if second, ok := args.Next(); ok {
+		return right(v.admits(first, second))
+	}
+	if !v.needed() {
+		return resp.Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	}
+	return right(v.admits([]byte(userName), first))
+}
+
+func right(ok bool) resp.Reply {
+	if ok {
+		return resp.OK()
+	}
+	return resp.Err(errWrongPass)
+}

@@ -1,0 +1,100 @@
+//go:build !linux || portable
+
+package netio
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// CanReusePort reports whether ListenOptions.ReusePort is possible here.
+const CanReusePort = false
+
+// Listen opens a listener and returns it with the address that it is bound to. The
+// network is "tcp", "tcp4", "tcp6" or "unix".
+//
+// The address of a TCP listener is host:port, as for package net; names are
+// looked up by net.ResolveTCPAddr, which blocks. Port 0 lets the system choose.
+// With "tcp", an empty host or "::" is every address of both families, whereas
+// "0.0.0.0" is every IPv4 address only.
+//
+// The address of a Unix listener is a path, or on Linux "@name" in the abstract name space.
+// A socket file that a dead process left behind is replaced: one that refuses
+// connections. Two processes that start on the same path at the same moment may
+// both believe so, and the later one then has it. Closing the listener
+// leaves the file.
+func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
+	var l net.Listener
+	switch {
+	case opt.Backlog < 0 || opt.ReusePort:
+		err = errOptions
+	case network == "unix":
+		l, err = listenUnix(address)
+	default:
+		l, err = listenTCP(network, address)
+	}
+	if err != nil {
+		return -1, "", fmt.Errorf("netio: listen %s %s: %w", network, address, failure(err))
+	}
+	s := &listener{by: l, max: acceptedMax}
+	if opt.Backlog > 0 {
+		s.max = min(s.max, opt.Backlog)
+	}
+	s.retry()
+	return handles.enter(s), text(l.Addr()), nil
+}
+
+func listenTCP(network, address string) (net.Listener, error) {
+	a, err := resolve(network, address)
+	if err != nil {
+		return nil, err
+	}
+	if network == "tcp" && a.IP.To4() != nil {
+		network = "tcp4" // package net takes 0.0.0.0 for both families
+	}
+	return net.ListenTCP(network, a)
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	a, err := unixAddr(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", a)
+	if errors.Is(failure(err), syscall.EADDRINUSE) && abandoned(a) {
+		if err = os.Remove(path); err == nil {
+			l, err = net.ListenUnix("unix", a)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	return l, nil
+}
+
+// unixAddr refuses what would be something else elsewhere.
+func unixAddr(path string) (*net.UnixAddr, error) {
+	if path == "" || strings.HasPrefix(path, "@") && runtime.GOOS != "linux" {
+		return nil, errAddress
+	}
+	return &net.UnixAddr{Name: path, Net: "unix"}, nil
+}
+
+// abandoned reports whether a is a socket file on which nobody listens.
+func abandoned(a *net.UnixAddr) bool {
+	s, err := os.Lstat(a.Name)
+	if err != nil || s.Mode()&os.ModeSocket == 0 {
+		return false
+	}
+	conn, err := net.DialUnix("unix", nil, a)
+	if err == nil {
+		conn.Close()
+	}
+	return failure(err) == syscall.ECONNREFUSED
+}

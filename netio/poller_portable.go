@@ -1,0 +1,298 @@
+//go:build !linux || portable
+
+package netio
+
+import (
+	"sync"
+	"time"
+)
+
+// Poller tells one worker which of its sockets are ready: the goroutines behind them
+// queue them here. Only the worker that polls may call its methods, except Wake. Adding and
+// removing while another goroutine is in Wait is allowed, as with epoll.
+type Poller struct {
+	// Written by the polling thread.
+	slots      slots
+	registered map[Token]*registration
+
+	// The batch fetched last; events[at:end] are not delivered yet.
+	// Invariant: at <= end <= len(events).
+	events  []event
+	at, end int
+
+	timer *time.Timer   // of a Wait; stopped outside
+	bell  chan struct{} // holds one: somebody has pushed or woken since it was taken
+
+	mu      sync.Mutex // guards what follows, and registration.queued and .gone
+	queue   []*registration
+	woken   bool
+	closed  bool
+	leaving int // closed streams that are still being sent what was written
+}
+
+// event is one handler to call.
+type event struct {
+	token Token
+	ready Ready
+}
+
+// registration is one socket's place in one poller.
+type registration struct {
+	p      *Poller
+	token  Token
+	of     socket
+	level  bool
+	queued bool // in p.queue
+	gone   bool // removed
+}
+
+// Open returns a poller without descriptors.
+func Open() (*Poller, error) { return open(batchMax) }
+
+func open(batch int) (*Poller, error) {
+	p := &Poller{events: make([]event, batch), registered: map[Token]*registration{}, bell: make(chan struct{}, 1)}
+	p.timer = time.NewTimer(time.Hour)
+	p.timer.Stop()
+	p.slots.init()
+	return p, nil
+}
+
+// Add registers fd, edge-triggered for reading, writing and closing, until
+// Remove. What it is ready for already is the first event. The descriptor stays
+// the caller's: remove it before closing it.
+func (p *Poller) Add(fd int, h Handler) (Token, error) { return p.add(fd, h, false) }
+
+// AddLevel registers a listener: its handler is told at every Poll for as long as
+// there are connections to accept. All pollers that wait for it are woken. A listener
+// that failed tries again.
+func (p *Poller) AddLevel(fd int, h Handler) (Token, error) { return p.add(fd, h, true) }
+
+func (p *Poller) add(fd int, h Handler, level bool) (Token, error) {
+	if p.isClosed() {
+		return 0, ErrClosed
+	}
+	s, err := handles.find(fd)
+	if err != nil {
+		return 0, err
+	}
+	r := &registration{p: p, token: p.slots.take(fd, h), of: s, level: level}
+	if err := s.common().watch(r); err != nil {
+		p.slots.put(r.token, fd)
+		return 0, err
+	}
+	p.registered[r.token] = r
+	if l, ok := s.(*listener); ok {
+		l.retry()
+	}
+	p.push(r)
+	return r.token, nil
+}
+
+// Remove ends the registration t of fd. From here on its handler is not called,
+// not even for events fetched already. With a stale token nothing happens
+// and ErrStale is returned. Any other error means that the descriptor was closed too
+// early; t is removed all the same.
+func (p *Poller) Remove(t Token, fd int) error {
+	if p.isClosed() {
+		return ErrClosed
+	}
+	if !p.slots.put(t, fd) {
+		return ErrStale
+	}
+	r := p.registered[t]
+	delete(p.registered, t)
+	p.forget(r)
+	return r.of.common().unwatch(r)
+}
+
+func (p *Poller) forget(r *registration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.gone = true
+}
+
+// Poll delivers one batch of events to their handlers and returns how many it
+// called. It never blocks.
+//
+// Poll takes wake-ups with it: a Wake before a Poll need not end the next Wait. So
+// the caller looks at its queues between Poll and Wait.
+func (p *Poller) Poll() (n int, err error) {
+	if p.at == p.end {
+		p.at, p.end = 0, 0
+		if _, err := p.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	return p.Deliver(), nil
+}
+
+// Wait blocks until there is another event or a Wake, at most for ns nanoseconds;
+// for ever if ns is negative. It calls no handler: what it fetched is for Deliver, so
+// that a worker can wait while somebody else runs its turns. Events fetched and not
+// delivered don't end another Wait, which adds to them, unless there is no room for
+// more. A Wake that neither a Poll nor another Wait has taken makes it return at once.
+// It may return early: the caller looks at its queues and its clock.
+func (p *Poller) Wait(ns int64) error {
+	if p.at == p.end {
+		p.at, p.end = 0, 0
+	}
+	if p.end == len(p.events) {
+		return nil
+	}
+	var late <-chan time.Time // nil: never
+	if ns >= 0 {
+		p.timer.Reset(time.Duration(ns))
+		defer p.timer.Stop()
+		late = p.timer.C
+	}
+	for {
+		if any, err := p.fetch(); any || err != nil {
+			return err
+		}
+		select {
+		case <-p.bell:
+		case <-late:
+			return nil
+		}
+	}
+}
+
+// fetch takes events, as far as there is room, and the wake-up, and reports whether there was any.
+// What is ready is found out here, not when it was queued, so that changes add up. A
+// level-triggered socket that is ready is queued again.
+func (p *Poller) fetch() (any bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false, ErrClosed
+	}
+	any, p.woken = p.woken, false
+	for n := len(p.queue); n > 0 && p.end < len(p.events); n-- {
+		r := p.queue[0]
+		p.queue[0], p.queue = nil, p.queue[1:]
+		r.queued = false // before the look: what comes after it is a new event
+		p.mu.Unlock()
+		is := r.of.ready()
+		p.mu.Lock()
+		if is == 0 || r.gone {
+			continue
+		}
+		p.events[p.end] = event{r.token, is}
+		p.end++
+		any = true
+		if r.level && !r.queued {
+			r.queued, p.queue = true, append(p.queue, r)
+		}
+	}
+	return any, nil
+}
+
+// push queues r, unless it is queued.
+func (p *Poller) push(r *registration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.queued || p.closed {
+		return
+	}
+	r.queued, p.queue = true, append(p.queue, r)
+	p.ring()
+}
+
+// ring ends a Wait. The caller holds the lock.
+func (p *Poller) ring() {
+	select {
+	case p.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Settle returns when what had arrived at the registered descriptors can be read or
+// accepted, as far as there is room for it. It takes some milliseconds.
+func (p *Poller) Settle() {
+	var done sync.WaitGroup
+	for _, r := range p.registered {
+		r.of.settle(&done)
+	}
+	done.Wait()
+}
+
+// Deliver hands the events that Wait fetched, or that are left of a batch in which a
+// handler panicked, to their handlers, and returns how many it called. An event is
+// taken out before its handler runs: the handler may panic, poll, or close.
+func (p *Poller) Deliver() (n int) {
+	for p.at < p.end {
+		e := p.events[p.at]
+		p.at++
+		if p.slots.deliver(e.token, e.ready) {
+			n++
+		}
+	}
+	return n
+}
+
+// Wake makes a Wait in progress, or else the next Wait or Poll, return. Any
+// thread may call it, also while and after the poller is closed.
+func (p *Poller) Wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.woken = true
+	p.ring()
+}
+
+// Len returns how many descriptors are registered.
+func (p *Poller) Len() int { return p.slots.used }
+
+// Stale returns how many events were dropped because their registration had
+// ended when their turn came.
+func (p *Poller) Stale() uint64 { return p.slots.stale }
+
+func (p *Poller) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// Close ends all registrations. The descriptors stay open: they are the
+// callers'. A handler may call it: no other handler is called after that. It waits until
+// the system has what was written to descriptors that were closed, or has refused it,
+// because the process may end next.
+func (p *Poller) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return ErrClosed
+	}
+	p.closed, p.queue = true, nil
+	for p.leaving > 0 {
+		p.mu.Unlock()
+		<-p.bell
+		p.mu.Lock()
+	}
+	p.mu.Unlock()
+	for _, r := range p.registered {
+		r.of.common().unwatch(r)
+	}
+	p.registered = nil
+	p.at, p.end = 0, 0
+	p.slots.entries, p.slots.used = nil, 0
+	p.slots.init()
+	return nil
+}
+
+// hold has Close wait for a release; false: it is closed.
+func (p *Poller) hold() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.leaving++
+	return true
+}
+
+func (p *Poller) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaving--
+	p.ring()
+}

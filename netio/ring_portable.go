@@ -1,0 +1,82 @@
+//go:build !linux || portable
+
+package netio
+
+const (
+	// ringMin is a ring's first size: what most requests need.
+	ringMin = 4 << 10
+	// ringMax is how many bytes a ring holds at most: what one read or write of
+	// package channel takes.
+	ringMax = 64 << 10
+)
+
+// ring is a bounded queue of bytes. One side may fill what space returned, or read
+// what front returned, without the lock that guards the rest, for as long as it is the only
+// one on its side: bytes don't move but in grow, which only the filling side calls and
+// which leaves the old slice as it was.
+type ring struct {
+	buf        []byte
+	head, size int // the oldest byte; how many there are. Invariant: size <= len(buf) <= ringMax
+}
+
+func (r *ring) free() int { return ringMax - r.size }
+
+// space returns the room behind the youngest byte, as far as it is in one piece;
+// none if the ring is full.
+func (r *ring) space() []byte {
+	if r.size == len(r.buf) {
+		if r.size == ringMax {
+			return nil
+		}
+		r.grow()
+	}
+	if at := r.head + r.size; at < len(r.buf) {
+		return r.buf[at:]
+	}
+	return r.buf[r.head+r.size-len(r.buf) : r.head]
+}
+
+// commit appends the first n bytes of space.
+func (r *ring) commit(n int) { r.size += n }
+
+// front returns the oldest bytes, as far as they are in one piece.
+func (r *ring) front() []byte { return r.buf[r.head:min(r.head+r.size, len(r.buf))] }
+
+// drop removes the n oldest bytes. Where space begins doesn't change.
+func (r *ring) drop(n int) {
+	r.size -= n
+	if r.head += n; r.head >= len(r.buf) && n > 0 {
+		r.head -= len(r.buf)
+	}
+}
+
+// put appends as much of p as there is room for.
+func (r *ring) put(p []byte) (n int) {
+	for n < len(p) {
+		space := r.space()
+		if len(space) == 0 {
+			break
+		}
+		k := copy(space, p[n:])
+		r.commit(k)
+		n += k
+	}
+	return n
+}
+
+// take removes the oldest bytes into p.
+func (r *ring) take(p []byte) (n int) {
+	for n < len(p) && r.size > 0 {
+		k := copy(p[n:], r.front())
+		r.drop(k)
+		n += k
+	}
+	return n
+}
+
+func (r *ring) grow() {
+	buf := make([]byte, max(ringMin, 2*len(r.buf)))
+	n := copy(buf, r.front())
+	copy(buf[n:], r.buf[:r.size-n])
+	r.buf, r.head = buf, 0
+}

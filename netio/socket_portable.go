@@ -1,0 +1,190 @@
+//go:build !linux || portable
+
+package netio
+
+import (
+	"net"
+	"syscall"
+)
+
+// Read reads what has arrived on fd into p. It returns io.EOF at the end of the
+// stream and ErrAgain if nothing has arrived yet.
+func Read(fd int, p []byte) (n int, err error) {
+	s, err := streamOf(fd)
+	if err != nil || len(p) == 0 {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n = s.in.take(p); n > 0 {
+		s.restart()
+		return n, nil
+	}
+	if s.inEnd != nil {
+		return 0, s.inEnd
+	}
+	return 0, ErrAgain
+}
+
+// Write writes as much of p as there is room for in the send buffer of the socket
+// fd, and returns how much that was. It returns ErrAgain if there is no room.
+func Write(fd int, p []byte) (n int, err error) { return write(fd, [][]byte{p}) }
+
+// Writev is Write for several buffers. The caller drops what was written by
+// v.Advance(n), and calls again when the socket is writable.
+func Writev(fd int, v *IOVecs) (n int, err error) { return write(fd, v.vecs[v.first:v.end]) }
+
+func write(fd int, all [][]byte) (n int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	s, err := streamOf(fd)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
+	for _, b := range all {
+		k := s.write(b)
+		n += k
+		if n == 0 && len(b) > 0 {
+			return 0, ErrAgain
+		}
+		if k < len(b) {
+			break
+		}
+	}
+	return n, nil
+}
+
+// SetNoDelay makes TCP send small writes at once rather than collect them.
+func SetNoDelay(fd int) error {
+	s, err := streamOf(fd)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.conn.(*net.TCPConn); ok {
+		return failure(c.SetNoDelay(true))
+	}
+	return syscall.EINVAL
+}
+
+// Shutdown ends one direction: of writing, so that the peer reads to the end, or
+// of reading.
+func Shutdown(fd int, write bool) error {
+	s, err := streamOf(fd)
+	if err != nil {
+		return err
+	}
+	return s.shutdown(write)
+}
+
+// Close closes fd, which must have been removed from its poller. Whatever it
+// returns, the descriptor is gone. What was written is still being sent.
+func Close(fd int) error {
+	s, err := handles.leave(fd)
+	if err != nil {
+		return err
+	}
+	return s.close()
+}
+
+// LocalAddr returns the address of fd's own end: host:port, a path, "@name", or
+// "" if it has none.
+func LocalAddr(fd int) string {
+	switch s, _ := handles.find(fd); s := s.(type) {
+	case *listener:
+		return text(s.by.Addr())
+	case *stream:
+		return s.address(net.Conn.LocalAddr)
+	}
+	return ""
+}
+
+// RemoteAddr returns the address of fd's other end, as LocalAddr does.
+func RemoteAddr(fd int) string {
+	if s, err := streamOf(fd); err == nil {
+		return s.address(net.Conn.RemoteAddr)
+	}
+	return ""
+}
+
+func (s *stream) address(end func(net.Conn) net.Addr) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return ""
+	}
+	return text(end(s.conn))
+}
+
+func text(a net.Addr) string {
+	if a == nil {
+		return ""
+	}
+	if s := a.String(); s != "@" {
+		return s
+	}
+	return "" // unnamed, as every connecting end of a Unix connection is
+}
+
+// iovecsMax is how many buffers one Writev takes.
+const iovecsMax = 64
+
+// IOVecs is a reusable list of buffers for Writev. Zero is an empty list. It
+// refers to the buffers, which must stay as they are until written or Reset.
+type IOVecs struct {
+	vecs       [iovecsMax][]byte
+	first, end int // vecs[first:end] are not written yet. Invariant: first <= end <= iovecsMax
+	bytes      int // Invariant: the sum of their lengths
+}
+
+// Add appends b, and reports false if the list is full. An empty b is not kept.
+func (v *IOVecs) Add(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	if v.end == iovecsMax {
+		return false
+	}
+	v.vecs[v.end] = b
+	v.end++
+	v.bytes += len(b)
+	return true
+}
+
+// Bytes returns how many bytes are not written yet.
+func (v *IOVecs) Bytes() int { return v.bytes }
+
+// Advance drops the first n bytes, because they are written. Buffers that are
+// written whole are let go. The room of a list comes back when it is empty.
+func (v *IOVecs) Advance(n int) {
+	if n < 0 || n > v.bytes {
+		misuse("advance past the end")
+	}
+	v.bytes -= n
+	for n > 0 {
+		e := &v.vecs[v.first]
+		if n < len(*e) {
+			*e = (*e)[n:]
+			return
+		}
+		n -= len(*e)
+		*e = nil
+		v.first++
+	}
+	if v.first == v.end {
+		v.first, v.end = 0, 0
+	}
+}
+
+// Reset empties the list and lets go of the buffers.
+func (v *IOVecs) Reset() {
+	clear(v.vecs[v.first:v.end])
+	v.first, v.end, v.bytes = 0, 0, 0
+}

@@ -1,0 +1,337 @@
+//go:build !linux || portable
+
+package netio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// sendMax is how many bytes one blocking write takes, so that room comes back in steps.
+	sendMax = 16 << 10
+	// sendTimeout is how long such a write may take once the stream is closed.
+	sendTimeout = 5 * time.Second
+	// discardTimeout is how long, and discardMax how far, a closed stream is read after that.
+	discardTimeout = time.Second
+	discardMax     = 4 << 20
+	// probeEvery is how often a stream whose peer has ended its side is tried.
+	probeEvery = 50 * time.Millisecond
+)
+
+// stream is a connection, or the attempt at one. A goroutine reads ahead for as long as
+// there is room, and one sends for as long as there is something to send; neither
+// is there otherwise, so that nobody has to be told to go.
+//
+// A closed stream first sends what was written. Then it reads what nobody wants, because a
+// system answers the close of a socket with unread bytes by a reset, which may overtake
+// what was sent.
+type stream struct {
+	node
+	conn    net.Conn           // nil until connected
+	give    context.CancelFunc // gives the attempt up; nil: there was none
+	in      ring               // received and not read
+	out     ring               // written and not sent
+	inEnd   error              // why no more will come in; nil: it may
+	failed  error              // what broke the connection; nil: nothing
+	reading bool               // read runs
+	sending bool               // send runs
+	short   bool               // a Write found too little room, and wasn't told of more
+	shut    bool               // no more will be written
+	deaf    bool               // no more is to come in
+	leaving bool               // closed, and all is sent
+	dropped int                // bytes that came after the close
+	held    *Poller            // does not end before all is sent
+	survey  survey
+
+	sendTimeout, discardTimeout time.Duration // shorter in tests
+}
+
+// connected makes a stream of an open connection.
+func connected(conn net.Conn) *stream {
+	s := newStream()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin(conn)
+	return s
+}
+
+func newStream() *stream { return &stream{sendTimeout: sendTimeout, discardTimeout: discardTimeout} }
+
+// begin is called with the lock held, as are all of these methods but those that say otherwise.
+func (s *stream) begin(conn net.Conn) {
+	s.conn = conn
+	s.restart()
+	s.changed()
+}
+
+// connect dials. It is a goroutine, without the lock.
+func (s *stream) connect(ctx context.Context, network, address string) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	s.give()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		s.fail(failure(err))
+	case s.closed:
+		conn.Close()
+	default:
+		s.begin(conn)
+	}
+}
+
+// fail notes what broke the connection. The first reason stays.
+func (s *stream) fail(err error) {
+	if s.failed == nil {
+		s.failed = err
+	}
+	if s.inEnd == nil {
+		s.inEnd = s.failed
+	}
+	s.out.drop(s.out.size)
+	s.changed()
+}
+
+// restart has bytes read if there is room for a good many.
+func (s *stream) restart() {
+	if !s.reading && s.inEnd == nil && s.in.free() >= ringMax/2 {
+		s.reading = true
+		go s.read()
+	}
+}
+
+// read fills the ring. It is a goroutine, without the lock.
+func (s *stream) read() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.inEnd == nil {
+		space := s.in.space()
+		if len(space) == 0 {
+			break
+		}
+		s.mu.Unlock()
+		n, err := s.conn.Read(space)
+		s.mu.Lock()
+		s.received(n, err)
+	}
+	s.reading = false
+	s.survey.end()
+	s.part()
+}
+
+func (s *stream) received(n int, err error) {
+	s.in.commit(n)
+	if s.closed {
+		s.in.drop(s.in.size)
+		if s.dropped += n; s.dropped > discardMax && err == nil {
+			err = io.EOF
+		}
+	}
+	switch {
+	case err == nil:
+		s.changed()
+	case s.deaf || s.closed || err == io.EOF:
+		s.inEnd = io.EOF
+		s.changed()
+		time.AfterFunc(probeEvery, s.probe)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		s.survey.interrupted(s.conn.SetReadDeadline)
+	default:
+		s.fail(failure(err))
+	}
+}
+
+// probe finds out whether a peer that has ended its side is gone: nothing is read any
+// more, so only a write can tell. It is called without the lock.
+func (s *stream) probe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.shut || s.failed != nil {
+		return
+	}
+	s.mu.Unlock()
+	_, err := s.conn.Write(nil)
+	s.mu.Lock()
+	if err == nil {
+		time.AfterFunc(probeEvery, s.probe)
+	} else if !s.closed && !s.shut {
+		s.fail(failure(err))
+	}
+}
+
+// settle implements socket.
+func (s *stream) settle(done *sync.WaitGroup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reading {
+		s.survey.ask(done, s.conn.SetReadDeadline)
+	}
+}
+
+// write queues as much of b as there is room for.
+func (s *stream) write(b []byte) int {
+	n := s.out.put(b)
+	s.short = s.short || n < len(b)
+	if !s.sending && s.out.size > 0 {
+		s.sending = true
+		go s.send()
+	}
+	return n
+}
+
+// writable is why nothing can be written; nil: it can.
+func (s *stream) writable() error {
+	switch {
+	case s.failed != nil:
+		return s.failed
+	case s.shut:
+		return syscall.EPIPE
+	case s.conn == nil:
+		return ErrAgain
+	}
+	return nil
+}
+
+// send empties the ring, and ends the stream of bytes if it is shut. It is a goroutine,
+// without the lock.
+func (s *stream) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.out.size > 0 {
+		b := s.out.front()
+		b = b[:min(len(b), sendMax)]
+		s.mu.Unlock()
+		_, err := s.conn.Write(b)
+		s.mu.Lock()
+		s.sent(len(b), err)
+	}
+	s.sending = false
+	if s.shut && s.failed == nil {
+		closeWrite(s.conn)
+	}
+	s.part()
+}
+
+func (s *stream) sent(n int, err error) {
+	if err != nil {
+		s.fail(failure(err))
+		return
+	}
+	if s.out.size > 0 { // nobody has failed meanwhile
+		s.out.drop(n)
+	}
+	if s.short && s.out.free() >= ringMax/2 {
+		s.short = false
+		s.changed()
+	}
+	if s.closed {
+		s.conn.SetWriteDeadline(time.Now().Add(s.sendTimeout))
+	}
+}
+
+// part is what the goroutines do last: they close the connection of a closed stream
+// when all is sent, and what came to nobody was read for a while.
+func (s *stream) part() {
+	if !s.closed || s.sending {
+		return
+	}
+	if s.held != nil {
+		s.held.release()
+		s.held = nil
+	}
+	switch {
+	case s.inEnd != nil || s.failed != nil:
+		s.conn.Close() // ends read, if it runs
+	case !s.leaving:
+		s.leaving = true
+		s.conn.SetReadDeadline(time.Now().Add(s.discardTimeout))
+		s.restart()
+	}
+}
+
+// close implements socket.
+func (s *stream) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed, s.watchers = true, nil
+	s.in.drop(s.in.size)
+	if s.conn == nil {
+		if s.give != nil {
+			s.give()
+		}
+		return nil
+	}
+	if s.out.size > 0 {
+		s.conn.SetWriteDeadline(time.Now().Add(s.sendTimeout))
+		if s.home != nil && s.home.hold() {
+			s.held = s.home
+		}
+	}
+	if !s.shut && !s.sending {
+		closeWrite(s.conn)
+	}
+	s.shut = true
+	s.part()
+	return nil
+}
+
+// ready implements socket.
+func (s *stream) ready() (r Ready) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.in.size > 0 || s.inEnd != nil {
+		r |= Readable
+	}
+	if s.failed != nil || s.conn != nil && s.out.free() > 0 {
+		r |= Writable
+	}
+	if s.inEnd != nil {
+		r |= Closed
+	}
+	return r
+}
+
+// shutdown ends one direction.
+func (s *stream) shutdown(write bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.conn == nil:
+		return syscall.ENOTCONN
+	case write && !s.shut:
+		s.shut = true
+		if !s.sending {
+			closeWrite(s.conn)
+		}
+	case !write && !s.deaf:
+		s.deaf = true
+		closeRead(s.conn)
+		s.conn.SetReadDeadline(time.Unix(1, 0)) // ends read on every system
+		if !s.reading && s.inEnd == nil {
+			s.inEnd = io.EOF
+			s.changed()
+		}
+	}
+	return nil
+}
+
+// The sockets of package net have both. A failure is told by the next read or write.
+
+func closeWrite(conn net.Conn) {
+	if c, ok := conn.(interface{ CloseWrite() error }); ok {
+		c.CloseWrite()
+	}
+}
+
+func closeRead(conn net.Conn) {
+	if c, ok := conn.(interface{ CloseRead() error }); ok {
+		c.CloseRead()
+	}
+}

@@ -1,0 +1,214 @@
+package stack
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// Notices without locals cross to another worker in envelopes: many in one object, side
+// by side. A stack for each would take several cache lines there and back, one waiting
+// for the other, and a push that contends with the receiver's swaps.
+//
+// An envelope stands in the inbox like a stack. A step fills it first: see outbox. A
+// guest's goes at once, and is
+//
+//	open    its word is the number of messages in it: the sender may add, also while it
+//	        stands in the inbox, by writing the next one and raising the word
+//	closed  the word has the bit envelopeClosed too: the receiver has taken it out
+//	        of the inbox and set the bit. The messages counted are the receiver's; the
+//	        sender, whose raise fails, clears what it wrote behind them
+//
+// The word stays closed until the sender, at whose shard the envelope is at home, takes
+// it for another house or message. The sender is the guests of one stripe behind its
+// mutex. It adds only while it has sent nothing else to that house, so order holds; and
+// because it rang for the envelope before it added, the receiver comes.
+type envelope struct {
+	Stack
+	word atomic.Uint32
+}
+
+const (
+	// envelopeMax is how many messages share the price of one crossing: at 16 it is a
+	// small part of what handling them costs.
+	envelopeMax = 16
+	// letterMax is the size of the largest message that goes by envelope, in bytes.
+	letterMax = 64
+
+	envelopeClosed = 1 << 31
+)
+
+// envelopeFor is the envelope of one type of message.
+type envelopeFor[Msg any] struct {
+	envelope
+	letters [envelopeMax]Msg
+}
+
+func envelopeOf(s *Stack) *envelope { return (*envelope)(unsafe.Pointer(s)) }
+
+// close is the transition open -> closed. It returns the number of messages.
+func (e *envelope) close() int {
+	invariant.Point("envelope.close")
+	return int(e.word.Or(envelopeClosed))
+}
+
+// newMail makes the handler of the envelopes for the messages of by.
+func newMail[Msg any](by *Handler) *Handler {
+	m := &Handler{class: classNotice, title: "envelope of " + by.Name()}
+	m.unpack = func(w *Worker, s *Stack, n int) {
+		lane := &s.to.lanes[Calls]
+		letters := &(*envelopeFor[Msg])(unsafe.Pointer(s)).letters
+		for i := range n {
+			o := w.Shard.TakeFree(by.kind)
+			if o == nil {
+				o = w.Shard.Miss(by.kind)
+			}
+			c := stackOf(o)
+			c.to, c.sent = s.to, s.sent
+			*Message[Msg](c) = letters[i]
+			lane.push(c)
+		}
+	}
+	m.kind = pool.NewKind(m.title,
+		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Msg]{}), Fixed: fixedSize},
+		func() *pool.Object {
+			e := new(envelopeFor[Msg])
+			e.by = m
+			return &e.Object
+		},
+		func(o *pool.Object) {
+			e := (*envelopeFor[Msg])(unsafe.Pointer(o))
+			e.next, e.to, e.sent = nil, nil, 0
+			clear(e.letters[:e.word.Load()&^envelopeClosed]) // the others are the sender's
+		}).Keeps().Shared()
+	return m
+}
+
+// unpack moves the messages of an envelope, which was just taken out of the inbox, into
+// stacks of w.
+func (w *Worker) unpack(s *Stack) {
+	s.by.unpack(w, s, envelopeOf(s).close())
+	w.Shard.Put(&s.Object)
+}
+
+// letters are the envelopes of a stripe that may be open: for each house, in a place by
+// its number, the one that it pushed last, if nothing else was sent there since.
+type letters [8]struct {
+	to *House
+	e  *envelope
+}
+
+// forget is called when something else is sent to h.
+func (l *letters) forget(h *House) {
+	if p := &l[h.serial%uint64(len(l))]; p.to == h {
+		p.to, p.e = nil, nil
+	}
+}
+
+// open returns the envelope in which the next message of by for h has a place, and that
+// place; nil if there is none.
+func (l *letters) open(h *House, by *Handler) (e *envelope, i int) {
+	p := &l[h.serial%uint64(len(l))]
+	if p.to != h || p.e.by != by.mail {
+		return nil, 0
+	}
+	if i = int(p.e.word.Load()); i >= envelopeMax { // it is full, or closed
+		return nil, 0
+	}
+	return p.e, i
+}
+
+// start has e, which was just taken for h, be the one that is open. The first message
+// has the first place.
+func (l *letters) start(h *House, e *envelope) {
+	for i := range l {
+		if l[i].e == e { // from another life of it
+			l[i].to, l[i].e = nil, nil
+		}
+	}
+	p := &l[h.serial%uint64(len(l))]
+	p.to, p.e = h, e
+	e.to = h
+	e.word.Store(1)
+}
+
+// add counts the i-th message, which the sender has written. It reports false if the
+// receiver came first.
+func (e *envelope) add(i int) bool {
+	invariant.Point("envelope.add")
+	return e.word.CompareAndSwap(uint32(i), uint32(i+1))
+}
+
+// letter returns the i-th place.
+func letter[Msg any](e *envelope, i int) *Msg {
+	return &(*envelopeFor[Msg])(unsafe.Pointer(e)).letters[i]
+}
+
+// outbox is the envelope that a running step fills. It leaves when it is full, when
+// the step ends, asks something of another worker, or turns to another house or message
+// there. Left open in the inbox it would be closed by a receiver that has nothing else to do after
+// a message or two.
+type outbox struct {
+	to *House // nil: empty
+	by *Handler
+	e  *envelope
+	n  int
+}
+
+// TellElsewhere is Begin and Push of a notice to a house of another worker.
+func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
+	o := &w.out
+	if o.to == h && o.by == by && o.n < envelopeMax {
+		*letter[Msg](o.e, o.n) = *msg
+		o.n++
+		return
+	}
+	if by.mail == nil || !w.inStep {
+		s := w.Begin(by)
+		*Message[Msg](s) = *msg
+		w.Push(h, s)
+		return
+	}
+	w.sendOut()
+	*o = outbox{h, by, envelopeOf(stackOf(w.Shard.Take(by.mail.kind))), 1}
+	*letter[Msg](o.e, 0) = *msg
+}
+
+// sendOut empties the outbox.
+func (w *Worker) sendOut() {
+	if o := w.out; o.to != nil {
+		w.out = outbox{}
+		o.e.to, o.e.sent = o.to, w.Now
+		o.e.word.Store(uint32(o.n))
+		o.e.send()
+	}
+}
+
+// Tell sends a notice.
+func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
+	if by.mail == nil {
+		s := g.Begin(h, by)
+		*Message[Msg](s) = *msg
+		s.Post()
+		return
+	}
+	t := &g.stripes[pool.Stripe()]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, i := t.letters.open(h, by); e != nil {
+		at := letter[Msg](e, i)
+		*at = *msg
+		if e.add(i) {
+			return
+		}
+		var zero Msg
+		*at = zero
+	}
+	e := envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
+	t.letters.start(h, e)
+	t.any.Store(true)
+	*letter[Msg](e, 0) = *msg
+	e.send()
+}

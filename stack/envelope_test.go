@@ -1,0 +1,213 @@
+package stack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reader notes what it is told, in three ways: by a message of words, by one with a
+// pointer, and by one whose stack has locals and so never goes by envelope.
+type reader struct{ got []string }
+
+type (
+	words   struct{ From, N int }
+	line    struct{ S string }
+	longTld struct {
+		NoticeStack[words]
+		local [3]int
+	}
+)
+
+func (r *reader) words(s *NoticeStack[words]) Yield {
+	r.got = append(r.got, fmt.Sprint(s.Msg.From, " ", s.Msg.N))
+	return s.Return()
+}
+
+func (r *reader) line(s *NoticeStack[line]) Yield {
+	r.got = append(r.got, s.Msg.S)
+	return s.Return()
+}
+
+func (r *reader) long(s *longTld) Yield {
+	s.local[0]++
+	r.got = append(r.got, fmt.Sprint(s.Msg.From, " ", s.Msg.N))
+	return s.Return()
+}
+
+func (r *reader) asked(s *AskStack[words, int]) Yield {
+	r.got = append(r.got, fmt.Sprint(s.Req.From, " ", s.Req.N))
+	return s.Return(0)
+}
+
+var (
+	readWords = NewNotice((*reader).words)
+	readLine  = NewNotice((*reader).line)
+	readLong  = NewNotice((*reader).long)
+	readAsk   = NewAsk((*reader).asked)
+)
+
+// writer's step does what its message says.
+type writer struct{}
+
+func (*writer) write(s *NoticeStack[func(w *Worker)]) Yield {
+	s.Msg(s.Worker())
+	return s.Return()
+}
+
+var writerWrite = NewNotice((*writer).write)
+
+// tellFrom tells h in one of the ways, from a step of w.
+func tellFrom(w *Worker, h *House, way, from, n int) {
+	switch way {
+	case 0:
+		if c := w.Tell(h, readWords); c != nil {
+			*Message[words](c) = words{from, n}
+		} else {
+			TellElsewhere(w, h, readWords, &words{from, n})
+		}
+	case 1:
+		if c := w.Tell(h, readLine); c != nil {
+			*Message[line](c) = line{fmt.Sprint(from, " ", n)}
+		} else {
+			TellElsewhere(w, h, readLine, &line{fmt.Sprint(from, " ", n)})
+		}
+	default:
+		c := w.Begin(readLong)
+		*Message[words](c) = words{from, n}
+		w.Push(h, c)
+	}
+}
+
+// Steps and guests tell and ask houses here and elsewhere, by every way, in bursts: each
+// house hears each sender in order, whatever stands in an envelope.
+func TestEnvelopes(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h := newHand(t, 2)
+		var readers []*reader
+		var houses []*House
+		for i := range 3 {
+			readers = append(readers, &reader{})
+			houses = append(houses, settleOn(h, i%2, readers[i]))
+		}
+		source := settleOn(h, 0, &writer{})
+		want := make([][2][]string, 3) // of a house, by sender: 0 the writer, 1 the guest
+		serial := 0
+		note := func(from, to int) int {
+			serial++
+			want[to][from] = append(want[to][from], fmt.Sprint(from, " ", serial))
+			return serial
+		}
+		var calls []*Call
+		for range 40 {
+			to, n := r.IntN(3), 1+r.IntN(40)
+			switch r.IntN(4) {
+			case 0: // a step of the writer
+				tell(h, source, writerWrite, func(w *Worker) {
+					for range n {
+						if r.IntN(8) == 0 {
+							to = r.IntN(3)
+						}
+						tellFrom(w, houses[to], min(r.IntN(12), 2), 0, note(0, to))
+					}
+				})
+				h.turn(0) // so that the guest's orders are behind it in the books too
+			case 1:
+				for range n {
+					Tell(&h.guests, houses[to], readWords, &words{1, note(1, to)})
+				}
+			case 2:
+				Tell(&h.guests, houses[to], readLine, &line{fmt.Sprint("1 ", note(1, to))})
+			case 3:
+				c := h.guests.Call(houses[to], readAsk)
+				*Request[words, int](c.Stack()) = words{1, note(1, to)}
+				h.guests.Send(c)
+				calls = append(calls, c)
+			}
+			if r.IntN(3) == 0 {
+				h.turn(r.IntN(2))
+			}
+		}
+		h.settle()
+		for _, c := range calls {
+			require.NoError(t, h.guests.Finish(c))
+			h.guests.Done(c)
+		}
+		for i, reader := range readers {
+			var got [2][]string
+			for _, s := range reader.got {
+				got[s[0]-'0'] = append(got[s[0]-'0'], s)
+			}
+			require.Equal(t, want[i], got, "seed %d, house %d", seed, i)
+		}
+		h.balance()
+	}
+}
+
+// Guests of one stripe and of several add to envelopes while the worker closes them. Run with the race detector.
+func TestEnvelopesBesideTheReceiver(t *testing.T) {
+	const guests, each = 4, 20_000
+	h := newHand(t, 1)
+	k := &tallier{}
+	house := settleOn(h, 0, k)
+	var all sync.WaitGroup
+	for g := range guests {
+		all.Go(func() {
+			for i := range each {
+				Tell(&h.guests, house, tallierAdd, &words{g, i})
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		h.turn(0)
+	}
+	h.settle()
+	for g := range guests {
+		require.Equal(t, each, k.next[g])
+	}
+	require.Empty(t, k.wrong)
+}
+
+type tallier struct {
+	next  [4]int
+	wrong []words
+}
+
+func (k *tallier) add(s *NoticeStack[words]) Yield {
+	if s.Msg.N != k.next[s.Msg.From] {
+		k.wrong = append(k.wrong, s.Msg)
+	}
+	k.next[s.Msg.From]++
+	return s.Return()
+}
+
+var tallierAdd = NewNotice((*tallier).add)
+
+// What stands in an envelope for a worker that has left is dropped, and comes home.
+func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
+	h := newHand(t, 2)
+	house := settleOn(h, 1, &reader{})
+	source := settleOn(h, 0, &writer{})
+	h.workers[1].Leave()
+	tell(h, source, writerWrite, func(w *Worker) {
+		for i := range 20 {
+			tellFrom(w, house, i%2, 0, i)
+		}
+	})
+	h.turn(0)
+	for i := range 20 {
+		Tell(&h.guests, house, readWords, &words{1, i})
+	}
+	// newHand's balance finds what is not home.
+}

@@ -1,0 +1,115 @@
+package stack
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	// crowdStack asks the houses of its request and answers with their replies.
+	crowdStack struct {
+		before int
+		FanStack[[]*House, []Future[count]]
+		f [3]Future[count]
+	}
+	// fanner asks for a crowd, and reads the answers when it has them.
+	fanner struct {
+		by      *Handler
+		to      []*House
+		answers []Future[count]
+		sum     int
+	}
+	fannerStack struct {
+		NoticeStack[int]
+		f Future[[]Future[count]]
+	}
+)
+
+func crowdAsk(_ *lateActor, s *crowdStack) Yield {
+	s.before++
+	for i, h := range s.Req {
+		c := s.Bind(s.f[i].Promise(), lateAsk, 0)
+		Request[text, count](c).S = "four"[:i+1]
+		s.Worker().Push(h, c)
+	}
+	return s.Await()
+}
+
+func crowdDone(_ *lateActor, s *crowdStack) Yield {
+	s.Keep()
+	if s.before != 1 {
+		return s.Throw(errors.New("a stack isn't clear"))
+	}
+	return s.Return(s.f[:len(s.Req)])
+}
+
+func crowdWon(_ *lateActor, s *crowdStack) bool { return s.f[0].Ready() }
+
+func (a *fanner) run(s *fannerStack) Yield {
+	c := s.Bind(s.f.Promise(), a.by, 0)
+	*Request[[]*House, []Future[count]](c) = a.to
+	s.Nest(c)
+	if s.Worker().current != &s.Stack || !s.Worker().inStep || s.f.Ready() {
+		return s.Throw(errors.New("the nested stack took over"))
+	}
+	return Suspend(s, (*fanner).got)
+}
+
+func (a *fanner) got(s *fannerStack) Yield {
+	answers, err := s.f.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	a.answers = answers
+	for i := range answers {
+		if answers[i].Ready() {
+			rep, err := answers[i].Get()
+			if err != nil {
+				return s.Throw(err)
+			}
+			a.sum += rep.N
+		}
+	}
+	return s.Return()
+}
+
+// TestFanStack: a fan-out nested in its asker's house, on one worker and with a
+// member on another. Its answers live as long as it does, then all goes home.
+func TestFanStack(t *testing.T) {
+	for name, c := range map[string]struct {
+		won  func(*lateActor, *crowdStack) bool
+		want int
+	}{
+		"all":   {nil, 1 + 2 + 3},
+		"first": {crowdWon, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, d := newTestWorker()
+			other, _ := newTestWorker()
+			by := NewFan(crowdAsk, crowdDone, c.won)
+			asked := &fanner{by: by}
+			a := adopt(w, 1, asked)
+			for i, at := range []*Worker{w, w, other} {
+				asked.to = append(asked.to, adopt(at, uint64(i+2), &lateActor{}))
+			}
+			h := NewNotice((*fanner).run)
+			for range 3 { // the second and third recycle
+				asked.sum = 0
+				w.Push(a, w.Begin(h))
+				for range 3 {
+					w.run()
+					other.run()
+				}
+				require.Empty(t, d.failed)
+				require.Equal(t, c.want, asked.sum)
+				require.False(t, asked.answers[0].Ready(), "its stack has ended")
+				require.Zero(t, a.Waiting())
+			}
+			a.table.Close(&w.Shard)
+			require.Zero(t, w.Shard.Outstanding())
+			require.Zero(t, other.Shard.Outstanding())
+		})
+	}
+}

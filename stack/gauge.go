@@ -1,0 +1,136 @@
+package stack
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// Gauge is how many calls that routers counted wait in one house: what a router
+// goes by that picks the shortest queue. Only houses that such a router has looked
+// at have one.
+//
+// A counted call carries its deadline negated, so that it looks expired to its house,
+// which looks twice at such calls: uncount puts the deadline right. All other calls
+// pay nothing.
+type Gauge struct {
+	waiting atomic.Int64 // routers add at the push; the owner subtracts at the end of a turn
+
+	_ [120]byte // routers' lines end here
+
+	// Written by the owner.
+	taken int64 // in this turn
+	late  Deferred
+}
+
+// unlimited is what a counted call without a deadline carries.
+const unlimited = math.MinInt64
+
+// Gauge returns the house's gauge. Any goroutine may call it.
+func (h *House) Gauge() *Gauge {
+	if g := h.gauge.Load(); g != nil {
+		return g
+	}
+	return h.makeGauge()
+}
+
+//go:noinline
+func (h *House) makeGauge() *Gauge {
+	g := &Gauge{}
+	g.late.Run = func(*Deferred) {
+		g.waiting.Add(-g.taken)
+		g.taken = 0
+	}
+	h.gauge.CompareAndSwap(nil, g)
+	return h.gauge.Load()
+}
+
+// Waiting returns the number of counted calls that wait, as of the end of the
+// owner's last turn. Any goroutine may call it.
+func (g *Gauge) Waiting() int64 { return g.waiting.Load() }
+
+// Counted returns the handler whose calls a gauge can count: h, unless it is lean,
+// whose calls are not looked at twice.
+func (h *Handler) Counted() *Handler {
+	if h.twin != nil {
+		return h.twin
+	}
+	return h
+}
+
+// Expect counts c, which is pushed to h next, until h takes it. The house has a gauge,
+// and c is of a handler that Counted returned.
+//
+//alloc:none
+func (h *House) Expect(c *Stack) {
+	h.gauge.Load().waiting.Add(1)
+	c.negate()
+}
+
+func (s *Stack) negate() {
+	if s.deadline == 0 {
+		s.deadline = unlimited
+	} else {
+		s.deadline = -s.deadline
+	}
+}
+
+// Expected has c, a guest's ask, counted when it gets its deadline: when it is sent.
+func (s *Stack) Expected() { s.deadline = unlimited }
+
+// expires gives a guest's ask its deadline.
+func (s *Stack) expires(at int64) {
+	counted := s.deadline < 0
+	s.deadline = at
+	if counted {
+		s.to.Expect(s)
+	}
+}
+
+// uncount ends the count of s, which h takes. It reports whether s was counted: if so
+// its deadline is right again, and worth a second look.
+func (w *Worker) uncount(h *House, s *Stack) bool {
+	if s.deadline >= 0 {
+		return false
+	}
+	g := h.gauge.Load()
+	g.taken++
+	w.Defer(&g.late)
+	if s.deadline == unlimited {
+		s.deadline = 0
+	} else {
+		s.deadline = -s.deadline
+	}
+	return true
+}
+
+// doubt begins a call that looked dead if it was only counted, and else drops it.
+//
+//go:noinline
+func (w *Worker) doubt(h *House, s *Stack) {
+	if w.uncount(h, s) {
+		w.begin(h, s)
+	} else {
+		w.drop(h, s)
+	}
+}
+
+// doubtMember is doubt for a call that would be a member of a batch: one that is
+// alive is put back, to be looked at again.
+//
+//go:noinline
+func (w *Worker) doubtMember(h *House, s *Stack) {
+	if !w.uncount(h, s) {
+		w.drop(h, s)
+		return
+	}
+	w.handled-- // it will be taken again
+	h.lanes[Calls].putBack(s)
+}
+
+// putBack makes s the first of the queue.
+func (q *queue) putBack(s *Stack) {
+	if s.next = q.head; s.next == nil {
+		q.tail = s
+	}
+	q.head = s
+}
