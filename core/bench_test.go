@@ -102,3 +102,49 @@ func BenchmarkTell(b *testing.B) {
 		})
 	}
 }
+
+// parent makes children beside itself, a burst at a time, and tells each a number.
+type parent struct {
+	children []core.Address[told]
+	self     core.NoticePort[struct{}]
+	left     int
+	done     chan struct{}
+}
+
+func (a *parent) spawn(s *core.NoticeStack[struct{}]) core.Yield {
+	for range min(a.left, 128) {
+		a.left--
+		child := core.Spawn(core.Beside(s), func() *told { return &told{} })
+		toldAdd.At(child).Notice(s, 1)
+		a.children = append(a.children, child)
+	}
+	if a.left > 0 {
+		a.self.Notice(s, struct{}{})
+	} else {
+		close(a.done)
+	}
+	return s.Return()
+}
+
+var parentSpawn = core.HandleNotice((*parent).spawn)
+
+// One operation is an actor that an actor made, and that has handled a message.
+func BenchmarkSpawn(b *testing.B) {
+	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := sys.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	a := &parent{children: make([]core.Address[told], 0, b.N), left: b.N, done: make(chan struct{})}
+	a.self = parentSpawn.At(core.Spawn(sys, func() *parent { return a }))
+	b.ReportAllocs()
+	b.ResetTimer()
+	core.Notice(a.self, struct{}{})
+	<-a.done
+	b.StopTimer()
+	if err := sys.Shutdown(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,37 @@
+//go:build explore
+
+package stack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The receiver closes an envelope between the moment in which a guest finds it open and
+// the one in which it counts its message: the message goes by another.
+func TestEnvelopeClosedWhileAGuestAdds(t *testing.T) {
+	h := newHand(t, 1)
+	k := &tallier{}
+	house := settleOn(h, 0, k)
+	Tell(&h.guests, house, tallierAdd, &words{0, 0})
+	at(t, "envelope.add", func() { h.turn(0) })
+	Tell(&h.guests, house, tallierAdd, &words{0, 1})
+	Tell(&h.guests, house, tallierAdd, &words{0, 2})
+	h.settle()
+	require.Equal(t, 3, k.next[0])
+	require.Empty(t, k.wrong)
+}
+
+// A guest adds between the moment in which the receiver takes an envelope out of the
+// inbox and the one in which it closes it.
+func TestGuestAddsBeforeTheEnvelopeCloses(t *testing.T) {
+	h := newHand(t, 1)
+	k := &tallier{}
+	house := settleOn(h, 0, k)
+	Tell(&h.guests, house, tallierAdd, &words{0, 0})
+	at(t, "envelope.close", func() { Tell(&h.guests, house, tallierAdd, &words{0, 1}) })
+	h.turn(0)
+	require.Equal(t, 2, k.next[0], "nobody rings for it")
+	require.Empty(t, k.wrong)
+}
