@@ -2,12 +2,14 @@ package house
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // loop runs the worker until it is told to leave.
 func (w *Worker) loop() {
+	w.lockThread()
 	w.hot.Enter()
 	defer w.exit()
 	for {
@@ -16,6 +18,7 @@ func (w *Worker) loop() {
 			continue
 		}
 		if w.leaving.Load() {
+			w.stopSpinning()
 			w.hot.Leave()
 			w.publish()
 			w.poller.Close()
@@ -25,6 +28,25 @@ func (w *Worker) loop() {
 		if !w.spinning() {
 			w.park()
 		}
+	}
+}
+
+// lockThread gives the worker its thread, as Config.LockThreads and CPUs have it.
+// Nothing gives it back: a thread ends with the goroutine that is locked to it, so
+// that neither its binding nor what actors have done to it comes to another one.
+func (w *Worker) lockThread() {
+	c := &w.system.config
+	if !c.LockThreads {
+		return
+	}
+	runtime.LockOSThread() // first: it sees to it that bound threads start no others, which would inherit
+	nameThread(fmt.Sprintf("worker %d", w.hot.Index))
+	if len(c.CPUs) == 0 {
+		return
+	}
+	if err := bindThread(c.CPUs[w.hot.Index%len(c.CPUs)]); err != nil {
+		// Start has tried, so this CPU was taken from the process a moment ago.
+		c.Logger.Error("house: a worker runs unbound", "worker", w.hot.Index, "error", err)
 	}
 }
 
@@ -40,19 +62,58 @@ func (w *Worker) exit() {
 }
 
 // spinning reports whether a worker with nothing to do should look again
-// instead of parking.
+// instead of parking: if others spoke to it since it parked last, and may go on.
+// The network doesn't need it: it wakes a worker for less than spinning costs.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt = w.hot.Now
-		return w.system.config.Spin > 0
+		return w.hot.Heard && w.system.config.Spin > 0
 	}
-	return w.hot.Now-w.idleAt < int64(w.system.config.Spin)
+	idle, limit := w.hot.Now-w.idleAt, int64(w.system.config.Spin)
+	return idle < limit && (idle < shortSpin || w.spinsLong || w.startLongSpin())
+}
+
+// shortSpin is how long all workers may spin at the same time, ns.
+const shortSpin = 5_000
+
+// startLongSpin makes the worker one of those that spin beyond shortSpin. It reports
+// false if it would be the last.
+//
+//go:noinline
+func (w *Worker) startLongSpin() bool {
+	n := &w.system.longSpinners
+	for {
+		old := n.Load()
+		if int(old) >= len(w.system.workers)-1 {
+			return false
+		}
+		if n.CompareAndSwap(old, old+1) {
+			w.spinsLong = true
+			return true
+		}
+	}
+}
+
+// endLongSpin ends it once there is something to do, before that is done.
+func (w *Worker) endLongSpin() {
+	if w.spinsLong && !w.hot.Idle() {
+		w.stopSpinning()
+	}
+}
+
+func (w *Worker) stopSpinning() {
+	if w.spinsLong {
+		w.spinsLong = false
+		w.system.longSpinners.Add(-1)
+	}
 }
 
 // park blocks until another worker, a guest, the network or a timer has work. From
 // Park to Unpark a guest may run the worker's turns.
 func (w *Worker) park() {
 	w.idleAt = 0
+	w.stopSpinning()
+	w.hot.Heard = false
 	ns := w.NextWake()
 	if ns == 0 {
 		return

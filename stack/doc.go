@@ -29,9 +29,14 @@
 //
 // A [House] is where one actor lives. It belongs to one [Worker] at a time, and
 // messages between houses of one worker cost no atomic write; the file inbox.go
-// has the protocol for all others. Within a house, system messages go first, then
-// answers and timers, then calls in order of arrival; between houses, those with
-// answers go first; both with ageing, so that nobody starves.
+// has the protocol for all others, and envelope.go how notices share one crossing.
+// Within a house, system messages go first, then answers and timers, then calls in
+// order of arrival; between houses, those with answers go first; both with ageing, so
+// that nobody starves.
+//
+// [Guests] are the goroutines that are no workers. One that asks a parked worker runs
+// the worker's turns itself (borrow.go). A blocking call by a goroutine that runs turns
+// fails with [ErrBlockingOnWorker] (turning.go).
 //
 // This package is the runtime's. Actors import core, which re-exports what they
 // need; mains import house.

@@ -126,6 +126,7 @@ func (w *Worker) TakeRungs() {
 		return
 	}
 	invariant.Point("inbox.take")
+	w.Heard = true
 	for h := w.rungs.Swap(nil); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		if h.owner.Load() == w {

@@ -33,6 +33,7 @@ type Worker struct {
 	current *Stack     // its running stack, or the last that ran
 	inStep  bool       // user code runs
 	inHook  bool       // a hook of an actor's life runs
+	Heard   bool       // something came from another worker or a guest; the loop clears it
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn

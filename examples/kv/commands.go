@@ -21,6 +21,8 @@ type entry struct {
 	merge func(f *front, s *command) resp.Reply    // by every store; then put together
 	sums  bool                                     // merge adds: one key needs one store only
 	subs  []entry
+
+	folded folded // the name, for lookup
 }
 
 // trait is what decides whether a command is taken at all.
@@ -36,8 +38,9 @@ const lots = math.MaxInt
 // commands is sorted by name; lookup finds one.
 var commands []entry
 
-// byName finds commands without an allocation for the caller.
-var byName = map[[nameMax]byte]int{}
+// byName finds commands: their numbers, plus one, by the hash of the name, with
+// linear probing. A map costs every request as much as decoding it does.
+var byName [256]uint8
 
 func init() { // COMMAND refers to commands, and they to it
 	commands = []entry{
@@ -116,9 +119,12 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "unlink", least: 2, most: lots, do: (*store).del, merge: (*front).sum, sums: true},
 	}
 	for i := range commands {
-		var key [nameMax]byte
-		copy(key[:], commands[i].name)
-		byName[key] = i
+		at := foldName([]byte(commands[i].name)).hash()
+		for byName[at] != 0 {
+			at++
+		}
+		commands[i].folded = foldName([]byte(commands[i].name))
+		byName[at] = uint8(i + 1)
 	}
 }
 
@@ -138,21 +144,34 @@ func (e *entry) takes(n int) bool { return n >= e.least && n <= e.most }
 const nameMax = 16
 
 // lookup returns the command of that name, in any case; nil if there is none.
+//
+//alloc:none
 func lookup(name []byte) *entry {
-	var key [nameMax]byte
 	if len(name) > nameMax {
 		return nil
 	}
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
+	key := foldName(name)
+	for at := key.hash(); byName[at] != 0; at++ {
+		if e := &commands[byName[at]-1]; e.folded == key {
+			return e
 		}
-		key[i] = c
-	}
-	if i, ok := byName[key]; ok {
-		return &commands[i]
 	}
 	return nil
+}
+
+// folded is a name in lower case, filled up with zeros. All names are letters, for which
+// a bit makes the difference; no other byte becomes a letter by it but the letter's own.
+type folded [nameMax / 8]uint64
+
+func foldName(name []byte) (f folded) {
+	for i, c := range name {
+		f[i/8] = f[i/8]<<8 | uint64(c|0x20)
+	}
+	return f
+}
+
+func (f folded) hash() uint8 {
+	return uint8((f[0]*0x9e3779b97f4a7c15 ^ f[1]*0xbf58476d1ce4e5b9) >> 56)
 }
 
 // sub returns the subcommand of that name, in any case; nil if there is none.
