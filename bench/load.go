@@ -43,15 +43,19 @@ func (l load) measure(o options) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	cpu := cpuTime()
 	start := now()
 	if err := l.run(measured, o.length); err != nil {
 		return result{}, err
+	}
+	if cpu != unknown {
+		cpu = cpuTime() - cpu
 	}
 	after, err := l.meter()
 	if err != nil {
 		return result{}, err
 	}
-	res := result{ops: measured.ops.Load(), elapsed: time.Duration(measured.ended.Load() - start), used: after.since(before)}
+	res := result{ops: measured.ops.Load(), elapsed: time.Duration(measured.ended.Load() - start), used: after.since(before), cpu: cpu}
 	res.p = quantiles(l.latencies)
 	if l.check != nil {
 		err = l.check(warm.ops.Load() + res.ops)
@@ -84,14 +88,14 @@ func quantiles(all []*stat.Histogram) [4]int64 {
 func withSystem(o options, prepare func(sys *house.System) load) (res result, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	sys, err := house.New(house.Config{Workers: o.workers})
+	sys, err := house.New(house.Config{Workers: o.workers, Spin: o.spin, LockThreads: o.lock})
 	if err != nil {
 		return res, err
 	}
 	if err = sys.Start(ctx); err != nil {
 		return res, err
 	}
-	if err = rouse(ctx, sys); err == nil {
+	if err = rouse(ctx, sys, o.spin); err == nil {
 		res, err = prepare(sys).measure(o)
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), grace)
@@ -106,11 +110,11 @@ func withSystem(o options, prepare func(sys *house.System) load) (res result, er
 }
 
 // rouse wakes every worker a few times after it had time to park.
-func rouse(ctx context.Context, sys *house.System) error {
+func rouse(ctx context.Context, sys *house.System, spin time.Duration) error {
 	for _, w := range sys.Workers() {
 		at := core.Spawn(w, func() *echo { return &echo{} })
 		for i := range uint64(3) {
-			time.Sleep(time.Millisecond) // many times what a worker spins
+			time.Sleep(time.Millisecond + 2*max(0, spin)) // many times what a worker spins by default
 			if _, err := ask(ctx, echoAnswer.At(at), i); err != nil {
 				return fmt.Errorf("rouse: %w", err)
 			}

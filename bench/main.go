@@ -18,6 +18,8 @@ import (
 type options struct {
 	length  time.Duration // of a measured round
 	workers int           // of a system
+	spin    time.Duration // of a system, as in house.Config
+	lock    bool          // its workers to their threads
 
 	// Sizes. Tests have smaller ones.
 	leaves int // of skynet: a power of 10
@@ -28,14 +30,24 @@ type options struct {
 func main() {
 	o := options{leaves: 1_000_000, actors: 1_000_000, timers: 10_000}
 	names := flag.String("scenario", "", "which scenarios, separated by commas; none: all")
-	seconds := flag.Float64("seconds", 3, "how long each scenario is measured")
+	seconds := flag.Float64("seconds", 0, "how long each scenario is measured; 0: 3, and 2 a row of the dial")
 	flag.IntVar(&o.workers, "workers", 0, "workers of a system, at least 2; 0: the default")
 	asJSON := flag.Bool("json", false, "print an object a line, times in ns")
+	dial := flag.Bool("dial", false, "print what spinning and locked threads cost and gain, instead of scenarios; less than a minute")
 	flag.Parse()
+	if *seconds == 0 {
+		*seconds = 3
+		if *dial {
+			*seconds = 2
+		}
+	}
 	o.length = time.Duration(*seconds * float64(time.Second))
 	chosen, err := choose(*names)
 	if err == nil {
 		err = o.validate(flag.NArg())
+	}
+	if err == nil && *dial && (*names != "" || *asJSON) {
+		err = errors.New("-dial has loads of its own, and no JSON")
 	}
 	if err == nil && o.workers == 0 {
 		o.workers, err = usualWorkers()
@@ -44,7 +56,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, chosen, o, *asJSON); err != nil {
+	if *dial {
+		err = dials(os.Stdout, o)
+	} else {
+		err = run(os.Stdout, chosen, o, *asJSON)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

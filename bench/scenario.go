@@ -46,10 +46,11 @@ var scenarios = []scenario{
 type result struct {
 	ops     uint64
 	elapsed time.Duration
-	p       [4]int64 // p50, p99, p99.9 and max, ns
-	used    memory   // during the round; of spawn: live after it
-	shares  bool     // the table shows used by operation
-	note    string   // what else the reader should know
+	p       [4]int64      // p50, p99, p99.9 and max, ns
+	used    memory        // during the round; of spawn: live after it
+	cpu     time.Duration // of this process during the round; unknown: the system doesn't say
+	shares  bool          // the table shows used by operation
+	note    string        // what else the reader should know
 }
 
 // nsPerOp returns the mean time of an operation.

@@ -148,3 +148,28 @@ func BenchmarkSpawn(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// One operation is a notice of a goroutine to an actor, handled.
+func BenchmarkGuestTell(b *testing.B) {
+	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := sys.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	to := core.Spawn(sys, func() *told { return &told{} })
+	add := toldAdd.At(to)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := core.Notice(add, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := core.Ask(b.Context(), toldCount.At(to), struct{}{}); err != nil {
+		b.Fatal(err)
+	}
+	if err := sys.Shutdown(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}

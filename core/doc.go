@@ -36,7 +36,13 @@
 // one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
 // [Timer] is a port; [Offload] runs what blocks.
 //
-// Rules: a step never blocks. Bytes in a request or a reply live as long as the
+// Actors that talk much belong on one worker: [Beside], [Address.Beside]. [Replicate]
+// puts one on each, a [Group] is actors that come and go, and a router is a port at
+// which all of them stand: Handler.Local, RoundRobin, Random, ByKey, LeastQueued,
+// Broadcast and First, and their kin of NoticeHandler.
+//
+// Rules: a step never blocks; a function of this package that would block fails in
+// a step, with [ErrBlockingOnWorker]. Bytes in a request or a reply live as long as the
 // stack that carries them; a reply's bytes come from s.Bytes or s.Copy. An answer
 // is readable until its future is asked again or its stack ends. A panic ends its
 // stack with [ErrPanic] and nothing else.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -22,12 +23,36 @@ type Config struct {
 	AskTimeout time.Duration
 	// Spin is how long a worker that has nothing to do looks for work before it
 	// parks. A parked worker costs its waker some 30 µs to wake; a spinning one
-	// costs CPU time. 0: 20 µs. Negative: park at once.
+	// costs CPU time. 0: 20 µs. Negative: park at once. Not all workers spin longer
+	// than 5 µs at a time: who would be the last parks then, so that a system at rest
+	// leaves a CPU to those who have work for it. A worker alone is the last.
 	Spin time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which
 	// takes less than a microsecond instead of tens, and no CPU but the guest's.
+	// LockThreads and CPUs imply it.
 	WakeForGuests bool
+	// LockThreads gives each worker an OS thread that runs nothing else: for actors
+	// that call libraries which keep state in the thread, and for profiles by thread.
+	// Guests borrow no turns, as actors may rely on their thread. It costs wake-ups:
+	// what else runs on the processor of a worker that parks or is preempted must go
+	// to another thread and back; most of all where the poller waits on a channel, as
+	// on other systems than Linux. A step that calls runtime.Goexit
+	// ends the thread; its worker goes on on another.
+	LockThreads bool
+	// CPUs binds the thread of worker i to CPU CPUs[i%len(CPUs)], numbered as the
+	// operating system does; it implies LockThreads. Start fails if the process may
+	// not use one of them, and on other systems than Linux. Two workers on one CPU
+	// wait for each other, and so does whoever else was given it. Processes that a
+	// step starts inherit its CPU. Empty: threads run where the operating system
+	// puts them.
+	CPUs []int
+	// SpareProcs is how many processors of the Go scheduler the goroutines beside the
+	// workers get: Start raises GOMAXPROCS, never lowers it, to workers and spare ones
+	// together, so that a worker in a system call need not be robbed of its own. It
+	// does so only if the environment doesn't set GOMAXPROCS. 0: a fourth of the
+	// CPUs, at least 1. Negative: GOMAXPROCS is left alone.
+	SpareProcs int
 	// OffloadMax is how many goroutines run offloaded functions at most. 0: 64.
 	OffloadMax int
 	// OffloadQueue is how many more offloaded functions may wait for one. 0: 1,024.
@@ -38,7 +63,7 @@ type Config struct {
 	// Clock is monotonic time in nanoseconds. nil: the machine's. Simulations set it.
 	Clock func() int64
 	// Manual leaves the workers to the caller, who calls Turn; offloaded functions
-	// run inline. Simulations set it.
+	// run inline; nothing is said of threads and processors. Simulations set it.
 	Manual bool
 	// Trace, if set, is told of each message before it is handled: the worker's
 	// index, the actor's number, the step to come and the number of the ask.
@@ -67,7 +92,16 @@ func (c Config) validate() (Config, error) {
 			*v = d
 		}
 	}
+	for _, cpu := range c.CPUs {
+		if cpu < 0 {
+			return c, fmt.Errorf("house: Config.CPUs has a negative number")
+		}
+	}
+	c.CPUs = slices.Clone(c.CPUs) // the workers' from now on
+	c.LockThreads = c.LockThreads || len(c.CPUs) > 0
+	c.WakeForGuests = c.WakeForGuests || c.LockThreads
 	orInt(&c.Workers, max(2, cpus))
+	orInt(&c.SpareProcs, max(1, cpus/4))
 	orInt(&c.Budget, 32)
 	orInt(&c.OffloadMax, 64)
 	orInt(&c.OffloadQueue, 1024)
@@ -91,14 +125,12 @@ var began = time.Now()
 
 func machineClock() int64 { return int64(time.Since(began)) }
 
-// spareProcs gives the goroutines beside the workers processors of their own, so
-// that a loop in a system call need not be robbed of its. It does so once, and
-// not if the environment says how many.
-func spareProcs(workers int) {
-	if os.Getenv("GOMAXPROCS") != "" {
+// raiseProcs is Config.SpareProcs.
+func raiseProcs(workers, spare int) {
+	if spare < 0 || os.Getenv("GOMAXPROCS") != "" {
 		return
 	}
-	if want := workers + max(1, cpus/4); want > runtime.GOMAXPROCS(0) {
+	if want := workers + spare; want > runtime.GOMAXPROCS(0) {
 		runtime.GOMAXPROCS(want)
 	}
 }

@@ -17,8 +17,11 @@
 //	end what the turn put off: writes to sockets, arming of deadlines, pooled
 //	objects of other workers sent home
 //
-// A worker with nothing to do looks again for Config.Spin, then parks in its
-// poller until somebody wakes it or a timer is due.
+// A worker with nothing to do looks again for Config.Spin, if others spoke to it a
+// moment ago, then parks in its poller until somebody wakes it or a timer is due. A
+// goroutine that asks a parked worker doesn't wake it but runs its turns itself until
+// the answer is there, see Config.WakeForGuests. Workers are goroutines as any, unless
+// Config.LockThreads or Config.CPUs gives them threads of their own.
 //
 // A step that blocks, or computes for long, holds up all actors of its worker:
 // use core.Offload. Failures of actors are logged, at a limited rate; nothing

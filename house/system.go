@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -33,6 +34,11 @@ type System struct {
 	empty   chan struct{} // closing: closed when count is 0
 	closed  chan struct{} // closed: Shutdown's work is over
 	outcome error         // of Shutdown; written before closed is closed
+
+	// Invariant: 0 <= longSpinners < len(workers).
+	_            [128]byte
+	longSpinners atomic.Int32 // workers that spin beyond shortSpin: startLongSpin and endLongSpin
+	_            [128]byte
 }
 
 type phase uint8
@@ -79,10 +85,13 @@ func (s *System) Start(ctx context.Context) error {
 		return ErrClosed
 	}
 	if !s.config.Manual {
+		if err := checkCPUs(s.config.CPUs); err != nil {
+			return fmt.Errorf("house: start: %w", err)
+		}
 		if err := s.openPollers(); err != nil {
 			return fmt.Errorf("house: start: %w", err)
 		}
-		spareProcs(len(s.workers))
+		raiseProcs(len(s.workers), s.config.SpareProcs)
 		for _, w := range s.workers {
 			go w.loop()
 		}

@@ -31,6 +31,8 @@ type Worker struct {
 	idleAt int64 // since when there is nothing to do; 0: there is
 	wakeAt int64 // when the loop, parked, wakes by itself
 
+	spinsLong bool // it is one of the system's longSpinners
+
 	queued    stat.Histogram // how long ready houses waited for their visit
 	published uint64         // turns at the last publish
 	turns     uint64
@@ -73,10 +75,12 @@ func (w *Worker) Turn() (busy bool) {
 	hot.Now = w.system.config.Clock()
 	w.turns++
 	hot.TakeRungs()
+	w.endLongSpin()
 	done := hot.Run(turnMax)
 	fired := w.fire()
 	polled := w.poll()
 	if fired || polled {
+		w.endLongSpin()
 		done += hot.Run(turnMax) + 1
 	}
 	w.endTurn()

@@ -26,7 +26,8 @@
 // 64 KiB, doubling; longer runs are allocated. A [Carrier] lets go of many slabs
 // at once.
 //
-// Goroutines that are not workers share a [Guests] shard behind a mutex.
+// Goroutines that are not workers have [Guests]: shards behind mutexes. Each goroutine
+// keeps to one of them, see [Stripe], so that two seldom want the same mutex.
 //
 // # Checks
 //
@@ -37,6 +38,10 @@
 // Under the build tag "invariants" slabs are poisoned when they go home, and
 // every object is checked at take for writes after its put: poison must stand in
 // slabs, zeros in all but the fixed part of other objects (unless their kind
-// keeps scratch memory, see [Kind.Keeps]). In race builds going home counts as a write to the whole
-// object, so that the race detector reports a former holder's access, even a read.
+// keeps scratch memory, see [Kind.Keeps]). In race builds going home counts as a write
+// to the whole object (unless others may write to it still, see [Kind.Shared]), so that
+// the race detector reports a former holder's access, even a read.
+//
+// Without the tag, [Shard.PutClear] lets a holder that knows which bytes it wrote clear
+// those itself.
 package pool

@@ -16,10 +16,10 @@ import (
 // guest's goes at once, and is
 //
 //	open    its word is the number of messages in it: the sender may add, also while it
-//	        stands in the inbox, by writing the next one and raising the word
-//	closed  the word has the bit envelopeClosed too: the receiver has taken it out
-//	        of the inbox and set the bit. The messages counted are the receiver's; the
-//	        sender, whose raise fails, clears what it wrote behind them
+//	        stands in the inbox or the lane, by writing the next one and raising the word
+//	closed  the word has the bit envelopeClosed too: the receiver has handled what was
+//	        counted, and set the bit; it handles what came before that, and puts the
+//	        envelope. The sender, whose raise fails, clears what it wrote behind the count
 //
 // The word stays closed until the sender, at whose shard the envelope is at home, takes
 // it for another house or message. The sender is the guests of one stripe behind its
@@ -28,6 +28,7 @@ import (
 type envelope struct {
 	Stack
 	word atomic.Uint32
+	read int // by the receiver: how many messages have been handled, or are
 }
 
 const (
@@ -51,25 +52,21 @@ func envelopeOf(s *Stack) *envelope { return (*envelope)(unsafe.Pointer(s)) }
 // close is the transition open -> closed. It returns the number of messages.
 func (e *envelope) close() int {
 	invariant.Point("envelope.close")
-	return int(e.word.Or(envelopeClosed))
+	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)
 }
 
 // newMail makes the handler of the envelopes for the messages of by.
 func newMail[Msg any](by *Handler) *Handler {
 	m := &Handler{class: classNotice, title: "envelope of " + by.Name()}
-	m.unpack = func(w *Worker, s *Stack, n int) {
-		lane := &s.to.lanes[Calls]
-		letters := &(*envelopeFor[Msg])(unsafe.Pointer(s)).letters
-		for i := range n {
-			o := w.Shard.TakeFree(by.kind)
-			if o == nil {
-				o = w.Shard.Miss(by.kind)
-			}
-			c := stackOf(o)
-			c.to, c.sent = s.to, s.sent
-			*Message[Msg](c) = letters[i]
-			lane.push(c)
+	m.unpack = func(w *Worker, e *envelope, i int) *Stack {
+		o := w.Shard.TakeFree(by.kind)
+		if o == nil {
+			o = w.Shard.Miss(by.kind)
 		}
+		c := stackOf(o)
+		c.to, c.sent = e.to, e.sent
+		*Message[Msg](c) = *letter[Msg](e, i)
+		return c
 	}
 	m.kind = pool.NewKind(m.title,
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Msg]{}), Fixed: fixedSize},
@@ -80,17 +77,34 @@ func newMail[Msg any](by *Handler) *Handler {
 		},
 		func(o *pool.Object) {
 			e := (*envelopeFor[Msg])(unsafe.Pointer(o))
-			e.next, e.to, e.sent = nil, nil, 0
+			e.next, e.to, e.sent, e.read = nil, nil, 0, 0
 			clear(e.letters[:e.word.Load()&^envelopeClosed]) // the others are the sender's
 		}).Keeps().Shared()
 	return m
 }
 
-// unpack moves the messages of an envelope, which was just taken out of the inbox, into
-// stacks of w.
-func (w *Worker) unpack(s *Stack) {
-	s.by.unpack(w, s, envelopeOf(s).close())
-	w.Shard.Put(&s.Object)
+// open handles messages of e, the first in the lane of calls of h, as long as nothing
+// goes ahead and n, which it returns the rest of, isn't used up. Each has a stack of its own
+// while it is handled: the same one, most often.
+func (w *Worker) open(h *House, e *envelope, n int) int {
+	for {
+		if e.read == int(e.word.Load()&^envelopeClosed) && e.read == e.close() {
+			h.lanes[Calls].pop()
+			w.Shard.Put(&e.Object)
+			return n
+		}
+		c := e.by.unpack(w, e, e.read)
+		e.read++
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, c)
+		}
+		w.lean(h, c, 1)
+		if n == 1 || h.ahead != 0 || h.urged.Load() {
+			return n
+		}
+		n--
+	}
 }
 
 // letters are the envelopes of a stripe that may be open: for each house, in a place by

@@ -156,11 +156,7 @@ func (w *Worker) drain(h *House) {
 	for oldest != nil {
 		next := oldest.next
 		oldest.next = nil
-		if oldest.by.unpack != nil {
-			w.unpack(oldest)
-		} else {
-			h.put(oldest)
-		}
+		h.put(oldest)
 		oldest = next
 	}
 }

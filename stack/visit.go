@@ -83,11 +83,16 @@ func (w *Worker) visit(h *House) {
 			w.first(h)
 			continue
 		}
-		s := h.lanes[Calls].pop()
+		w.urgents = 0
+		s := h.lanes[Calls].head
 		if s == nil {
 			break
 		}
-		w.urgents = 0
+		if s.by.unpack != nil {
+			n = w.open(h, envelopeOf(s), n)
+			continue
+		}
+		h.lanes[Calls].pop()
 		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, s)

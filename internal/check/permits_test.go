@@ -29,7 +29,7 @@ var permits = slices.Concat(raw, []permit{
 	{files: "netio/poller_portable.go", what: "time.NewTimer", why: "a wait ends by an event or when its time is up"},
 	{files: "netio/s*_portable.go", what: "time.Now", why: "package net takes deadlines as wall-clock time"},
 	{files: "netio/stream_portable.go", what: "time.AfterFunc", why: "a peer that has ended its side is tried now and then"},
-	{files: "house/thread_linux.go", what: "golang.org/x/sys", why: "names a worker's thread and binds it to a processor", planned: true},
+	{files: "house/thread_linux.go", what: "golang.org/x/sys", why: "names a worker's thread and binds it to a processor"},
 
 	{files: "house/config.go", what: "time.Now", why: "the zero of the machine's clock"},
 	{files: "house/config.go", what: "time.Since", why: "the machine's clock, which a virtual one replaces"},

@@ -1,0 +1,92 @@
+package house
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// pass is what the loop does in a pass without parking: it reports whether it
+// would look again.
+func (w *Worker) pass(t *testing.T) bool {
+	t.Helper()
+	w.hot.Heard = true
+	if w.Turn() {
+		w.idleAt = 0
+		return true
+	}
+	return w.spinning()
+}
+
+func want(t *testing.T, what string, got, want bool) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestLongSpinners: all workers spin for 5 µs, all but one beyond. One that finds
+// work leaves its place before it does the work.
+func TestLongSpinners(t *testing.T) {
+	now := int64(1000)
+	places := int32(-1) // that were taken during the last message
+	var s *System
+	s, err := New(Config{Workers: 3, Manual: true, Spin: 20 * time.Microsecond, Clock: func() int64 { return now },
+		Trace: func(int, uint64, string, uint64) { places = s.longSpinners.Load() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := s.workers[0], s.workers[1], s.workers[2]
+	h := stack.NewHouse(func() *int { return new(int) })
+	a.Settle(h)
+
+	for _, at := range []int64{1000, 1001, 1000 + shortSpin - 1} {
+		now = at
+		for _, w := range s.workers {
+			want(t, "at first all spin", w.pass(t), true)
+		}
+	}
+	now = 1000 + shortSpin
+	want(t, "the first beyond", b.pass(t), true)
+	want(t, "the second", a.pass(t), true)
+	want(t, "the third, who is last", c.pass(t), false)
+	want(t, "once more", b.pass(t), true)
+
+	h.Stop(&s.guests)
+	want(t, "with work", a.pass(t), true)
+	if places != 1 {
+		t.Errorf("%d workers spun while one of two worked, want 1", places)
+	}
+	want(t, "there is a place", c.pass(t), true)
+	want(t, "who worked begins anew", a.pass(t), true)
+	now += shortSpin
+	want(t, "and is last now", a.pass(t), false)
+
+	now += int64(20*time.Microsecond) - 2*shortSpin
+	want(t, "at the end of Spin", b.pass(t), false)
+	now = b.trimAt // it is time to trim pools, which keeps park from blocking
+	b.park()
+	if n := s.longSpinners.Load(); n != 1 {
+		t.Errorf("%d workers spin after one of two has parked, want 1", n)
+	}
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWorkerAloneIsLast: with one worker nobody spins beyond 5 µs.
+func TestWorkerAloneIsLast(t *testing.T) {
+	now := int64(1000)
+	s, err := New(Config{Workers: 1, Manual: true, Spin: time.Second, Clock: func() int64 { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.workers[0]
+	want(t, "at once", w.pass(t), true)
+	now += shortSpin - 1
+	want(t, "before 5 µs", w.pass(t), true)
+	now++
+	want(t, "at 5 µs", w.pass(t), false)
+}
