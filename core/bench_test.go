@@ -60,7 +60,7 @@ func (a *telling) sent(s *tellingStack) core.Yield {
 	return s.Return()
 }
 
-type told struct{ n, sum uint64 }
+type told struct{ n uint64 }
 
 func (a *told) add(s *core.NoticeStack[uint64]) core.Yield { a.n += s.Msg; return s.Return() }
 

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
@@ -210,4 +211,78 @@ func TestContextsOfBorrowedTurns(t *testing.T) {
 		require.Error(t, err)
 	}
 	ended(t, sys)
+}
+
+// herald tells another actor what it is asked, before it answers.
+type herald struct{ to core.NoticePort[int] }
+
+func (a *herald) ask(s *core.AskStack[int, int]) core.Yield {
+	a.to.Notice(s, s.Req)
+	return s.Return(s.Req)
+}
+
+// waiter waits in a step for what it was given.
+type waiter struct{ free chan struct{} }
+
+func (a *waiter) hear(s *core.NoticeStack[int]) core.Yield {
+	<-a.free
+	return s.Return()
+}
+
+var (
+	heraldAsk  = core.Handle((*herald).ask)
+	waiterHear = core.HandleNotice((*waiter).hear)
+)
+
+// A guest runs no step behind its own answer: it could wait for the guest.
+func TestABorrowedTurnEndsWithTheAnswer(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	w := &waiter{free: make(chan struct{})}
+	to := waiterHear.At(core.Spawn(sys, func() *waiter { return w }))
+	p := heraldAsk.At(core.Spawn(sys, func() *herald { return &herald{to} }))
+	for i := range 20 {
+		untilParked(t, sys)
+		n, err := core.Ask(t.Context(), p, i)
+		require.NoError(t, err)
+		require.Equal(t, i, n)
+		w.free <- struct{}{} // the step waits for this
+	}
+	ended(t, sys)
+}
+
+// The same in a system without loops: a step is recognised there too.
+func TestBlockingInASimulation(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 1, Manual: true, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	to := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
+	p := blockerTry.At(core.Spawn(sys, func() *blocker { return &blocker{sys, to} }))
+	pending := core.Begin(p, "ask")
+	for !pending.Ready() {
+		sys.Workers()[0].Turn()
+	}
+	got, err := pending.Get()
+	require.NoError(t, err)
+	require.ErrorIs(t, got, core.ErrBlockingOnWorker)
+	ended(t, sys)
+}
+
+type panickingLog struct{ slog.Handler }
+
+func (panickingLog) Enabled(context.Context, slog.Level) bool  { return true }
+func (panickingLog) Handle(context.Context, slog.Record) error { panic("of the log") }
+
+func TestPanicOfTheLog(t *testing.T) {
+	for _, wakes := range []bool{false, true} {
+		sys, err := house.New(house.Config{Workers: 1, WakeForGuests: wakes, Logger: slog.New(panickingLog{})})
+		require.NoError(t, err)
+		require.NoError(t, sys.Start(t.Context()))
+		p := play.At(core.Spawn(sys, func() *player { return &player{} }))
+		_, err = core.Ask(t.Context(), p, func(*player, *scene) core.Yield { panic("of the step") })
+		require.ErrorIs(t, err, core.ErrPanic)
+		n, err := core.Ask(t.Context(), p, answer(3))
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		ended(t, sys)
+	}
 }

@@ -15,7 +15,7 @@ const FanMax = 256
 // Broadcast returns a port that asks all members; its reply is what they answered,
 // errors included, when all have. If the deadline passes before, the answer is
 // ErrTimeout. Each gets a copy of the request, which so must not be one that is
-// released.
+// released. What a guest tells a member after Begin may overtake the broadcast.
 func (h Handler[A, Req, Rep]) Broadcast(m Members[A]) Port[Req, Answers[Rep]] {
 	return fanOut[Req, Answers[Rep]](h.route, rosterOf(m), fansOf[Req, Rep]().all)
 }
@@ -29,7 +29,8 @@ func (h Handler[A, Req, Rep]) First(m Members[A]) Port[Req, Rep] {
 }
 
 // Answers is what the members answered to a broadcast, in the order in which they
-// joined. It lives as long as the future that it came in; a guest reads it in AskInto.
+// joined. It lives as long as the future that it came in; a guest reads it in
+// AskInto or GetInto.
 type Answers[Rep any] struct{ all []Future[Rep] }
 
 // Len returns how many were asked.
@@ -92,6 +93,9 @@ func askAll[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
 }
 
 func gathered[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
+	if st := stack.Of(s); st.Deadline() != 0 && st.Worker().Now >= st.Deadline() {
+		return s.Throw(ErrTimeout)
+	}
 	all := slots[F, Rep](&s.f)[:len(s.Req.to)]
 	s.Keep()
 	return s.Return(Answers[Rep]{all})

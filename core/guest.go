@@ -13,7 +13,8 @@ import (
 // ErrBlockingOnWorker.
 //
 // A caller that finds the callee's worker parked runs the worker's turns on its own
-// goroutine until the answer is there: see house.Config.WakeForGuests.
+// goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
+// doesn't look at ctx, and no step may wait for what the caller holds or will do.
 func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
 	err = AskInto(ctx, p, req, func(r *Rep) { rep = *r })
 	return rep, err
@@ -67,18 +68,26 @@ func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 func (p Pending[Rep]) Ready() bool { return p.err != nil || p.call.Ready() }
 
 // Get waits for the answer and frees it. If the reply refers to bytes that the
-// callee's stack carries, they are dead on return. In a step it fails with ErrBlockingOnWorker
-// rather than wait.
+// callee's stack carries, or is Answers, it is dead on return: use GetInto. In a step it
+// fails with ErrBlockingOnWorker rather than wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {
-	if p.err != nil {
-		return rep, p.err
-	}
-	if err = p.guests.Finish(p.call); err != nil {
-		return rep, err
-	}
-	if err = p.call.Stack().Err(); err == nil {
-		rep = *stack.Reply[Rep](p.call.Stack())
-	}
-	p.guests.Done(p.call)
+	err = p.GetInto(func(r *Rep) { rep = *r })
 	return rep, err
+}
+
+// GetInto is Get; read is called with the reply while all that it refers to is valid,
+// and not at all if there is none.
+func (p Pending[Rep]) GetInto(read func(*Rep)) error {
+	if p.err != nil {
+		return p.err
+	}
+	if err := p.guests.Finish(p.call); err != nil {
+		return err
+	}
+	defer p.guests.Done(p.call) // whatever read does
+	if err := p.call.Stack().Err(); err != nil {
+		return err
+	}
+	read(stack.Reply[Rep](p.call.Stack()))
+	return nil
 }

@@ -89,7 +89,8 @@ type noticeRoute[Msg any] struct {
 	post func(msg Msg) error // of a guest
 }
 
-// Notice tells from a step of s.
+// Notice tells from a step of s. To an actor of another worker it may leave only when
+// the step ends: a step must not wait for what it tells.
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) {

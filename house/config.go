@@ -29,8 +29,9 @@ type Config struct {
 	Spin time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which
-	// takes less than a microsecond instead of tens, and no CPU but the guest's.
-	// LockThreads and CPUs imply it.
+	// takes less than a microsecond instead of tens, and no CPU but the guest's. Steps
+	// that were queued before its own run on it too, so no step may wait for what an
+	// asking goroutine holds or will do. LockThreads and CPUs imply WakeForGuests.
 	WakeForGuests bool
 	// LockThreads gives each worker an OS thread that runs nothing else: for actors
 	// that call libraries which keep state in the thread, and for profiles by thread.

@@ -29,5 +29,6 @@ func (f *failures) report(log *slog.Logger, now int64, err error) {
 	if errors.As(err, &p) {
 		args = append(args, "trace", string(p.Trace))
 	}
+	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
 	log.Error("stackhouse: an actor failed", args...)
 }

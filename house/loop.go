@@ -1,6 +1,7 @@
 package house
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -126,7 +127,7 @@ func (w *Worker) park() {
 	}
 	woken := w.hot.Woken()
 	for !w.hot.Unpark() {
-		err = w.poller.Wait(-1) // until the guest gives the turn back
+		err = errors.Join(err, w.poller.Wait(-1)) // until the guest gives the turn back
 	}
 	w.checkPoll(err)
 	if woken {

@@ -7,8 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Stats is what a system's workers counted since it began. A busy worker shows
-// its counts every 64 turns, a parked one has shown them.
+// Stats is what a system's workers counted since it began. A worker shows its counts
+// every 64 turns and when it parks; of turns that guests borrowed since, up to 63 are not
+// shown yet.
 type Stats struct {
 	Turns      uint64 // passes of the loops
 	Visits     uint64 // of actors

@@ -19,7 +19,8 @@ const turnMax = 256
 // takes as long as handling a few messages.
 const publishEvery = 64
 
-// Worker is one loop. Only the goroutine that runs it touches what isn't atomic.
+// Worker is one loop. Only the goroutine that runs its turn touches what isn't atomic: its
+// own, or a guest's that borrows the turn.
 type Worker struct {
 	hot    stack.Worker // what messages touch
 	system *System
@@ -71,6 +72,10 @@ func (w *Worker) Index() int { return w.hot.Index }
 // off. It never blocks. It reports whether there was or is anything to do. Only
 // the loop calls it; in a Manual system, the caller.
 func (w *Worker) Turn() (busy bool) {
+	if w.system.config.Manual { // no loop has entered
+		w.hot.Enter()
+		defer w.hot.Exit()
+	}
 	hot := &w.hot
 	hot.Now = w.system.config.Clock()
 	w.turns++
@@ -97,6 +102,8 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
 	hot.Count.Add(stack.CountLent, 1)
+	hot.Lent(c)
+	defer hot.Lent(nil)
 	hot.Now = max(hot.Now, now)
 	for i := range lentMax {
 		if i > 0 {
@@ -105,7 +112,7 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 		w.turns++
 		hot.TakeRungs()
 		done := hot.Run(turnMax)
-		if w.fire() {
+		if !c.Ready() && w.fire() {
 			done += hot.Run(turnMax) + 1
 		}
 		w.endTurn()

@@ -32,7 +32,7 @@ const (
 	Closed
 )
 
-// A Handler is told that its descriptor is ready, on the thread that polls. It
+// A Handler is told that its descriptor is ready, by Poll or Deliver. It
 // may add and remove descriptors, its own included. If it panics, the events
 // fetched together with its own are not lost: the next Poll or Deliver
 // delivers them.
@@ -51,7 +51,7 @@ func tokenOf(slot, generation uint32) Token {
 func (t Token) slot() uint32       { return uint32(t) }
 func (t Token) generation() uint32 { return uint32(t >> 32) }
 
-// slots finds the handler of a token. Only the polling thread touches it. It
+// slots finds the handler of a token. Only the poller's owner touches it, who may be another than the goroutine in Wait. It
 // grows to the largest number of descriptors ever registered together, which the
 // system's descriptor limit bounds, and never shrinks.
 type slots struct {

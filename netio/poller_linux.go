@@ -13,7 +13,8 @@ import (
 const wakeToken = Token(0)
 
 // Poller tells one worker which of its descriptors are ready, by epoll. Only
-// the worker that polls may call its methods, except Wake.
+// the worker that polls may call its methods, except Wake; while one goroutine is in Wait
+// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close.
 type Poller struct {
 	// Written by the polling thread.
 	epfd   int // -1 once closed

@@ -1,6 +1,9 @@
 package stack
 
 import (
+	"fmt"
+	"runtime/debug"
+
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/self"
 )
@@ -20,10 +23,15 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 	more, returned := true, false
 	defer func() {
 		turning.leave(turner)
-		w.giveBack(more)
-		if !returned { // a step called runtime.Goexit, which ends the guest's goroutine
-			g.desert(c)
+		if returned {
+			w.giveBack(more)
+			return
 		}
+		if v := recover(); v != nil {
+			crash(v)
+		}
+		w.giveBack(more) // a step called runtime.Goexit, which ends the guest's goroutine
+		g.desert(c)
 	}()
 	more = w.Driver.Lend(c, c.asked.sent)
 	returned = true
@@ -44,6 +52,14 @@ func (w *Worker) giveBack(more bool) {
 	}
 	w.state.Store(stateRun)
 	w.Driver.Wake()
+}
+
+// crash ends the process by a panic that no step contains, as it would on the worker's
+// goroutine: the guest might recover, and go on beside a worker that is broken.
+func crash(v any) {
+	text := fmt.Sprintf("stack: in a borrowed turn: %v\n\n%s", v, debug.Stack())
+	go panic(text)
+	select {}
 }
 
 // desert gives a call up for a goroutine that ends.

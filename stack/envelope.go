@@ -210,12 +210,20 @@ func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	}
 	t := &g.stripes[pool.Stripe()]
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	w := tellLocked(g, t, h, by, msg)
+	t.mu.Unlock()
+	if w != nil {
+		w.wake()
+	}
+}
+
+// tellLocked is Tell with the stripe locked. It returns a worker for the caller to wake.
+func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *Msg) *Worker {
 	if e, i := t.letters.open(h, by); e != nil {
 		at := letter[Msg](e, i)
 		*at = *msg
 		if e.add(i) {
-			return
+			return nil
 		}
 		var zero Msg
 		*at = zero
@@ -224,5 +232,5 @@ func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	t.letters.start(h, e)
 	t.any.Store(true)
 	*letter[Msg](e, 0) = *msg
-	e.send()
+	return e.post()
 }

@@ -29,8 +29,11 @@ type guestStripe struct {
 	_       [128]byte
 }
 
-// forget is called before something else than an envelope is sent to h.
-func (g *Guests) forget(h *House) {
+// forget is called when a guest has sent something else than an envelope to h. Not before:
+// another guest of the stripe could open an envelope in between, which the caller's next
+// notice would join, and overtake.
+func forget(h *House) {
+	g := h.Owner().Guests
 	if t := &g.stripes[pool.Stripe()]; t.any.Load() {
 		t.mu.Lock()
 		t.letters.forget(h)
@@ -88,8 +91,9 @@ func (g *Guests) Begin(to *House, h *Handler) *Stack {
 
 // Post sends a notice.
 func (s *Stack) Post() {
-	s.to.Owner().Guests.forget(s.to)
+	h := s.to
 	s.send()
+	forget(h)
 }
 
 // Call takes a call and its stack for an ask of the calling goroutine. The caller
@@ -122,14 +126,16 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
-		s.expires(later(g.Clock(), left)) // read behind what is left: rather late than early
+		s.expires(max(1, later(g.Clock(), left))) // read behind what is left: rather late than early
 		limit = 0
 	} else {
 		s.expires(later(s.sent, g.AskTimeout))
 	}
-	g.forget(s.to)
 	c.word.Store(callAwake)
-	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
+	h := s.to
+	w := s.post()
+	forget(h)
+	if w != nil && (g.Wakes || !g.borrow(w, c)) {
 		w.wake()
 	}
 	if c.waits() {
@@ -171,8 +177,9 @@ func (c *Call) block(ctx context.Context, limit int64) (err error) {
 func (g *Guests) Send(c *Call) {
 	s := c.asked
 	s.expires(later(s.sent, g.AskTimeout))
-	g.forget(s.to)
+	h := s.to
 	s.send()
+	forget(h)
 }
 
 // Ready reports whether the answer of a call is there. Only its guest may ask.

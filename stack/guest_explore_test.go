@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
@@ -81,4 +84,19 @@ func TestGuestGivesUpLast(t *testing.T) {
 		t.Fatalf("error %v, reply %d", err, *Reply[int](s))
 	}
 	h.guests.Done(c)
+}
+
+// pastContext has a deadline that has passed; its timer hasn't run.
+type pastContext struct{ context.Context }
+
+func (pastContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
+
+// A deadline that lies before the zero of the system's clock is one that has passed.
+func TestDeadlineBeforeTheClockBegan(t *testing.T) {
+	h := newHand(t, 1)
+	k := settleOn(h, 0, &keeper{})
+	c := h.guests.Call(k, keeperAsk)
+	*Request[int, int](c.Stack()) = 1
+	at(t, "guest.waits", func() { h.turn(0) })
+	require.ErrorIs(t, h.guests.Wait(pastContext{t.Context()}, c), ErrTimeout)
 }

@@ -22,7 +22,7 @@ const (
 func (w *Worker) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
-	for w.handled < end && !w.Idle() {
+	for w.handled < end && !w.Idle() && !w.answeredLent() {
 		w.guarded(end)
 	}
 	w.Count.Add(CountVisits, w.visits-visits)
@@ -33,7 +33,7 @@ func (w *Worker) Run(limit int) int {
 // guarded is Run up to the first panic of user code, which it contains.
 func (w *Worker) guarded(end uint64) {
 	defer w.contain()
-	for w.handled < end {
+	for w.handled < end && !w.answeredLent() {
 		h := w.pick()
 		if h == nil {
 			return
@@ -74,7 +74,11 @@ func (w *Worker) visit(h *House) {
 	if h.inbox.Load() != nil {
 		w.drain(h)
 	}
-	for n := w.Budget; n > 0; n-- {
+	n := w.Budget
+	if w.lent != nil {
+		n = 1
+	}
+	for ; n > 0; n-- {
 		if h.urged.Load() {
 			h.urged.Store(false)
 			w.drain(h)

@@ -33,6 +33,7 @@ type Worker struct {
 	current *Stack     // its running stack, or the last that ran
 	inStep  bool       // user code runs
 	inHook  bool       // a hook of an actor's life runs
+	lent    *Call      // a guest runs the turn, until this is answered; nil: none
 	Heard   bool       // something came from another worker or a guest; the loop clears it
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
@@ -49,7 +50,7 @@ type Worker struct {
 	Net        any                      // the poller, for channels; opaque here because it stands on this floor
 }
 
-// Driver is the loop around a worker, as far as houses need it. All but Wake
+// Driver is the loop around a worker, as far as houses need it. All but Wake and Settle
 // are called in the worker's own turn.
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
@@ -213,6 +214,14 @@ func (w *Worker) Tell(h *House, by *Handler) *Stack {
 	}
 	return s
 }
+
+// Lent begins, or with nil ends, the turns of a guest that waits for c: Run stops when
+// it is answered, and a visit handles one message, as none but those before the answer
+// are the guest's business.
+func (w *Worker) Lent(c *Call) { w.lent = c }
+
+// answeredLent reports whether a guest's turn has done what the guest wants.
+func (w *Worker) answeredLent() bool { return w.lent != nil && w.lent.Ready() }
 
 // reply delivers an answer that ended on this worker to the house, or guest, that asked.
 func (w *Worker) reply(s *Stack) {

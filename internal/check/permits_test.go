@@ -43,6 +43,7 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/offload.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
 	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
 	{files: "house/system.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
+	{files: "stack/borrow.go", what: "go", why: "a panic that a guest must not recover, on a goroutine of its own"},
 	{files: "stack/guest.go", what: "select", why: "a guest waits for its answer, or its context ends"},
 	{files: "stack/guest.go", what: "time.NewTimer", why: "a guest's timeout: it has no worker to keep it"},
 	{files: "stack/guest.go", what: "time.Until", why: "a context's deadline is wall-clock time; what is left of it is not"},
