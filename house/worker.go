@@ -111,10 +111,8 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 		}
 		w.turns++
 		hot.TakeRungs()
+		w.fire() // first: nothing runs behind the answer
 		done := hot.Run(turnMax)
-		if !c.Ready() && w.fire() {
-			done += hot.Run(turnMax) + 1
-		}
 		w.endTurn()
 		if c.Ready() || done == 0 {
 			break
@@ -124,7 +122,7 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 		return true
 	}
 	at, armed := w.wheel.Next()
-	return armed && (at < w.wakeAt || at <= hot.Now) // due: the guest fires none behind its answer
+	return armed && at < w.wakeAt
 }
 
 // fire queues the promises whose time has come.

@@ -134,3 +134,6 @@ func number(b bool) int {
 	}
 	return 0
 }
+
+// Portable reports whether the poller is the one over package net.
+const Portable = false
