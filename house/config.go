@@ -31,8 +31,7 @@ type Config struct {
 	// runs the worker's turns on its own goroutine until its answer is there, which
 	// takes less than a microsecond instead of tens, and no CPU but the guest's. Steps
 	// that were queued before its own run on it too, so no step may wait for what an
-	// asking goroutine holds or will do. LockThreads and CPUs imply WakeForGuests,
-	// and so does the poller of other systems than Linux.
+	// asking goroutine holds or will do. LockThreads and CPUs imply WakeForGuests.
 	WakeForGuests bool
 	// LockThreads gives each worker an OS thread that runs nothing else: for actors
 	// that call libraries which keep state in the thread, and for profiles by thread.

@@ -62,7 +62,7 @@ func New(c Config) (*System, error) {
 	s := &System{config: c, closed: make(chan struct{}), empty: make(chan struct{})}
 	s.guests.AskTimeout = int64(c.AskTimeout)
 	s.guests.Clock = c.Clock
-	s.guests.Wakes = c.WakeForGuests || netio.Portable // whose Wait costs little to end
+	s.guests.Wakes = c.WakeForGuests
 	s.offload.init(c)
 	for i := range c.Workers {
 		s.workers = append(s.workers, newWorker(s, i))

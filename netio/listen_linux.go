@@ -134,6 +134,3 @@ func number(b bool) int {
 	}
 	return 0
 }
-
-// Portable reports whether the poller is the one over package net.
-const Portable = false

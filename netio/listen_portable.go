@@ -98,6 +98,3 @@ func abandoned(a *net.UnixAddr) bool {
 	}
 	return failure(err) == syscall.ECONNREFUSED
 }
-
-// Portable reports whether the poller is the one over package net.
-const Portable = true
