@@ -3,7 +3,6 @@ package core_test
 import (
 	"errors"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,15 +48,14 @@ func TestReplyBeforeTheAskerSuspendsOnThreads(t *testing.T) {
 	a := play.At(core.Spawn(sys.Workers()[0], func() *player { return &player{} }))
 	b := play.At(core.Spawn(sys.Workers()[1], func() *player { return &player{} }))
 	for i := range 200 {
-		var second atomic.Bool
 		got, err := core.Ask(t.Context(), a, func(_ *player, s *scene) core.Yield {
-			b.Ask(s, &s.f[0], answer(i))
-			b.Ask(s, &s.f[1], func(_ *player, s *scene) core.Yield {
-				second.Store(true)
-				return s.Return(1)
-			})
-			for !second.Load() {
+			b.Ask(s, &s.f[0], answer(i)) // leaves at once: nothing is on its way to b
+			next := core.Begin(b, answer(i))
+			for !next.Ready() {
 				runtime.Gosched()
+			}
+			if _, err := next.Get(); err != nil {
+				t.Error(err)
 			}
 			return s.wait(get)
 		})

@@ -29,7 +29,7 @@
 //
 // A [House] is where one actor lives. It belongs to one [Worker] at a time, and
 // messages between houses of one worker cost no atomic write; the file inbox.go
-// has the protocol for all others, and envelope.go how notices share one crossing.
+// has the protocol for all others, outbox.go and envelope.go how messages share one crossing.
 // Within a house, system messages go first, then answers and timers, then calls in
 // order of arrival; between houses, those with answers go first; both with ageing, so
 // that nobody starves.

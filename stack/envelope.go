@@ -12,7 +12,7 @@ import (
 // by side. A stack for each would take several cache lines there and back, one waiting
 // for the other, and a push that contends with the receiver's swaps.
 //
-// An envelope stands in the inbox like a stack. A step fills it first: see outbox. A
+// An envelope stands in the inbox like a stack. A worker fills it first: see outbox.go. A
 // guest's goes at once, and is
 //
 //	open    its word is the number of messages in it: the sender may add, also while it
@@ -158,46 +158,6 @@ func (e *envelope) add(i int) bool {
 // letter returns the i-th place.
 func letter[Msg any](e *envelope, i int) *Msg {
 	return &(*envelopeFor[Msg])(unsafe.Pointer(e)).letters[i]
-}
-
-// outbox is the envelope that a running step fills. It leaves when it is full, when
-// the step ends, asks something of another worker, or turns to another house or message
-// there. Left open in the inbox it would be closed by a receiver that has nothing else to do after
-// a message or two.
-type outbox struct {
-	to *House // nil: empty
-	by *Handler
-	e  *envelope
-	n  int
-}
-
-// TellElsewhere is Begin and Push of a notice to a house of another worker.
-func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
-	o := &w.out
-	if o.to == h && o.by == by && o.n < envelopeMax {
-		*letter[Msg](o.e, o.n) = *msg
-		o.n++
-		return
-	}
-	if by.mail == nil || !w.inStep {
-		s := w.Begin(by)
-		*Message[Msg](s) = *msg
-		w.Push(h, s)
-		return
-	}
-	w.sendOut()
-	*o = outbox{h, by, envelopeOf(stackOf(w.Shard.Take(by.mail.kind))), 1}
-	*letter[Msg](o.e, 0) = *msg
-}
-
-// sendOut empties the outbox.
-func (w *Worker) sendOut() {
-	if o := w.out; o.to != nil {
-		w.out = outbox{}
-		o.e.to, o.e.sent = o.to, w.Now
-		o.e.word.Store(uint32(o.n))
-		o.e.send()
-	}
 }
 
 // Tell sends a notice.

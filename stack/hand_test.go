@@ -76,6 +76,7 @@ func (h *hand) turn(i int) {
 		w.Fire(n)
 	}
 	w.Run(256)
+	w.RunDeferred()
 	w.ArmFresh()
 	w.Shard.Flush()
 }

@@ -24,7 +24,7 @@ import (
 //
 // The steps, in the only order that loses nothing:
 //
-//	send      push onto the inbox; ring
+//	send      push onto the inbox, workers a chain of stacks (see outbox.go); ring
 //	ring      if rung is clear and swapping it in succeeds: push the house on its
 //	          owner's rungs, wake that worker
 //	take      swap out the rungs; for each, rungNext read first: if it is mine,
@@ -68,18 +68,28 @@ func (s *Stack) post() *Worker {
 	if lane == Replies {
 		h = s.back
 	}
-	for {
-		invariant.Point("inbox.push")
-		old := h.inbox.Load()
-		s.next = old
-		if h.inbox.CompareAndSwap(old, s) {
-			break
-		}
-	}
+	h.push(s, s)
 	if lane == System {
 		h.urged.Store(true)
 	}
 	return h.ring()
+}
+
+// post is Stack.post of several stacks, chained from the newest to the oldest.
+func (h *House) post(newest, oldest *Stack) *Worker {
+	h.push(newest, oldest)
+	return h.ring()
+}
+
+func (h *House) push(newest, oldest *Stack) {
+	for {
+		invariant.Point("inbox.push")
+		old := h.inbox.Load()
+		oldest.next = old
+		if h.inbox.CompareAndSwap(old, newest) {
+			return
+		}
+	}
 }
 
 // ring sees to it that the owner of h finds its mail, and returns the owner if the

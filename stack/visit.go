@@ -148,6 +148,9 @@ func (h *House) waiting() int64 {
 
 // leave ends the visit of h: it is queued again if it has mail.
 func (w *Worker) leave(h *House) {
+	if w.out.to != nil {
+		w.sendOut()
+	}
 	if invariant.Enabled {
 		h.exit()
 	}
@@ -191,11 +194,14 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		s.state = running
 		w.current, w.inStep = s, true
 		y := s.by.first(h.self(), s.self())
-		if y.how != yieldEnd || s.state != ended || s.bound != nil || s.err != nil || !s.carried.Empty() || w.out.to != nil {
+		if y.how != yieldEnd || s.state != ended || s.bound != nil || s.err != nil || !s.carried.Empty() {
 			w.after(h, s, y)
 			return n
 		}
 		w.inStep = false
+		if w.out.to != nil {
+			w.sendFirst()
+		}
 		if s.by.wipe != nil {
 			s.by.wipe(s)
 		}
@@ -232,7 +238,7 @@ func (w *Worker) enter(h *House, s *Stack, f step) {
 func (w *Worker) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
 	if w.out.to != nil {
-		w.sendOut()
+		w.sendFirst()
 	}
 	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil {
 		if s.by.class == classAsk && s.back != nil {
@@ -349,7 +355,6 @@ func (w *Worker) won(h *House, s *Stack) bool {
 	s.state, w.current, w.inStep = running, s, true
 	won := s.ready(h.self(), s.self())
 	s.state, w.inStep = suspended, false
-	w.sendOut()
 	return won
 }
 
@@ -394,7 +399,6 @@ func (w *Worker) contain() {
 		return // no panic, or none of user code: it passes
 	}
 	w.inStep = false
-	w.sendOut()
 	value := recover()
 	if value == nil {
 		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine

@@ -38,7 +38,7 @@ type Worker struct {
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn
-	out     outbox     // notices of the running step to another worker
+	out     outbox     // what goes to another worker
 
 	// Written before the first turn.
 	Index      int
@@ -176,9 +176,7 @@ func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind))
 func (w *Worker) Push(h *House, s *Stack) {
 	s.to = h
 	if h.owner.Load() != w {
-		w.sendOut() // in the order of the calls
-		s.sent = w.Now
-		s.send()
+		w.sendLater(h, s)
 		return
 	}
 	if h.inbox.Load() != nil {
@@ -232,7 +230,7 @@ func (w *Worker) reply(s *Stack) {
 		if owner == nil {
 			w.answerGuest(s)
 		} else {
-			s.send()
+			w.sendLater(h, s)
 		}
 		return
 	}
@@ -284,7 +282,7 @@ func (w *Worker) Defer(d *Deferred) {
 	}
 }
 
-// RunDeferred ends the turn's deferred work.
+// RunDeferred does the turn's deferred work, and sends what was said outside visits.
 func (w *Worker) RunDeferred() {
 	for w.late != nil {
 		d := w.late
@@ -292,4 +290,5 @@ func (w *Worker) RunDeferred() {
 		d.next, d.set = nil, false
 		d.Run(d)
 	}
+	w.sendOut()
 }

@@ -1,0 +1,101 @@
+package stack
+
+// outbox is what a visit sends to one house of another worker, and has not sent yet: each
+// crossing costs both sides the lines of the inbox, so one crossing takes many messages.
+// They leave in the order in which they were sent:
+//
+//	first     the only one, while nothing else is on its way to that house (it isn't rung
+//	          for), so that its worker can begin: an ask or an answer at once, an
+//	          envelope at the end of the step
+//	full      when one more comes than outboxMax, or with envelopeMax notices in an envelope
+//	turned    when the visit sends something to another house of another worker
+//	ended     at the end of the visit
+//
+// Nothing waits in it between visits or, sent by who isn't visited, between turns.
+type outbox struct {
+	to      *House // nil: empty
+	newest  *Stack // chained by next to the oldest
+	oldest  *Stack
+	n       int      // stacks
+	by      *Handler // of the notices in newest, an envelope with room; nil: it isn't one
+	letters int      // in that envelope
+}
+
+// outboxMax is how many stacks share a crossing: enough to make its price small, and few
+// enough that the other worker doesn't run dry while a long visit goes on.
+const outboxMax = 16
+
+// sendLater puts s into the outbox for h, which belongs to another worker.
+//
+//alloc:none
+func (w *Worker) sendLater(h *House, s *Stack) {
+	w.enclose(h, s)
+	w.sendFirst()
+}
+
+// enclose is sendLater without sending.
+func (w *Worker) enclose(h *House, s *Stack) {
+	s.sent = w.Now
+	o := &w.out
+	if o.to != h || o.n == outboxMax {
+		w.sendOut()
+		o.to, o.oldest = h, s
+	} else {
+		o.seal()
+		s.next = o.newest
+	}
+	o.newest = s
+	o.n++
+}
+
+// seal ends the filling of the envelope.
+func (o *outbox) seal() {
+	if o.by != nil {
+		envelopeOf(o.newest).word.Store(uint32(o.letters))
+		o.by, o.letters = nil, 0
+	}
+}
+
+// sendFirst empties the outbox if nothing else is on its way to the same house.
+func (w *Worker) sendFirst() {
+	if w.out.n == 1 && !w.out.to.rung.Load() {
+		w.sendOut()
+	}
+}
+
+// sendOut empties the outbox.
+func (w *Worker) sendOut() {
+	o := &w.out
+	if o.to == nil {
+		return
+	}
+	o.seal()
+	to, newest, oldest := o.to, o.newest, o.oldest
+	*o = outbox{}
+	if at := to.post(newest, oldest); at != nil {
+		at.wake()
+	}
+}
+
+// TellElsewhere is Begin and Push of a notice to a house of another worker.
+func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
+	o := &w.out
+	if o.by == by && o.to == h {
+		*letter[Msg](envelopeOf(o.newest), o.letters) = *msg
+		if o.letters++; o.letters == envelopeMax {
+			w.sendOut()
+		}
+		return
+	}
+	if by.mail == nil {
+		s := w.Begin(by)
+		*Message[Msg](s) = *msg
+		w.Push(h, s)
+		return
+	}
+	s := stackOf(w.Shard.Take(by.mail.kind))
+	s.to = h
+	w.enclose(h, s)
+	o.by, o.letters = by, 1
+	*letter[Msg](envelopeOf(s), 0) = *msg
+}
