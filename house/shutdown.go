@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -36,17 +37,14 @@ func (s *System) shutdown(ctx context.Context, drains []func(context.Context) er
 }
 
 // close enters the closing phase and returns the houses to stop.
-func (s *System) close() (all []*stack.House) {
+func (s *System) close() []*stack.House {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.phase = closing
-	if s.count == 0 {
+	if s.houses.count == 0 {
 		close(s.empty)
 	}
-	for h := s.first; h != nil; h = h.Register.Next {
-		all = append(all, h)
-	}
-	return all
+	return s.houses.last(math.MaxInt)
 }
 
 // abandonedMax is how many actors an error names.
@@ -57,11 +55,11 @@ func (s *System) abandoned() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
-	for h := s.first; h != nil && len(names) < abandonedMax; h = h.Register.Next {
+	for _, h := range s.houses.last(abandonedMax) {
 		names = append(names, fmt.Sprintf("#%d", h.Serial()))
 	}
 	left := strings.Join(names, ", ")
-	if more := s.count - len(names); more > 0 {
+	if more := s.houses.count - len(names); more > 0 {
 		left += fmt.Sprintf(" and %d more", more)
 	}
 	return left

@@ -27,11 +27,10 @@ type System struct {
 
 	mu      sync.Mutex
 	phase   phase
-	first   *stack.House // the houses that haven't stopped, chained by Register
-	count   int          // of that chain
-	serial  uint64       // of the last house spawned
+	houses  register
+	serial  uint64 // of the last house spawned
 	drains  []func(context.Context) error
-	empty   chan struct{} // closing: closed when count is 0
+	empty   chan struct{} // closing: closed when the last house has stopped
 	closed  chan struct{} // closed: Shutdown's work is over
 	outcome error         // of Shutdown; written before closed is closed
 
@@ -143,29 +142,15 @@ func (s *System) settle(h *stack.House, w *Worker) {
 		h.Close()
 		return
 	}
-	if h.Register.Next = s.first; s.first != nil {
-		s.first.Register.Prev = h
-	}
-	s.first = h
-	s.count++
+	s.houses.add(h)
 }
 
-// remove takes a stopped house off the chain.
+// remove forgets a stopped house.
 func (s *System) remove(h *stack.House) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &h.Register
-	if r.Prev != nil {
-		r.Prev.Register.Next = r.Next
-	} else {
-		s.first = r.Next
-	}
-	if r.Next != nil {
-		r.Next.Register.Prev = r.Prev
-	}
-	r.Prev, r.Next = nil, nil
-	s.count--
-	if s.phase == closing && s.count == 0 {
+	s.houses.remove(h)
+	if s.phase == closing && s.houses.count == 0 {
 		close(s.empty)
 	}
 }
@@ -174,7 +159,7 @@ func (s *System) remove(h *stack.House) {
 func (s *System) Actors() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.count
+	return s.houses.count
 }
 
 // OnShutdown has f called when Shutdown begins, before actors stop: the place to

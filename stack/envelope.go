@@ -28,23 +28,31 @@ import (
 type envelope struct {
 	Stack
 	word atomic.Uint32
-	read int // by the receiver: how many messages have been handled, or are
+}
+
+// opening is how far a house has come with the envelope that is first in its lane of
+// calls. It isn't in the envelope, whose lines the sender writes.
+type opening struct {
+	since uint32 // the low bits of Worker.handled when it began to rest
+	read  uint8  // how many messages have been handled, or are
+	seen  uint8  // how many the word counted at the last look
+	rests uint8  // visits without a look since all that was seen has been handled
 }
 
 const (
-	// envelopeMax is how many messages share the price of one crossing: at 16 it is a
-	// small part of what handling them costs.
-	envelopeMax = 16
-	// letterMax is the size of the largest message that goes by envelope, in bytes.
-	letterMax = 64
+	// envelopeBytes is how long the messages of an envelope are together, at most: enough
+	// to make the price of a crossing a small part of what handling them costs.
+	envelopeBytes = 1 << 10
+	// letterMin and letterMax are the fewest and the most that an envelope takes.
+	letterMin, letterMax = 16, 64
 
 	envelopeClosed = 1 << 31
 )
 
-// envelopeFor is the envelope of one type of message.
-type envelopeFor[Msg any] struct {
+// envelopeFor is the envelope of one type of message. Letters is an array of them.
+type envelopeFor[Letters any] struct {
 	envelope
-	letters [envelopeMax]Msg
+	letters Letters
 }
 
 func envelopeOf(s *Stack) *envelope { return (*envelope)(unsafe.Pointer(s)) }
@@ -55,9 +63,21 @@ func (e *envelope) close() int {
 	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)
 }
 
-// newMail makes the handler of the envelopes for the messages of by.
+// newMail makes the handler of the envelopes for the messages of by; nil if they are too
+// long.
 func newMail[Msg any](by *Handler) *Handler {
-	m := &Handler{class: classNotice, title: "envelope of " + by.Name()}
+	var probe Msg
+	switch n := max(1, unsafe.Sizeof(probe)); {
+	case n <= envelopeBytes/letterMax:
+		return newMailFor[Msg, [letterMax]Msg](by, letterMax)
+	case n <= envelopeBytes/letterMin:
+		return newMailFor[Msg, [letterMin]Msg](by, letterMin)
+	}
+	return nil
+}
+
+func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
+	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max}
 	m.unpack = func(w *Worker, e *envelope, i int) *Stack {
 		o := w.Shard.TakeFree(by.kind)
 		if o == nil {
@@ -69,16 +89,17 @@ func newMail[Msg any](by *Handler) *Handler {
 		return c
 	}
 	m.kind = pool.NewKind(m.title,
-		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Msg]{}), Fixed: fixedSize},
+		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Letters]{}), Fixed: fixedSize},
 		func() *pool.Object {
-			e := new(envelopeFor[Msg])
+			e := new(envelopeFor[Letters])
 			e.by = m
 			return &e.Object
 		},
 		func(o *pool.Object) {
-			e := (*envelopeFor[Msg])(unsafe.Pointer(o))
-			e.next, e.to, e.sent, e.read = nil, nil, 0, 0
-			clear(e.letters[:e.word.Load()&^envelopeClosed]) // the others are the sender's
+			e := envelopeOf(stackOf(o))
+			e.next, e.to, e.sent = nil, nil, 0
+			// The others are the sender's.
+			clear(unsafe.Slice(letter[Msg](e, 0), e.word.Load()&^envelopeClosed))
 		}).Keeps().Shared()
 	return m
 }
@@ -87,14 +108,21 @@ func newMail[Msg any](by *Handler) *Handler {
 // goes ahead and n, which it returns the rest of, isn't used up. Each has a stack of its own
 // while it is handled: the same one, most often.
 func (w *Worker) open(h *House, e *envelope, n int) int {
+	o := &h.opening
 	for {
-		if e.read == int(e.word.Load()&^envelopeClosed) && e.read == e.close() {
-			h.lanes[Calls].pop()
-			w.Shard.Put(&e.Object)
-			return n
+		if o.read == o.seen {
+			if w.rests(h, e) {
+				return 1
+			}
+			if !o.look(e) {
+				*o = opening{}
+				h.lanes[Calls].pop()
+				w.Shard.Put(&e.Object)
+				return n
+			}
 		}
-		c := e.by.unpack(w, e, e.read)
-		e.read++
+		c := e.by.unpack(w, e, int(o.read))
+		o.read++
 		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, c)
@@ -107,31 +135,73 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 	}
 }
 
-// letters are the envelopes of a stripe that may be open: for each house, in a place by
-// its number, the one that it pushed last, if nothing else was sent there since.
+// look finds out how many messages there are now. If there are no more than at the last
+// look it closes the envelope, and reports false.
+func (o *opening) look(e *envelope) bool {
+	n := uint8(e.word.Load() &^ envelopeClosed)
+	if n == o.seen {
+		n = uint8(e.close())
+	}
+	more := n > o.seen
+	o.seen, o.rests = n, 0
+	return more
+}
+
+// restMax is how often a house is visited for nothing before the next look into its
+// envelope, if its worker has nothing else to do: some two microseconds. A worker that looked
+// after each message would take the lines of the envelope from a sender that is about
+// to write the next one, and close it for want of a message.
+const restMax = 12
+
+// rests reports whether to leave e alone in this visit.
+func (w *Worker) rests(h *House, e *envelope) bool {
+	o := &h.opening
+	if o.read == 0 || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
+		return false
+	}
+	if o.rests == 0 {
+		o.since = uint32(w.handled)
+	} else if o.since != uint32(w.handled) {
+		return false // there was something else to do meanwhile
+	}
+	o.rests++
+	if w.rested == nil {
+		w.rested = h
+	}
+	return true
+}
+
+// letters are the notices of a stripe that went last: for each house, in a place by its
+// number, by what handler they were, if nothing else was sent there since.
 type letters [8]struct {
 	to *House
-	e  *envelope
+	by *Handler
+	e  *envelope // that may be open; nil: there is none yet
 }
 
 // forget is called when something else is sent to h.
 func (l *letters) forget(h *House) {
 	if p := &l[h.serial%uint64(len(l))]; p.to == h {
-		p.to, p.e = nil, nil
+		p.to, p.by, p.e = nil, nil, nil
 	}
 }
 
-// open returns the envelope in which the next message of by for h has a place, and that
-// place; nil if there is none.
-func (l *letters) open(h *House, by *Handler) (e *envelope, i int) {
+// follows reports whether a notice of by follows others to h, and returns the envelope in
+// which it has a place, and that place; nil if there is none. A notice that follows none
+// goes in a stack of its own: most houses get no more of a sender at a time.
+func (l *letters) follows(h *House, by *Handler) (e *envelope, i int, yes bool) {
 	p := &l[h.serial%uint64(len(l))]
-	if p.to != h || p.e.by != by.mail {
-		return nil, 0
+	if p.to != h || p.by != by {
+		p.to, p.by, p.e = h, by, nil
+		return nil, 0, false
 	}
-	if i = int(p.e.word.Load()); i >= envelopeMax { // it is full, or closed
-		return nil, 0
+	if p.e == nil {
+		return nil, 0, true
 	}
-	return p.e, i
+	if i = int(p.e.word.Load()); i >= by.mail.max { // it is full, or closed
+		return nil, 0, true
+	}
+	return p.e, i, true
 }
 
 // start has e, which was just taken for h, be the one that is open. The first message
@@ -139,11 +209,10 @@ func (l *letters) open(h *House, by *Handler) (e *envelope, i int) {
 func (l *letters) start(h *House, e *envelope) {
 	for i := range l {
 		if l[i].e == e { // from another life of it
-			l[i].to, l[i].e = nil, nil
+			l[i].e = nil
 		}
 	}
-	p := &l[h.serial%uint64(len(l))]
-	p.to, p.e = h, e
+	l[h.serial%uint64(len(l))].e = e
 	e.to = h
 	e.word.Store(1)
 }
@@ -157,7 +226,8 @@ func (e *envelope) add(i int) bool {
 
 // letter returns the i-th place.
 func letter[Msg any](e *envelope, i int) *Msg {
-	return &(*envelopeFor[Msg])(unsafe.Pointer(e)).letters[i]
+	first := &(*envelopeFor[[1]Msg])(unsafe.Pointer(e)).letters[0]
+	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
 // Tell sends a notice.
@@ -179,7 +249,14 @@ func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 
 // tellLocked is Tell with the stripe locked. It returns a worker for the caller to wake.
 func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *Msg) *Worker {
-	if e, i := t.letters.open(h, by); e != nil {
+	e, i, follows := t.letters.follows(h, by)
+	if !follows {
+		t.any.Store(true)
+		s := g.Begin(h, by)
+		*Message[Msg](s) = *msg
+		return s.post()
+	}
+	if e != nil {
 		at := letter[Msg](e, i)
 		*at = *msg
 		if e.add(i) {
@@ -188,9 +265,8 @@ func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *
 		var zero Msg
 		*at = zero
 	}
-	e := envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
+	e = envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
 	t.letters.start(h, e)
-	t.any.Store(true)
 	*letter[Msg](e, 0) = *msg
 	return e.post()
 }

@@ -211,3 +211,58 @@ func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
 	}
 	// newHand's balance finds what is not home.
 }
+
+// A worker with nothing else to do leaves an open envelope alone for a while, then closes it.
+func TestEnvelopeRests(t *testing.T) {
+	h := newHand(t, 1)
+	w, r, other := h.workers[0], &reader{}, &reader{}
+	to, beside := settleOn(h, 0, r), settleOn(h, 0, other)
+	n := 0
+	say := func() {
+		Tell(&h.guests, to, readWords, &words{0, n})
+		n++
+	}
+	open := func() { // leaves it open with all of its messages handled
+		h.settle()
+		say()
+		say()
+		h.turn(0)
+		require.Len(t, r.got, n)
+		require.False(t, w.Idle())
+	}
+
+	open()
+	say()
+	h.turn(0)
+	require.Len(t, r.got, n-1, "it rests")
+	for range restMax {
+		h.turn(0)
+	}
+	require.Len(t, r.got, n, "it was looked into")
+
+	open()
+	say()
+	tell(h, beside, readWords, words{})
+	h.turn(0)
+	h.turn(0)
+	require.Len(t, r.got, n, "there was something else to do")
+
+	open()
+	say()
+	c := h.guests.Call(to, readAsk)
+	h.guests.Send(c)
+	h.turn(0)
+	require.True(t, c.Ready(), "what stands behind it doesn't wait")
+	require.Len(t, r.got, n+1)
+	require.NoError(t, h.guests.Finish(c))
+	h.guests.Done(c)
+	r.got = r.got[:n]
+
+	open()
+	turns := 0
+	for ; !w.Idle(); turns++ {
+		h.turn(0)
+	}
+	require.LessOrEqual(t, turns, restMax+1)
+	require.Zero(t, to.opening)
+}

@@ -40,27 +40,25 @@ type House struct {
 	lanes   [lanes]queue
 	fired   future.Queue // promises whose time came
 	ahead   int32        // Invariant: the stacks in the lanes before Calls, and the fired promises
+	urged   atomic.Bool  // others': a system message was sent, so the visit under way looks into the inbox
 	next    *House       // ready queue
 	prev    *House       // ready queue
-	ready   bool         // queued or being visited
-	hot     bool         // queued among the houses with replies, or being visited
-	phase   phase
-	urged   atomic.Bool // others': a system message was sent, so the visit under way looks into the inbox
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset
-	wrapped bool   // lastID went through 0: an id may be in use still
 	readyAt int64  // the worker's clock when the house became ready, ns
-	actor   any    // the user's struct: always a pointer
+	opening opening
+	ready   bool // queued or being visited
+	hot     bool // queued among the houses with replies, or being visited
+	phase   phase
+	wrapped bool // lastID went through 0: an id may be in use still
+	actor   any  // the user's struct: always a pointer
 	make    func() unsafe.Pointer
 	Hooks   Hooks // of its life cycle; nil: none
 
 	// Written by the system, under its lock.
-	Register Register
-	serial   uint64
+	Slot   uint32 // its place in the register of its system
+	serial uint64
 }
-
-// Register is a house's place among the houses of its system.
-type Register struct{ Prev, Next *House }
 
 // Hooks are the ends of an actor's life. They run in a turn of the owner.
 type Hooks interface {

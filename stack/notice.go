@@ -40,9 +40,7 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield) *Ha
 		if hasPointers(reflect.TypeFor[Msg]()) {
 			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}
-		if unsafe.Sizeof(NoticeStack[Msg]{})-unsafe.Sizeof(Stack{}) <= letterMax {
-			h.mail = newMail[Msg](h)
-		}
+		h.mail = newMail[Msg](h)
 	}
 	return h
 }

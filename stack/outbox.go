@@ -5,9 +5,9 @@ package stack
 // They leave in the order in which they were sent:
 //
 //	first     the only one, while nothing else is on its way to that house (it isn't rung
-//	          for), so that its worker can begin: an ask or an answer at once, an
-//	          envelope at the end of the step
-//	full      when one more comes than outboxMax, or with envelopeMax notices in an envelope
+//	          for), so that its worker can begin: an ask or an answer at once, small
+//	          notices at the end of the step
+//	full      when one more comes than outboxMax, or with as many notices as an envelope takes
 //	turned    when the visit sends something to another house of another worker
 //	ended     at the end of the visit
 //
@@ -17,8 +17,8 @@ type outbox struct {
 	newest  *Stack // chained by next to the oldest
 	oldest  *Stack
 	n       int      // stacks
-	by      *Handler // of the notices in newest, an envelope with room; nil: it isn't one
-	letters int      // in that envelope
+	by      *Handler // of newest, if that is a lone notice which an envelope may follow, or
+	letters int      // an envelope with room, and so many notices in it
 }
 
 // outboxMax is how many stacks share a crossing: enough to make its price small, and few
@@ -50,10 +50,10 @@ func (w *Worker) enclose(h *House, s *Stack) {
 
 // seal ends the filling of the envelope.
 func (o *outbox) seal() {
-	if o.by != nil {
+	if o.letters > 0 {
 		envelopeOf(o.newest).word.Store(uint32(o.letters))
-		o.by, o.letters = nil, 0
 	}
+	o.by, o.letters = nil, 0
 }
 
 // sendFirst empties the outbox if nothing else is on its way to the same house.
@@ -80,22 +80,26 @@ func (w *Worker) sendOut() {
 // TellElsewhere is Begin and Push of a notice to a house of another worker.
 func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
 	o := &w.out
-	if o.by == by && o.to == h {
-		*letter[Msg](envelopeOf(o.newest), o.letters) = *msg
-		if o.letters++; o.letters == envelopeMax {
-			w.sendOut()
-		}
-		return
-	}
-	if by.mail == nil {
+	if o.by != by || o.to != h {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
-		w.Push(h, s)
+		if by.mail == nil {
+			w.Push(h, s)
+			return
+		}
+		s.to = h
+		w.enclose(h, s)
+		o.by = by
 		return
 	}
-	s := stackOf(w.Shard.Take(by.mail.kind))
-	s.to = h
-	w.enclose(h, s)
-	o.by, o.letters = by, 1
-	*letter[Msg](envelopeOf(s), 0) = *msg
+	if o.letters == 0 {
+		e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
+		e.to = h
+		w.enclose(h, &e.Stack)
+		o.by = by
+	}
+	*letter[Msg](envelopeOf(o.newest), o.letters) = *msg
+	if o.letters++; o.letters == by.mail.max {
+		w.sendOut()
+	}
 }

@@ -22,7 +22,8 @@ const (
 func (w *Worker) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
-	for w.handled < end && !w.Idle() && !w.answeredLent() {
+	w.rested = nil
+	for w.handled < end && !w.Idle() && !w.done() {
 		w.guarded(end)
 	}
 	w.Count.Add(CountVisits, w.visits-visits)
@@ -30,10 +31,16 @@ func (w *Worker) Run(limit int) int {
 	return int(w.handled - handled)
 }
 
+// done reports whether Run has done enough before it has done much: a guest has its
+// answer, or the houses that are left rest.
+func (w *Worker) done() bool {
+	return w.lent != nil && w.lent.Ready() || w.rested != nil && w.rested == w.cold.head && w.hot.head == nil
+}
+
 // guarded is Run up to the first panic of user code, which it contains.
 func (w *Worker) guarded(end uint64) {
 	defer w.contain()
-	for w.handled < end && !w.answeredLent() {
+	for w.handled < end && !w.done() {
 		h := w.pick()
 		if h == nil {
 			return

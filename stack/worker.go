@@ -33,6 +33,7 @@ type Worker struct {
 	current *Stack     // its running stack, or the last that ran
 	inStep  bool       // user code runs
 	inHook  bool       // a hook of an actor's life runs
+	rested  *House     // in this Run, the first that left an envelope alone
 	lent    *Call      // a guest runs the turn, until this is answered; nil: none
 	Heard   bool       // something came from another worker or a guest; the loop clears it
 	urgents int        // replies in a row in this visit while calls waited
@@ -217,9 +218,6 @@ func (w *Worker) Tell(h *House, by *Handler) *Stack {
 // it is answered, and a visit handles one message, as none but those before the answer
 // are the guest's business.
 func (w *Worker) Lent(c *Call) { w.lent = c }
-
-// answeredLent reports whether a guest's turn has done what the guest wants.
-func (w *Worker) answeredLent() bool { return w.lent != nil && w.lent.Ready() }
 
 // reply delivers an answer that ended on this worker to the house, or guest, that asked.
 func (w *Worker) reply(s *Stack) {
