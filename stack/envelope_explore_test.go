@@ -14,10 +14,12 @@ func TestEnvelopeClosedWhileAGuestAdds(t *testing.T) {
 	h := newHand(t, 1)
 	k := &tallier{}
 	house := settleOn(h, 0, k)
-	Tell(&h.guests, house, tallierAdd, &words{0, 0})
-	at(t, "envelope.add", func() { h.turn(0) })
-	Tell(&h.guests, house, tallierAdd, &words{0, 1})
+	for n := range 2 { // the second is in an envelope
+		Tell(&h.guests, house, tallierAdd, &words{0, n})
+	}
+	at(t, "envelope.add", h.settle)
 	Tell(&h.guests, house, tallierAdd, &words{0, 2})
+	require.Equal(t, 2, k.next[0])
 	h.settle()
 	require.Equal(t, 3, k.next[0])
 	require.Empty(t, k.wrong)
@@ -29,9 +31,11 @@ func TestGuestAddsBeforeTheEnvelopeCloses(t *testing.T) {
 	h := newHand(t, 1)
 	k := &tallier{}
 	house := settleOn(h, 0, k)
-	Tell(&h.guests, house, tallierAdd, &words{0, 0})
-	at(t, "envelope.close", func() { Tell(&h.guests, house, tallierAdd, &words{0, 1}) })
-	h.turn(0)
-	require.Equal(t, 2, k.next[0], "nobody rings for it")
+	for n := range 2 {
+		Tell(&h.guests, house, tallierAdd, &words{0, n})
+	}
+	at(t, "envelope.close", func() { Tell(&h.guests, house, tallierAdd, &words{0, 2}) })
+	h.settle()
+	require.Equal(t, 3, k.next[0], "nobody rings for it")
 	require.Empty(t, k.wrong)
 }
