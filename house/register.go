@@ -8,43 +8,42 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // of the time when there were most.
 type register struct {
 	chunks []*chunk
-	count  int // houses
-	used   int // slots that have been taken. Invariant: count of them are, the others are chained
-	free   int // 1 + the first of that chain; 0: there is none
+	used   int // slots that have been taken
+	free   int // how many of them are free. Invariant: free <= used
 }
 
 const chunkSize = 512
 
 type chunk struct {
-	houses [chunkSize]*stack.House // nil: the slot is free
-	next   [chunkSize]uint32       // free slots: as register.free
+	houses [chunkSize]*stack.House // of its slots; nil: free
+	free   [chunkSize]uint32       // a part of the stack of free slots
 }
+
+// count returns how many houses there are.
+func (r *register) count() int { return r.used - r.free }
 
 // add gives h a slot.
 func (r *register) add(h *stack.House) {
-	slot := r.free - 1
-	if slot >= 0 {
-		r.free = int(r.chunk(slot).next[slot%chunkSize])
+	slot := r.used
+	if r.free > 0 {
+		r.free--
+		slot = int(r.chunk(r.free).free[r.free%chunkSize])
 	} else {
-		slot = r.used
-		r.used++
 		if slot == len(r.chunks)*chunkSize {
 			r.chunks = append(r.chunks, new(chunk))
 		}
+		r.used++
 	}
 	h.Slot = uint32(slot)
 	r.chunk(slot).houses[slot%chunkSize] = h
-	r.count++
 }
 
 // remove frees the slot of h.
 func (r *register) remove(h *stack.House) {
 	slot := int(h.Slot)
-	c := r.chunk(slot)
-	c.houses[slot%chunkSize] = nil
-	c.next[slot%chunkSize] = uint32(r.free)
-	r.free = slot + 1
-	r.count--
+	r.chunk(slot).houses[slot%chunkSize] = nil
+	r.chunk(r.free).free[r.free%chunkSize] = h.Slot
+	r.free++
 }
 
 func (r *register) chunk(slot int) *chunk { return r.chunks[slot/chunkSize] }

@@ -32,7 +32,7 @@ func TestRegister(t *testing.T) {
 			}
 			most = max(most, len(list))
 		}
-		require.Equal(t, len(list), r.count, "seed %d", seed)
+		require.Equal(t, len(list), r.count(), "seed %d", seed)
 		require.Equal(t, most, r.used, "seed %d", seed)
 		want := map[*stack.House]bool{}
 		for _, h := range list {

@@ -41,7 +41,7 @@ func (s *System) close() []*stack.House {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.phase = closing
-	if s.houses.count == 0 {
+	if s.houses.count() == 0 {
 		close(s.empty)
 	}
 	return s.houses.last(math.MaxInt)
@@ -59,7 +59,7 @@ func (s *System) abandoned() string {
 		names = append(names, fmt.Sprintf("#%d", h.Serial()))
 	}
 	left := strings.Join(names, ", ")
-	if more := s.houses.count - len(names); more > 0 {
+	if more := s.houses.count() - len(names); more > 0 {
 		left += fmt.Sprintf(" and %d more", more)
 	}
 	return left

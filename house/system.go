@@ -150,7 +150,7 @@ func (s *System) remove(h *stack.House) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.houses.remove(h)
-	if s.phase == closing && s.houses.count == 0 {
+	if s.phase == closing && s.houses.count() == 0 {
 		close(s.empty)
 	}
 }
@@ -159,7 +159,7 @@ func (s *System) remove(h *stack.House) {
 func (s *System) Actors() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.houses.count
+	return s.houses.count()
 }
 
 // OnShutdown has f called when Shutdown begins, before actors stop: the place to

@@ -33,7 +33,7 @@ type envelope struct {
 // opening is how far a house has come with the envelope that is first in its lane of
 // calls. It isn't in the envelope, whose lines the sender writes.
 type opening struct {
-	since uint32 // the low bits of Worker.handled when it began to rest
+	since uint16 // the low bits of Worker.handled when it began to rest
 	read  uint8  // how many messages have been handled, or are
 	seen  uint8  // how many the word counted at the last look
 	rests uint8  // visits without a look since all that was seen has been handled
@@ -160,13 +160,13 @@ func (w *Worker) rests(h *House, e *envelope) bool {
 		return false
 	}
 	if o.rests == 0 {
-		o.since = uint32(w.handled)
-	} else if o.since != uint32(w.handled) {
+		o.since = uint16(w.handled)
+	} else if o.since != uint16(w.handled) {
 		return false // there was something else to do meanwhile
 	}
 	o.rests++
 	if w.rested == nil {
-		w.rested = h
+		w.rested, w.brief = h, true
 	}
 	return true
 }

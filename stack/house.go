@@ -36,7 +36,7 @@ type House struct {
 
 	_ [16]byte // others' line ends here
 
-	// Written by the owner.
+	// Written by the owner, for each message.
 	lanes   [lanes]queue
 	fired   future.Queue // promises whose time came
 	ahead   int32        // Invariant: the stacks in the lanes before Calls, and the fired promises
@@ -49,15 +49,15 @@ type House struct {
 	opening opening
 	ready   bool // queued or being visited
 	hot     bool // queued among the houses with replies, or being visited
-	phase   phase
-	wrapped bool // lastID went through 0: an id may be in use still
-	actor   any  // the user's struct: always a pointer
+
+	// Seldom written, and read by others too.
+	actor   any // the user's struct: always a pointer
 	make    func() unsafe.Pointer
 	Hooks   Hooks // of its life cycle; nil: none
-
-	// Written by the system, under its lock.
-	Slot   uint32 // its place in the register of its system
-	serial uint64
+	serial  uint64
+	Slot    uint32 // its place in the register of its system, which writes it under a lock
+	phase   phase
+	wrapped bool // lastID went through 0: an id may be in use still
 }
 
 // Hooks are the ends of an actor's life. They run in a turn of the owner.

@@ -22,8 +22,8 @@ const (
 func (w *Worker) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
-	w.rested = nil
-	for w.handled < end && !w.Idle() && !w.done() {
+	w.rested, w.brief = nil, w.lent != nil
+	for w.handled < end && !w.Idle() && !(w.brief && w.done()) {
 		w.guarded(end)
 	}
 	w.Count.Add(CountVisits, w.visits-visits)
@@ -40,7 +40,7 @@ func (w *Worker) done() bool {
 // guarded is Run up to the first panic of user code, which it contains.
 func (w *Worker) guarded(end uint64) {
 	defer w.contain()
-	for w.handled < end && !w.done() {
+	for w.handled < end && !(w.brief && w.done()) {
 		h := w.pick()
 		if h == nil {
 			return

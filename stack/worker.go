@@ -33,6 +33,7 @@ type Worker struct {
 	current *Stack     // its running stack, or the last that ran
 	inStep  bool       // user code runs
 	inHook  bool       // a hook of an actor's life runs
+	brief   bool       // Run may be done before it has done much: see done
 	rested  *House     // in this Run, the first that left an envelope alone
 	lent    *Call      // a guest runs the turn, until this is answered; nil: none
 	Heard   bool       // something came from another worker or a guest; the loop clears it
