@@ -90,7 +90,7 @@ type noticeRoute[Msg any] struct {
 }
 
 // Notice tells from a step of s. To an actor of another worker it may leave only when
-// the step ends: a step must not wait for what it tells.
+// the visit of this actor ends, some steps later: a step must not wait for what it tells.
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
@@ -99,8 +99,8 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
 		return
 	}
 	w := stack.Of(s).Worker()
-	if c := w.Tell(p.to, p.by); c != nil {
-		*stack.Message[Msg](c) = msg
+	if at := stack.Place[Msg](w.Tell(p.to, p.by)); at != nil {
+		*at = msg
 		return
 	}
 	stack.TellElsewhere(w, p.to, p.by, &msg)

@@ -152,7 +152,7 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		p.Bound = true
 		p.Owner = &s.Object
 		p.Next = s.bound
-		s.bound = p
+		s.bound, s.used = p, true
 	}
 	at.lastID++
 	if at.lastID == 0 || at.wrapped {

@@ -109,7 +109,7 @@ type sourceStack struct{ NoticeStack[int] }
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {
-		*Message[uint64](s.Worker().Tell(a.to, sinkTake)) = 1
+		*Place[uint64](s.Worker().Tell(a.to, sinkTake)) = 1
 	}
 	return s.Return()
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -65,13 +66,13 @@ func tellFrom(w *Worker, h *House, way, from, n int) {
 	switch way {
 	case 0:
 		if c := w.Tell(h, readWords); c != nil {
-			*Message[words](c) = words{from, n}
+			*Place[words](c) = words{from, n}
 		} else {
 			TellElsewhere(w, h, readWords, &words{from, n})
 		}
 	case 1:
 		if c := w.Tell(h, readLine); c != nil {
-			*Message[line](c) = line{fmt.Sprint(from, " ", n)}
+			*Place[line](c) = line{fmt.Sprint(from, " ", n)}
 		} else {
 			TellElsewhere(w, h, readLine, &line{fmt.Sprint(from, " ", n)})
 		}
@@ -210,6 +211,45 @@ func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
 		Tell(&h.guests, house, readWords, &words{1, i})
 	}
 	// newHand's balance finds what is not home.
+}
+
+// faulty panics at every 50th number, throws at every 30th, and stops itself at 150.
+type faulty struct{ told int }
+
+func (f *faulty) add(s *NoticeStack[words]) Yield {
+	if f.told++; s.Msg.N%50 == 49 {
+		panic(s.Msg.N)
+	}
+	if s.Msg.N%30 == 29 {
+		s.Bytes(10)
+		return s.Throw(errors.New("on purpose"))
+	}
+	if s.Msg.N == 150 {
+		s.House().Stop(s.Worker().Guests)
+	}
+	return s.Return()
+}
+
+var faultyAdd = NewNotice((*faulty).add)
+
+// Notices to a house of the same worker share envelopes too, and each ends for itself.
+func TestEnvelopesInALane(t *testing.T) {
+	h := newHand(t, 1)
+	f := &faulty{}
+	to, from := settleOn(h, 0, f), settleOn(h, 0, &writer{})
+	tell(h, from, writerWrite, func(w *Worker) {
+		for i := range 200 {
+			*Place[words](w.Tell(to, faultyAdd)) = words{0, i}
+		}
+	})
+	h.settle()
+	require.Equal(t, 151, f.told, "the others are dead letters")
+	require.Len(t, h.drivers[0].failed, 3+4)
+	h.workers[0].Count.Publish()
+	require.EqualValues(t, 49, h.workers[0].Count.Load(CountDeadLetter))
+	for _, u := range h.workers[0].Shard.Usage() {
+		require.LessOrEqual(t, u.Made, 4, u.Name)
+	}
 }
 
 // A worker with nothing else to do leaves an open envelope alone for a while, then closes it.

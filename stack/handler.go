@@ -26,19 +26,21 @@ type Handler struct {
 	first  step
 	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
 	kind   *pool.Kind
-	offset int                                        // of the Stack in the user's struct, in bytes
-	batch  *Handler                                   // non-nil: messages of this handler are run in stacks of batch
-	max    int                                        // batch: members at most; envelopes: messages at most
-	title  string                                     // name of a handler without a first step
-	work   func(ctx context.Context, s *Stack)        // a job: what the goroutine does
-	tick   step                                       // owned stacks: the step after an answer; fans: the one after the answers
-	won    predicate                                  // fans: asked after each answer; nil: all are waited for
-	finish func(s *Stack)                             // classOwned: called at the end, on the owner of the house, in place of sending home
-	lean   bool                                       // notices: no locals, and a message without Release
-	wipe   func(s *Stack)                             // lean: clears the message; nil: it holds no pointers
-	mail   *Handler                                   // lean: of the envelopes; nil: messages are too long for them
-	unpack func(w *Worker, e *envelope, i int) *Stack // envelopes: puts the i-th message into a stack
-	twin   *Handler                                   // lean: the same that isn't, for calls that a gauge counts
+	offset int                                 // of the Stack in the user's struct, in bytes
+	batch  *Handler                            // non-nil: messages of this handler are run in stacks of batch
+	max    int                                 // batch: members at most; envelopes: messages at most
+	title  string                              // name of a handler without a first step
+	work   func(ctx context.Context, s *Stack) // a job: what the goroutine does
+	tick   step                                // owned stacks: the step after an answer; fans: the one after the answers
+	won    predicate                           // fans: asked after each answer; nil: all are waited for
+	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
+	lean   bool                                // notices: no locals, and a message without Release
+	wipe   func(s *Stack)                      // lean: clears the message; nil: it holds no pointers
+	mail   *Handler                            // lean: of the envelopes; nil: messages are too long for them
+	opens  *Handler                            // envelopes: whose messages they hold
+	unpack func(s *Stack, e *envelope, i int)  // envelopes: puts the i-th message into a stack
+	size   uintptr                             // envelopes: of a message, in bytes
+	twin   *Handler                            // lean: the same that isn't, for calls that a gauge counts
 }
 
 // Name returns the first step's name, as in "main.(*Cache).get".

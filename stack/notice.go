@@ -69,5 +69,8 @@ func (s *Stack) checkLean() {
 	}
 }
 
+// Place returns what Worker.Tell returned as the message's place.
+func Place[Msg any](p unsafe.Pointer) *Msg { return (*Msg)(p) }
+
 // Message returns the message in c, which a handler of NoticeStack[Msg]s made.
 func Message[Msg any](c *Stack) *Msg { return &(*NoticeStack[Msg])(unsafe.Pointer(c)).Msg }

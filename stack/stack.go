@@ -56,6 +56,7 @@ type Stack struct {
 	// Written by the callee's owner, from dequeue to the push home.
 	state state
 	mode  mode
+	used  bool // it asked, carries bytes or threw: more is to be cleared than its message
 
 	// cancelled is stored by the asker's owner while its promise stands, and
 	// loaded by the callee's owner; see abandon.
@@ -121,6 +122,7 @@ func (s *Stack) Suspended() bool { return s.state == suspended }
 // longer needed by the asker. It is where a reply's bytes are put, as a reply
 // never aliases the actor's state. Only a step of s may call it.
 func (s *Stack) Bytes(n int) []byte {
+	s.used = true
 	return s.carried.Carry(&s.Worker().Shard, n).B()
 }
 
@@ -147,7 +149,7 @@ func (s *Stack) Throw(err error) Yield {
 		panic("stack: Throw of a nil error")
 	}
 	y := s.finish()
-	s.err = err
+	s.used, s.err = true, err
 	return y
 }
 

@@ -200,8 +200,7 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		}
 		s.state = running
 		w.current, w.inStep = s, true
-		y := s.by.first(h.self(), s.self())
-		if y.how != yieldEnd || s.state != ended || s.bound != nil || s.err != nil || !s.carried.Empty() {
+		if y := s.by.first(h.self(), s.self()); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
 			return n
 		}
@@ -212,10 +211,7 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		if s.by.wipe != nil {
 			s.by.wipe(s)
 		}
-		if invariant.Enabled {
-			s.checkLean()
-		}
-		s.state, s.to, s.sent = idle, nil, 0 // all that was written since it was taken, but the message
+		s.blank()
 		if !w.Shard.PutHere(&s.Object) {
 			w.Shard.PutClear(&s.Object)
 		}
@@ -232,6 +228,20 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 			w.Trace(h, s)
 		}
 	}
+}
+
+// odd reports whether a step of a lean handler, which said that it has ended, did more
+// than lean and open clear.
+func (s *Stack) odd() bool {
+	return s.state != ended || s.used
+}
+
+// blank clears all that was written since s was taken, but the message.
+func (s *Stack) blank() {
+	if invariant.Enabled {
+		s.checkLean()
+	}
+	s.state, s.to, s.sent = idle, nil, 0
 }
 
 // enter goes on with a suspended stack.

@@ -190,31 +190,6 @@ func (w *Worker) Push(h *House, s *Stack) {
 	}
 }
 
-// Tell is Begin and Push of a notice in one call, if h belongs to w; otherwise it returns nil,
-// and TellElsewhere does it. The caller writes the message into the stack returned
-// before it calls anything else.
-//
-//alloc:none
-func (w *Worker) Tell(h *House, by *Handler) *Stack {
-	if h.owner.Load() != w {
-		return nil
-	}
-	o := w.Shard.TakeFree(by.kind)
-	if o == nil {
-		o = w.Shard.Miss(by.kind)
-	}
-	s := stackOf(o)
-	s.to = h
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
-	}
-	h.lanes[Calls].push(s)
-	if !h.ready {
-		w.makeReady(h)
-	}
-	return s
-}
-
 // Lent begins, or with nil ends, the turns of a guest that waits for c: Run stops when
 // it is answered, and a visit handles one message, as none but those before the answer
 // are the guest's business.
