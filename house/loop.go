@@ -67,11 +67,32 @@ func (w *Worker) exit() {
 // The network doesn't need it: it wakes a worker for less than spinning costs.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
+		if !w.hot.Heard || w.system.config.Spin <= 0 {
+			return false
+		}
 		w.idleAt = w.hot.Now
-		return w.hot.Heard && w.system.config.Spin > 0
 	}
 	idle, limit := w.hot.Now-w.idleAt, int64(w.system.config.Spin)
-	return idle < limit && (idle < shortSpin || w.spinsLong || w.startLongSpin())
+	if idle >= limit || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
+		return false
+	}
+	w.watch()
+	return true
+}
+
+// watchMax is how often a worker looks for mail before its next turn: as long as two
+// readings of the clock, without which those looks do.
+const watchMax = 100
+
+// watch waits for mail for a moment.
+func (w *Worker) watch() {
+	w.hot.Now = w.system.config.Clock()
+	w.timely = true
+	for range watchMax {
+		if w.hot.Pending() {
+			return
+		}
+	}
 }
 
 // shortSpin is how long all workers may spin at the same time, ns.

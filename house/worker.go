@@ -32,6 +32,7 @@ type Worker struct {
 	idleAt int64 // since when there is nothing to do; 0: there is
 	wakeAt int64 // when the loop, parked, wakes by itself
 
+	timely    bool // the clock was just read
 	spinsLong bool // it is one of the system's longSpinners
 
 	queued    stat.Histogram // how long ready houses waited for their visit
@@ -77,7 +78,10 @@ func (w *Worker) Turn() (busy bool) {
 		defer w.hot.Exit()
 	}
 	hot := &w.hot
-	hot.Now = w.system.config.Clock()
+	if !w.timely {
+		hot.Now = w.system.config.Clock()
+	}
+	w.timely = false
 	w.turns++
 	hot.TakeRungs()
 	w.endLongSpin()

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/prefetch"
 )
 
 // phase is a house's life.
@@ -29,12 +30,11 @@ type House struct {
 	inbox    atomic.Pointer[Stack] // what others pushed, newest first
 	rung     atomic.Bool           // this house stands on one worker's chain of rungs
 	rungNext *House                // belongs to that chain
-	owner    atomic.Pointer[Worker]
-	ghost    atomic.Int32 // in invariant builds: 1 while its owner visits it
-	gone     atomic.Bool  // it has stopped; stored by the owner, for routers
+	ghost    atomic.Int32          // in invariant builds: 1 while its owner visits it
+	gone     atomic.Bool           // it has stopped; stored by the owner, for routers
 	gauge    atomic.Pointer[Gauge]
 
-	_ [16]byte // others' line ends here
+	_ [24]byte // others' line ends here
 
 	// Written by the owner, for each message.
 	lanes   [lanes]queue
@@ -50,10 +50,11 @@ type House struct {
 	ready   bool // queued or being visited
 	hot     bool // queued among the houses with replies, or being visited
 
-	// Seldom written, and read by others too.
+	// Seldom written, and read by others too: a line that stays with all of them.
 	actor   any // the user's struct: always a pointer
 	make    func() unsafe.Pointer
 	Hooks   Hooks // of its life cycle; nil: none
+	owner   atomic.Pointer[Worker]
 	serial  uint64
 	Slot    uint32 // its place in the register of its system, which writes it under a lock
 	phase   phase
@@ -97,6 +98,9 @@ func (h *House) Actor() any { return h.actor }
 
 // Waiting returns the number of answers that the actor waits for. Only the owner may call it.
 func (h *House) Waiting() int { return h.table.Len() }
+
+// fetch has the line come that others wrote.
+func (h *House) fetch() { prefetch.Write(unsafe.Pointer(h)) }
 
 // self returns the actor as every step takes it.
 func (h *House) self() unsafe.Pointer {

@@ -132,12 +132,14 @@ func (w *Worker) wake() {
 //
 //alloc:none
 func (w *Worker) TakeRungs() {
-	if h := w.rungs.Load(); h == nil || h == closedRungs {
+	h := w.rungs.Load()
+	if h == nil || h == closedRungs {
 		return
 	}
+	h.fetch()
 	invariant.Point("inbox.take")
 	w.Heard = true
-	for h := w.rungs.Swap(nil); h != nil; {
+	for h = w.rungs.Swap(nil); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		if h.owner.Load() == w {
 			h.rung.Store(false)
@@ -159,6 +161,7 @@ func (w *Worker) drain(h *House) {
 	newest := h.inbox.Swap(nil)
 	var oldest *Stack
 	for newest != nil {
+		newest.fetch()
 		next := newest.next
 		newest.next = oldest
 		oldest, newest = newest, next

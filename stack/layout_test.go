@@ -110,6 +110,7 @@ func TestSizes(t *testing.T) {
 	require.Greater(t, unsafe.Sizeof(House{}), uintptr(240), "houses begin at cache lines")
 	require.EqualValues(t, 64, unsafe.Offsetof(House{}.lanes), "others write the first line only")
 	require.EqualValues(t, 192, unsafe.Offsetof(House{}.actor), "and read the last, which a visit doesn't write")
+	require.Greater(t, unsafe.Offsetof(House{}.owner), uintptr(192))
 	require.LessOrEqual(t, unsafe.Sizeof(Stack{}), uintptr(152), "a notice with a word is at most 160 bytes")
 }
 

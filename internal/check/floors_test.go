@@ -15,6 +15,7 @@ import (
 const rooms = `
 floor 0
 	internal/invariant
+	internal/prefetch
 	internal/self
 	internal/stat
 
@@ -26,7 +27,7 @@ floor 2
 	netio  -> pool
 
 floor 3
-	stack       -> future, internal/self
+	stack       -> future, internal/prefetch, internal/self
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -56,6 +56,7 @@ var raw = []permit{
 	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: "TestPart"},
 	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},
 	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: "TestTableAgainstModel"},
+	{files: "internal/prefetch/*.go", what: "unsafe", why: "an address, which is not looked at", test: "Example"},
 	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},
 	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: "TestBatchLayout"},
 	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: "TestInflight"},

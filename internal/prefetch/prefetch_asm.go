@@ -1,0 +1,15 @@
+//go:build amd64 || arm64
+
+package prefetch
+
+import "unsafe"
+
+// Read fetches the line at p, to be read.
+//
+//go:noescape
+func Read(p unsafe.Pointer)
+
+// Write fetches the line at p, to be written.
+//
+//go:noescape
+func Write(p unsafe.Pointer)
