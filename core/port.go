@@ -25,7 +25,8 @@ type route[Req any] struct {
 
 // Ask asks from a step of s: it sends req and binds f, a field of s, to the
 // answer. End the step with Suspend or one of its kin. The ask inherits what is
-// left of the deadline of s, or gets the system's default.
+// left of the deadline of s, or gets the system's default. It may leave later, as
+// a notice may.
 //
 //alloc:none
 func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {

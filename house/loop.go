@@ -80,11 +80,12 @@ func (w *Worker) spinning() bool {
 	return true
 }
 
-// watchMax is how often a worker looks for mail before its next turn: as long as two
-// readings of the clock, without which those looks do.
+// watchMax is how often watch looks: together they take about as long as a turn with
+// nothing to do.
 const watchMax = 100
 
-// watch waits for mail for a moment.
+// watch looks for mail, and for nothing else, until the next turn is due: mail that comes
+// while a turn finds nothing would wait until it has read the clock and asked the network.
 func (w *Worker) watch() {
 	w.hot.Now = w.system.config.Clock()
 	w.timely = true

@@ -8,12 +8,13 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// Notices without locals cross to another worker in envelopes: many in one object, side
-// by side. A stack for each would take several cache lines there and back, one waiting
-// for the other, and a push that contends with the receiver's swaps.
+// Notices without locals share envelopes: many in one object, side by side. A stack for
+// each would take several cache lines, which to another worker travel there and back, one
+// waiting for the other, with a push that contends with the receiver's swaps.
 //
-// An envelope stands in the inbox like a stack. A worker fills it first: see outbox.go. A
-// guest's goes at once, and is
+// An envelope stands in the inbox and in the lane like a stack. Who owns the house fills it in
+// the lane, by filled: see Worker.Tell. Another worker fills it first and then sends it closed:
+// see outbox.go. A guest's goes at once, and is
 //
 //	open    its word is the number of messages in it: the sender may add, also while it
 //	        stands in the inbox or the lane, by writing the next one and raising the word
@@ -38,7 +39,7 @@ type opening struct {
 	read  uint8  // how many messages have been handled, or are
 	seen  uint8  // how many the word counted at the last look
 	rests uint8  // visits without a look since all that was seen has been handled
-	own   bool   // it was filled by Worker.Tell
+	whole bool   // nobody else adds to it, any more
 }
 
 const (
@@ -178,23 +179,21 @@ func (w *Worker) putBlank(s *Stack) {
 // look finds out how many messages there are now. If there are no more than at the last
 // look it closes the envelope, and reports false.
 func (o *opening) look(e *envelope) bool {
+	before := o.seen
 	if e.filled > 0 {
-		o.own = true
-		if n := uint8(e.filled); n > o.seen {
-			o.seen = n
-			return true
+		o.whole = true
+		if o.seen = uint8(e.filled); o.seen == before {
+			e.word.Store(e.filled) // for clearing
+			e.filled = 0
 		}
-		e.word.Store(e.filled) // for clearing
-		e.filled = 0
-		return false
+		return o.seen > before
 	}
-	n := uint8(e.word.Load() &^ envelopeClosed)
-	if n == o.seen {
-		n = uint8(e.close())
+	word := e.word.Load()
+	if o.whole = word&envelopeClosed != 0; !o.whole && uint8(word) == before {
+		word, o.whole = uint32(e.close()), true
 	}
-	more := n > o.seen
-	o.seen, o.rests = n, 0
-	return more
+	o.seen, o.rests = uint8(word), 0
+	return o.seen > before
 }
 
 // restMax is how often a house is visited for nothing before the next look into its
@@ -206,7 +205,7 @@ const restMax = 12
 // rests reports whether to leave e alone in this visit.
 func (w *Worker) rests(h *House, e *envelope) bool {
 	o := &h.opening
-	if o.read == 0 || o.own || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
+	if o.read == 0 || o.whole || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
 		return false
 	}
 	if o.rests == 0 {
@@ -292,7 +291,7 @@ func letter[Msg any](e *envelope, i int) *Msg {
 
 // Tell is Begin and Push of a notice, if h belongs to w; otherwise it returns nil, and
 // TellElsewhere does it. It returns the place of the message, of the handler's type, into which
-// the caller writes before it calls anything else. From the second on, notices by one handler in
+// the caller writes before it calls anything else. From the third on, notices by one handler in
 // a lane share an envelope: that is less to touch than a stack each.
 //
 //alloc:none
@@ -313,7 +312,7 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 				return letterAt(e, last.by, int(i))
 			}
 			return w.tellBehind(h, by)
-		} else if last.by == by && by.mail != nil {
+		} else if last.by == by && by.mail != nil && last != q.head {
 			return w.tellBehind(h, by)
 		}
 	}

@@ -108,12 +108,13 @@ func TestEnvelopes(t *testing.T) {
 			to, n := r.IntN(3), 1+r.IntN(40)
 			switch r.IntN(4) {
 			case 0: // a step of the writer
+				way, often := r.IntN(3), 1+r.IntN(40)
 				tell(h, source, writerWrite, func(w *Worker) {
-					for range n {
-						if r.IntN(8) == 0 {
-							to = r.IntN(3)
+					for range 3 * n {
+						if r.IntN(often) == 0 {
+							to, way = r.IntN(3), r.IntN(3)
 						}
-						tellFrom(w, houses[to], min(r.IntN(12), 2), 0, note(0, to))
+						tellFrom(w, houses[to], way, 0, note(0, to))
 					}
 				})
 				h.turn(0) // so that the guest's orders are behind it in the books too
@@ -203,7 +204,7 @@ func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
 	h.workers[1].Leave()
 	tell(h, source, writerWrite, func(w *Worker) {
 		for i := range 20 {
-			tellFrom(w, house, i%2, 0, i)
+			tellFrom(w, house, i/10, 0, i)
 		}
 	})
 	h.turn(0)
@@ -250,6 +251,145 @@ func TestEnvelopesInALane(t *testing.T) {
 	for _, u := range h.workers[0].Shard.Usage() {
 		require.LessOrEqual(t, u.Made, 4, u.Name)
 	}
+}
+
+// gross is as long as a message in an envelope may be, and grosser is longer.
+type (
+	gross   [letterLong]byte
+	grosser [letterLong + 1]byte
+	glutton struct{ got []byte }
+)
+
+const letterLong = envelopeBytes / letterMin
+
+func (g *glutton) gross(s *NoticeStack[gross]) Yield {
+	g.got = append(g.got, s.Msg[0], s.Msg[letterLong-1])
+	return s.Return()
+}
+
+func (g *glutton) grosser(s *NoticeStack[grosser]) Yield {
+	g.got = append(g.got, s.Msg[0], s.Msg[letterLong])
+	return s.Return()
+}
+
+var (
+	gluttonGross   = NewNotice((*glutton).gross)
+	gluttonGrosser = NewNotice((*glutton).grosser)
+)
+
+// An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
+func TestFullEnvelopes(t *testing.T) {
+	require.Equal(t, letterMin, gluttonGross.mail.max)
+	require.Nil(t, gluttonGrosser.mail)
+	h := newHand(t, 2)
+	from := settleOn(h, 0, &writer{})
+	for worker := range 2 {
+		r, g := &reader{}, &glutton{}
+		words, grosses := settleOn(h, worker, r), settleOn(h, worker, g)
+		var want []byte
+		tell(h, from, writerWrite, func(w *Worker) {
+			for i := range 300 {
+				tellFrom(w, words, 0, 0, i)
+			}
+			for i := range byte(100) {
+				m, n := gross{i, letterLong - 1: i + 1}, grosser{i, letterLong: i + 1}
+				if at := Place[gross](w.Tell(grosses, gluttonGross)); at != nil {
+					*at = m
+				} else {
+					TellElsewhere(w, grosses, gluttonGross, &m)
+				}
+				want = append(want, i, i+1)
+				if i < 90 {
+					continue
+				}
+				if at := Place[grosser](w.Tell(grosses, gluttonGrosser)); at != nil {
+					*at = n
+				} else {
+					TellElsewhere(w, grosses, gluttonGrosser, &n)
+				}
+				want = append(want, i, i+1)
+			}
+			for _, h := range []*House{words, grosses} {
+				for s := h.lanes[Calls].head; s != nil; s = s.next {
+					require.True(t, s.by.opens == nil || int(envelopeOf(s).filled) <= s.by.max)
+				}
+			}
+		})
+		h.turn(0)
+		full := 0
+		for s := words.inbox.Load(); s != nil; s = s.next {
+			if s.by.opens != nil {
+				n := int(envelopeOf(s).word.Load() &^ envelopeClosed)
+				require.LessOrEqual(t, n, letterMax)
+				full += n / letterMax
+			}
+		}
+		require.Equal(t, 4*worker, full)
+		visits := h.workers[1].visits
+		h.settle()
+		if worker == 1 {
+			require.Less(t, h.workers[1].visits-visits, uint64(2*420/32), "nobody adds to these: they don't rest")
+		}
+		require.Len(t, r.got, 300)
+		require.Equal(t, want, g.got)
+	}
+}
+
+// Mail that is taken for order's sake is handled, also if its sender hasn't rung yet.
+func TestTellBehindMailWithoutARing(t *testing.T) {
+	h := newHand(t, 1)
+	r := &reader{}
+	to, w := settleOn(h, 0, r), h.workers[0]
+	for i := range 3 {
+		s := h.guests.Begin(to, readWords)
+		*Message[words](s) = words{1, i}
+		to.push(s, s)
+	}
+	*Place[words](w.Tell(to, readWords)) = words{0, 0}
+	h.turn(0)
+	require.Equal(t, []string{"1 0", "1 1", "1 2", "0 0"}, r.got)
+	to.ring()
+	h.settle()
+}
+
+// answerer says something before it answers.
+type answerer struct{ say func(w *Worker) }
+
+func (a *answerer) ask(s *AskStack[words, int]) Yield {
+	a.say(s.Worker())
+	return s.Return(1)
+}
+
+func (a *answerer) meanwhile(s *NoticeStack[func()]) Yield {
+	s.Msg()
+	return s.Return()
+}
+
+var (
+	answererAsk       = NewAsk((*answerer).ask)
+	answererMeanwhile = NewNotice((*answerer).meanwhile)
+)
+
+// What a guest says when it has its answer comes behind what was said before the answer.
+func TestAnswerOfAGuestWaitsForTheOutbox(t *testing.T) {
+	h := newHand(t, 2)
+	x := &reader{}
+	to := settleOn(h, 1, x)
+	a := settleOn(h, 0, &answerer{func(w *Worker) {
+		for i := range 3 {
+			tellFrom(w, to, 2, 0, i)
+		}
+	}})
+	c := h.guests.Call(a, answererAsk)
+	h.guests.Send(c)
+	tell(h, a, answererMeanwhile, func() {
+		require.True(t, c.Ready())
+		Tell(&h.guests, to, readWords, &words{9, 9})
+	})
+	h.settle()
+	require.Equal(t, []string{"0 0", "0 1", "0 2", "9 9"}, x.got)
+	require.NoError(t, h.guests.Finish(c))
+	h.guests.Done(c)
 }
 
 // A worker with nothing else to do leaves an open envelope alone for a while, then closes it.

@@ -21,11 +21,11 @@ type Guests struct {
 	stripes [pool.GuestStripes]guestStripe
 }
 
-// guestStripe is the open envelopes of the guests that share a shard.
+// guestStripe is the last notices of the guests that share a shard.
 type guestStripe struct {
 	mu      sync.Mutex
 	letters letters
-	any     atomic.Bool // there was an envelope: the caller knows of its own
+	any     atomic.Bool // letters was written to: the caller knows of its own notices
 	_       [128]byte
 }
 

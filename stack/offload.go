@@ -32,6 +32,7 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, in In, fn func(conte
 	j.Req, j.fn = in, fn
 	w := s.Worker()
 	c.to = s.to
+	w.sendOut() // as before a guest's answer: the job may speak
 	if !w.Driver.Offload(c) {
 		w.Refuse(c, ErrOverloaded)
 	}

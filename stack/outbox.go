@@ -51,7 +51,7 @@ func (w *Worker) enclose(h *House, s *Stack) {
 // seal ends the filling of the envelope.
 func (o *outbox) seal() {
 	if o.letters > 0 {
-		envelopeOf(o.newest).word.Store(uint32(o.letters))
+		envelopeOf(o.newest).word.Store(uint32(o.letters) | envelopeClosed)
 	}
 	o.by, o.letters = nil, 0
 }

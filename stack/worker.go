@@ -202,6 +202,7 @@ func (w *Worker) reply(s *Stack) {
 	w.Count.Add(CountAnswers, 1)
 	if owner := h.owner.Load(); owner != w {
 		if owner == nil {
+			w.sendOut() // the guest goes on now, and what it says comes behind what was said here
 			w.answerGuest(s)
 		} else {
 			w.sendLater(h, s)
@@ -228,9 +229,7 @@ func (w *Worker) reply(s *Stack) {
 //go:noinline
 func (w *Worker) overtaken(h *House) {
 	w.drain(h)
-	if h.ready {
-		w.promote(h)
-	}
+	w.makeReady(h) // who sent it may not have rung yet
 }
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.

@@ -1,11 +1,5 @@
 #include "textflag.h"
 
-// func Read(p unsafe.Pointer)
-TEXT ·Read(SB), NOSPLIT, $0-8
-	MOVQ p+0(FP), AX
-	PREFETCHT0 (AX)
-	RET
-
 // func Write(p unsafe.Pointer)
 TEXT ·Write(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), AX

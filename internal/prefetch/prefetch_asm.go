@@ -4,11 +4,6 @@ package prefetch
 
 import "unsafe"
 
-// Read fetches the line at p, to be read.
-//
-//go:noescape
-func Read(p unsafe.Pointer)
-
 // Write fetches the line at p, to be written.
 //
 //go:noescape
