@@ -94,7 +94,7 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	}
 	s.bound = c.Address
 	for i := range n {
-		fd, bound, err := netio.Listen(c.Network, s.bound, netio.ListenOptions{ReusePort: reuse})
+		fd, bound, err := netio.Listen(c.Network, s.bound, netio.ListenOptions{ReusePort: reuse, First: i == 0})
 		if err != nil {
 			release(listeners)
 			return nil, err

@@ -37,14 +37,24 @@ type Answers[Rep any] struct{ all []Future[Rep] }
 func (a Answers[Rep]) Len() int { return len(a.all) }
 
 // Get returns an answer: the reply, or why there is none. Bytes in the reply live as
-// long as a.
-func (a Answers[Rep]) Get(i int) (Rep, error) { return a.all[i].Get() }
+// long as a. It panics if a is dead.
+func (a Answers[Rep]) Get(i int) (Rep, error) {
+	a.alive(i)
+	return a.all[i].Get()
+}
+
+// alive panics if the stack that holds the answers has ended.
+func (a Answers[Rep]) alive(i int) {
+	if !a.all[i].Ready() {
+		panic("core: Answers are read after their end; a guest reads them in AskInto or GetInto")
+	}
+}
 
 // All ranges over the answers.
 func (a Answers[Rep]) All() func(yield func(Rep, error) bool) {
 	return func(yield func(Rep, error) bool) {
 		for i := range a.all {
-			if !yield(a.all[i].Get()) {
+			if !yield(a.Get(i)) {
 				return
 			}
 		}
@@ -54,6 +64,7 @@ func (a Answers[Rep]) All() func(yield func(Rep, error) bool) {
 // Err returns the first of the errors; nil if all replied.
 func (a Answers[Rep]) Err() error {
 	for i := range a.all {
+		a.alive(i)
 		if err := a.all[i].Promise().Err; err != nil {
 			return err
 		}

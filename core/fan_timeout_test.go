@@ -43,3 +43,29 @@ func TestPendingAnswers(t *testing.T) {
 	require.NoError(t, err)
 	ended(t, sys)
 }
+
+// A Pending is good for one Get, and Answers for as long as their function reads them.
+func TestUseAfterTheEnd(t *testing.T) {
+	sys := borrowing(t, 2, 0)
+	at := core.Spawn(sys, func() *loner { return &loner{} })
+	p := core.Begin(lonerAdd.At(at), 7)
+	n, err := p.Get()
+	require.NoError(t, err)
+	require.Equal(t, 7, n)
+	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Get() })
+	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Ready() })
+
+	g := &core.Group[loner]{}
+	g.Join(at)
+	dead, err := core.Ask(t.Context(), lonerAdd.Broadcast(g), 7)
+	require.NoError(t, err)
+	const text = "core: Answers are read after their end; a guest reads them in AskInto or GetInto"
+	require.PanicsWithValue(t, text, func() { dead.Get(0) })
+	require.PanicsWithValue(t, text, func() { dead.Err() })
+	require.PanicsWithValue(t, text, func() {
+		for range dead.All() {
+			break
+		}
+	})
+	ended(t, sys)
+}

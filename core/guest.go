@@ -9,8 +9,9 @@ import (
 // Ask asks from a goroutine that is not a worker, and blocks until the answer is
 // there or ctx ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
 // system's default holds. If the reply refers to bytes that the callee's stack
-// carries, they are dead on return: use AskInto. In a step it fails with
-// ErrBlockingOnWorker.
+// carries, or is Answers, it is dead on return: use AskInto. In a step it fails with
+// ErrBlockingOnWorker. Of a system that was never started it waits in vain. Timer, and other
+// ports without an actor, are for steps.
 //
 // A caller that finds the callee's worker parked runs the worker's turns on its own
 // goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
@@ -35,7 +36,9 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 	return nil
 }
 
-// Notice tells from a goroutine that is not a worker.
+// Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
+// ErrNoMember, of a router that has none; a message to an actor that has stopped, or whose system
+// has, is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
@@ -49,23 +52,33 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 type Pending[Rep any] struct {
 	guests *stack.Guests
 	call   *stack.Call
-	err    error // why nothing was asked
+	life   uint32 // of call: another one was begun by somebody else
+	err    error  // why nothing was asked
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once, with the
 // system's default deadline for the callee. Get, which has none of its own, must be
-// called, once.
+// called, once: what nobody gets is never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 	g, c, err := p.begin(req)
 	if err != nil {
 		return Pending[Rep]{err: err}
 	}
+	under := Pending[Rep]{guests: g, call: c, life: c.Generation()}
 	g.Send(c)
-	return Pending[Rep]{guests: g, call: c}
+	return under
 }
 
 // Ready reports whether Get returns at once.
-func (p Pending[Rep]) Ready() bool { return p.err != nil || p.call.Ready() }
+func (p Pending[Rep]) Ready() bool { return p.err != nil || p.current().Ready() }
+
+// current returns the call, unless it was freed.
+func (p Pending[Rep]) current() *stack.Call {
+	if p.call.Generation() != p.life {
+		panic("core: a Pending is used after its Get")
+	}
+	return p.call
+}
 
 // Get waits for the answer and frees it. If the reply refers to bytes that the
 // callee's stack carries, or is Answers, it is dead on return: use GetInto. In a step it
@@ -81,7 +94,7 @@ func (p Pending[Rep]) GetInto(read func(*Rep)) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err := p.guests.Finish(p.call); err != nil {
+	if err := p.guests.Finish(p.current()); err != nil {
 		return err
 	}
 	defer p.guests.Done(p.call) // whatever read does

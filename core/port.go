@@ -67,7 +67,7 @@ func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, li
 func (p Port[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {
 	switch {
 	case p.route == nil || p.to == nil && p.route.begin == nil:
-		panic("core: ask of a Port without an actor")
+		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
 	case p.to == nil:
 		return p.route.begin(req)
 	}

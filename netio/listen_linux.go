@@ -61,6 +61,22 @@ func listenTCP(network, address string, opt ListenOptions) (int, error) {
 }
 
 func bindTCP(sa unix.Sockaddr, only6 bool, opt ListenOptions) (int, error) {
+	if opt.ReusePort && opt.First {
+		fd, err := bound(sa, only6, false)
+		if err != nil {
+			return -1, err
+		}
+		unix.Close(fd)
+	}
+	fd, err := bound(sa, only6, opt.ReusePort)
+	if err != nil {
+		return -1, err
+	}
+	return listen(fd, nil, opt)
+}
+
+// bound opens a socket and binds it.
+func bound(sa unix.Sockaddr, only6, reusePort bool) (int, error) {
 	fd, err := socket(family(sa))
 	if err != nil {
 		return -1, err
@@ -70,13 +86,17 @@ func bindTCP(sa unix.Sockaddr, only6 bool, opt ListenOptions) (int, error) {
 	}
 	// So that a restarted server gets its port while old connections linger.
 	err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1))
-	if opt.ReusePort {
+	if reusePort {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
 	}
 	if err == nil {
 		err = unix.Bind(fd, sa)
 	}
-	return listen(fd, err, opt)
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 func listenUnix(path string, opt ListenOptions) (int, error) {

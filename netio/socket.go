@@ -22,6 +22,9 @@ type ListenOptions struct {
 	// address; the kernel spreads connections over them. A connection in the queue of
 	// a listener that is closed is reset. Only where CanReusePort is true.
 	ReusePort bool
+	// First makes the first of them fail if somebody else, as another process of the
+	// same user, listens there already.
+	First bool
 	// Backlog is the largest number of connections waiting for Accept. 0: as
 	// many as the system allows (net.core.somaxconn, which also bounds other values).
 	Backlog int

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/stackhouse-go/stackhouse/channel"
@@ -17,10 +18,29 @@ type codec struct {
 func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 	req.session = &c.session
 	n, err := c.decoder.Decode(in, &req.Command)
-	if n > 0 && req.Len() == 0 {
+	switch {
+	case n == 0 || err != nil:
+	case req.Len() == 0:
 		err = channel.ErrSkip
+	case speaksHTTP(req.Arg(0)):
+		err = errHTTP
 	}
 	return n, err
+}
+
+// errHTTP ends the connection of somebody else's browser, without an answer. A page may
+// have it send a request whose body is commands.
+var errHTTP = errors.New("kv: a request of HTTP")
+
+// speaksHTTP reports whether a command's name is one that only a browser sends.
+func speaksHTTP(name []byte) bool {
+	switch len(name) {
+	case len("post"):
+		return bytes.EqualFold(name, []byte("post"))
+	case len("host:"):
+		return bytes.EqualFold(name, []byte("host:"))
+	}
+	return false
 }
 
 func (c *codec) Need() int { return c.decoder.Need() }
@@ -43,7 +63,12 @@ func (c *codec) Encode(out []byte, rep *resp.Reply, err error) []byte {
 	return resp.AppendReply(out, rep)
 }
 
-func (c *codec) Refuse(out []byte, err error) []byte { return resp.AppendError(out, err.Error()) }
+func (c *codec) Refuse(out []byte, err error) []byte {
+	if err == errHTTP {
+		return out
+	}
+	return resp.AppendError(out, err.Error())
+}
 
 // failure says what went wrong within the server.
 func failure(err error) string {

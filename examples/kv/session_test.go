@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -158,4 +159,22 @@ func TestHelp(t *testing.T) {
 			require.Contains(t, sub.name, e.name+"|")
 		}
 	}
+}
+
+// TestHTTP: a browser that a page sends here gets no answer, and none of its lines is obeyed.
+func TestHTTP(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		w := openWorld(t, workers, options{})
+		for _, text := range []string{
+			"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nSET pwn 1\r\n",
+			"hOST: 127.0.0.1\r\nSET pwn 1\r\n",
+		} {
+			c := w.dial()
+			c.send([]byte(text))
+			_, err := c.next()
+			require.ErrorIs(t, err, io.EOF, text)
+			require.Empty(t, c.in)
+		}
+		require.Equal(t, "$-1", w.dial().do("GET", "pwn"))
+	})
 }

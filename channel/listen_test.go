@@ -1,0 +1,22 @@
+package channel_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+)
+
+// Two servers can't have one address by accident, though the listeners of one share it.
+func TestListenWhereAnotherListens(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		again, err := channel.Listen(w.ctx, config{Network: p.network, Address: w.server.Addr(), Codec: newLineCodec}, serve, w.fronts...)
+		require.Nil(t, again)
+		require.ErrorContains(t, err, "address already in use")
+		c := w.dial()
+		c.send("a")
+		c.expect("a")
+	})
+}
