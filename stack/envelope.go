@@ -105,8 +105,12 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 // does for all of them, unless a step does something odd with it.
 func (w *Worker) open(h *House, e *envelope, n int) int {
 	o, mail, actor := &h.opening, e.by, h.self()
-	by := mail.opens
+	by, watched := mail.opens, w.Trace != nil
+	if h.phase != open {
+		return w.dropAll(h, e, n)
+	}
 	var s *Stack
+	var self unsafe.Pointer
 	for {
 		if o.read == o.seen {
 			if w.rests(h, e) {
@@ -114,36 +118,24 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 				break
 			}
 			if !o.look(e) {
-				*o = opening{}
-				h.lanes[Calls].pop()
-				w.Shard.Put(&e.Object)
+				w.popEnvelope(h, e)
 				break
 			}
 		}
 		if s == nil {
 			s = stackOf(w.Shard.Take(by.kind))
 			s.to, s.sent = h, e.sent
+			self, w.current = s.self(), s
 		}
-		mail.unpack(s, e, int(o.read))
-		o.read++
+		i := o.read
+		o.read = i + 1
 		w.handled++
-		if w.Trace != nil {
+		mail.unpack(s, e, int(i))
+		if watched {
 			w.Trace(h, s)
 		}
-		if h.phase != open {
-			w.drop(h, s)
-			s = nil
-			if n--; n == 0 {
-				return 1
-			}
-			continue
-		}
-		s.state = running
-		if w.current != s {
-			w.current = s
-		}
-		w.inStep = true
-		if y := by.first(actor, s.self()); y.how != yieldEnd || s.odd() {
+		s.state, w.inStep = running, true
+		if y := by.first(actor, self); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
 			s = nil
 		} else {
@@ -174,6 +166,34 @@ func (w *Worker) putBlank(s *Stack) {
 	}
 	s.blank()
 	w.Shard.PutClear(&s.Object)
+}
+
+// dropAll is open for a house that has stopped.
+func (w *Worker) dropAll(h *House, e *envelope, n int) int {
+	o := &h.opening
+	for ; n > 0; n-- {
+		if o.read == o.seen && !o.look(e) {
+			w.popEnvelope(h, e)
+			return n
+		}
+		s := stackOf(w.Shard.Take(e.by.opens.kind))
+		s.to, s.sent = h, e.sent
+		e.by.unpack(s, e, int(o.read))
+		o.read++
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
+		w.drop(h, s)
+	}
+	return 1
+}
+
+// popEnvelope puts e, all of whose messages have been handled.
+func (w *Worker) popEnvelope(h *House, e *envelope) {
+	h.opening = opening{}
+	h.lanes[Calls].pop()
+	w.Shard.Put(&e.Object)
 }
 
 // look finds out how many messages there are now. If there are no more than at the last
