@@ -160,6 +160,7 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 	return n
 }
 
+// putBlank puts the stack that open has used, once its last step has ended.
 func (w *Worker) putBlank(s *Stack) {
 	if s.by.wipe != nil {
 		s.by.wipe(s)

@@ -9,6 +9,8 @@ package stack
 //	          notices at the end of the step
 //	full      when one more comes than outboxMax, or with as many notices as an envelope takes
 //	turned    when the visit sends something to another house of another worker
+//	outside   before a guest gets its answer, or a job its goroutine: what they say next
+//	          comes behind
 //	ended     at the end of the visit
 //
 // Nothing waits in it between visits or, sent by who isn't visited, between turns.
