@@ -58,7 +58,7 @@ func Spawn[A any](at Place, factory func() *A) Address[A] {
 	_, starts := h.Actor().(Starter)
 	_, stops := h.Actor().(Stopper)
 	if starts || stops {
-		h.Hooks = hooks{}
+		h.Hang(hooks{})
 	}
 	at.Settle(h)
 	if starts {

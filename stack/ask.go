@@ -135,7 +135,7 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 	if s.state != running || p.State == future.Waiting {
 		s.refusePromise()
 	}
-	at, w := s.to, s.Worker()
+	at, w := s.to.rooms(), s.Worker()
 	if p.Bound {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())

@@ -165,11 +165,11 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 	b.members = members{first: first, n: 1}
 	last := first
 	for b.members.n < first.by.max {
-		m := h.lanes[Calls].head
+		m := h.calls.head
 		if m == nil || m.by != first.by {
 			break
 		}
-		h.lanes[Calls].pop()
+		h.calls.pop()
 		w.handled++
 		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
 			w.doubtMember(h, m)

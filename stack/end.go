@@ -40,7 +40,7 @@ func (w *Worker) cancelAsked(h *House, s *Stack) {
 	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
 		if p.State == future.Waiting {
 			s.pending--
-			h.table.Take(p.ID, &w.Shard)
+			h.annex.Load().table.Take(p.ID, &w.Shard)
 			if p.Slot != 0 {
 				w.disarm(h, p)
 			}
@@ -100,7 +100,7 @@ func (w *Worker) noticeFailed(h *House, s *Stack) {
 //go:noinline
 func (w *Worker) drop(h *House, s *Stack) {
 	switch {
-	case h.phase != open:
+	case h.Gone():
 		s.err = ErrStopped
 		w.Count.Add(CountRefused, 1)
 	case s.cancelled.Load():
@@ -122,7 +122,7 @@ func (w *Worker) control(h *House, s *Stack) {
 	w.current = s
 	if s.by == startHandler {
 		w.start(h)
-	} else if h.phase == open {
+	} else if !h.Gone() {
 		w.stop(h)
 	}
 	s.state = ended
@@ -131,24 +131,28 @@ func (w *Worker) control(h *House, s *Stack) {
 
 // start runs the hook of a new actor.
 func (w *Worker) start(h *House) {
-	if h.Hooks == nil || h.phase != open {
+	if h.Gone() {
 		return
 	}
-	if err := w.hook(h, h.Hooks.Started); err != nil {
+	if err := w.hook(h, h.annex.Load().hooks.Started); err != nil {
 		w.Count.Add(CountFailures, 1)
 		w.Driver.Failed(h, nil, err)
 		w.stop(h)
 	}
 }
 
-// stop is the transition open -> stopped: every suspended stack ends with
+// stop is the end of an actor: every suspended stack ends with
 // ErrStopped, then the hook runs. What is queued is answered as it is taken.
 func (w *Worker) stop(h *House) {
-	h.phase = stopped
-	h.gone.Store(true)
+	h.flags.set(flagStopped)
+	defer w.bury(h) // deferred for a hook that calls runtime.Goexit
+	a := h.annex.Load()
+	if a == nil {
+		return
+	}
 	from := 0
 	for {
-		p := h.table.Any(&from)
+		p := a.table.Any(&from)
 		if p == nil {
 			break
 		}
@@ -156,9 +160,8 @@ func (w *Worker) stop(h *House) {
 		s.err = ErrStopped
 		w.end(h, s)
 	}
-	defer w.bury(h) // deferred for a hook that calls runtime.Goexit
-	if h.Hooks != nil {
-		if err := w.hook(h, h.Hooks.Stopped); err != nil {
+	if a.hooks != nil {
+		if err := w.hook(h, a.hooks.Stopped); err != nil {
 			w.Count.Add(CountFailures, 1)
 			w.Driver.Failed(h, nil, err)
 		}
@@ -167,8 +170,10 @@ func (w *Worker) stop(h *House) {
 
 // bury is the end of stop.
 func (w *Worker) bury(h *House) {
-	h.table.Close(&w.Shard)
-	h.actor, h.make = nil, nil
+	if a := h.annex.Load(); a != nil {
+		a.table.Close(&w.Shard)
+	}
+	h.actor = nil
 	w.Driver.Gone(h)
 }
 
@@ -203,12 +208,12 @@ func newControl(name string) *Handler {
 
 // Stop asks h to stop: when the step that runs now has ended, before anything
 // that is queued. Any goroutine may call it.
-func (h *House) Stop(g *Guests) { h.system(g, stopHandler) }
+func (h *House) Stop(g *Guests) { h.sendSystem(g, stopHandler) }
 
 // Start runs the started hook of a new house before its first message.
-func (h *House) Start(g *Guests) { h.system(g, startHandler) }
+func (h *House) Start(g *Guests) { h.sendSystem(g, startHandler) }
 
-func (h *House) system(g *Guests, by *Handler) {
+func (h *House) sendSystem(g *Guests, by *Handler) {
 	s := g.Begin(h, by)
 	s.lane = System
 	s.send()
@@ -216,6 +221,5 @@ func (h *House) system(g *Guests, by *Handler) {
 
 // Close makes a house, which nobody knows yet, a stopped one.
 func (h *House) Close() {
-	h.phase = stopped
-	h.gone.Store(true)
+	h.flags.set(flagStopped)
 }

@@ -106,7 +106,7 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 func (w *Worker) open(h *House, e *envelope, n int) int {
 	o, mail, actor := &h.opening, e.by, h.self()
 	by, watched := mail.opens, w.Trace != nil
-	if h.phase != open {
+	if h.Gone() {
 		return w.dropAll(h, e, n)
 	}
 	var s *Stack
@@ -145,7 +145,7 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 			}
 			s.state = idle
 		}
-		if n == 1 || h.ahead != 0 || h.urged.Load() {
+		if n == 1 || h.ahead || h.flags.has(flagUrged) {
 			break
 		}
 		n--
@@ -193,7 +193,7 @@ func (w *Worker) dropAll(h *House, e *envelope, n int) int {
 // popEnvelope puts e, all of whose messages have been handled.
 func (w *Worker) popEnvelope(h *House, e *envelope) {
 	h.opening = opening{}
-	h.lanes[Calls].pop()
+	h.calls.pop()
 	w.Shard.Put(&e.Object)
 }
 
@@ -323,7 +323,7 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	q := &h.lanes[Calls]
+	q := &h.calls
 	if q.head != nil {
 		if last := q.tail; last.by == by.mail {
 			e := envelopeOf(last)
@@ -344,7 +344,7 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 	s := stackOf(o)
 	s.to = h
 	q.push(s)
-	if !h.ready {
+	if h.queued == notQueued {
 		w.makeReady(h)
 	}
 	return s.message()
@@ -354,7 +354,7 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
 	e.to, e.filled = h, 1
-	h.lanes[Calls].push(&e.Stack)
+	h.calls.push(&e.Stack)
 	return letterAt(e, by.mail, 0)
 }
 

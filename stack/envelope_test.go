@@ -310,7 +310,7 @@ func TestFullEnvelopes(t *testing.T) {
 				want = append(want, i, i+1)
 			}
 			for _, h := range []*House{words, grosses} {
-				for s := h.lanes[Calls].head; s != nil; s = s.next {
+				for s := h.calls.head; s != nil; s = s.next {
 					require.True(t, s.by.opens == nil || int(envelopeOf(s).filled) <= s.by.max)
 				}
 			}

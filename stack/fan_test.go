@@ -107,7 +107,7 @@ func TestFanStack(t *testing.T) {
 				require.False(t, asked.answers[0].Ready(), "its stack has ended")
 				require.Zero(t, a.Waiting())
 			}
-			a.table.Close(&w.Shard)
+			a.rooms().table.Close(&w.Shard)
 			require.Zero(t, w.Shard.Outstanding())
 			require.Zero(t, other.Shard.Outstanding())
 		})

@@ -27,7 +27,7 @@ const unlimited = math.MinInt64
 
 // Gauge returns the house's gauge. Any goroutine may call it.
 func (h *House) Gauge() *Gauge {
-	if g := h.gauge.Load(); g != nil {
+	if g := h.rooms().gauge.Load(); g != nil {
 		return g
 	}
 	return h.makeGauge()
@@ -40,8 +40,9 @@ func (h *House) makeGauge() *Gauge {
 		g.waiting.Add(-g.taken)
 		g.taken = 0
 	}
-	h.gauge.CompareAndSwap(nil, g)
-	return h.gauge.Load()
+	a := h.rooms()
+	a.gauge.CompareAndSwap(nil, g)
+	return a.gauge.Load()
 }
 
 // Waiting returns the number of counted calls that wait, as of the end of the
@@ -62,7 +63,7 @@ func (h *Handler) Counted() *Handler {
 //
 //alloc:none
 func (h *House) Expect(c *Stack) {
-	h.gauge.Load().waiting.Add(1)
+	h.annex.Load().gauge.Load().waiting.Add(1)
 	c.negate()
 }
 
@@ -92,7 +93,7 @@ func (w *Worker) uncount(h *House, s *Stack) bool {
 	if s.deadline >= 0 {
 		return false
 	}
-	g := h.gauge.Load()
+	g := h.annex.Load().gauge.Load()
 	g.taken++
 	w.Defer(&g.late)
 	if s.deadline == unlimited {
@@ -124,7 +125,7 @@ func (w *Worker) doubtMember(h *House, s *Stack) {
 		return
 	}
 	w.handled-- // it will be taken again
-	h.lanes[Calls].putBack(s)
+	h.calls.putBack(s)
 }
 
 // putBack makes s the first of the queue.

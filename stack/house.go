@@ -10,56 +10,84 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/prefetch"
 )
 
-// phase is a house's life.
-//
-//	open     handles messages
-//	stopped  stays a mailbox for ever: its owner answers each call with
-//	         ErrStopped, notices become dead letters, answers go home
-type phase uint8
-
-const (
-	open phase = iota
-	stopped
-)
-
 // House is where one actor lives: mailbox lanes, status, promise table. A house
 // belongs to one worker at a time; only that worker, or who drains it after the
 // worker left, touches what is not atomic.
+//
+// It is two cache lines, as most actors idle most of the time and a spawn is mostly
+// memory: what not every actor needs is in its annex.
 type House struct {
-	// Written by others. The protocol is in inbox.go.
-	inbox    atomic.Pointer[Stack] // what others pushed, newest first
-	rung     atomic.Bool           // this house stands on one worker's chain of rungs
-	rungNext *House                // belongs to that chain
-	ghost    atomic.Int32          // in invariant builds: 1 while its owner visits it
-	gone     atomic.Bool           // it has stopped; stored by the owner, for routers
-	gauge    atomic.Pointer[Gauge]
+	ghost ghost // of its visits, in invariant builds
 
-	_ [24]byte // others' line ends here
+	// Read by others, and the first and the flags written: the protocol is in inbox.go.
+	inbox    atomic.Pointer[Stack] // what others pushed, newest first
+	rungNext *House                // belongs to the chain of rungs that the house stands on
+	owner    atomic.Pointer[Worker]
+	annex    atomic.Pointer[annex] // nil: it hasn't been needed yet
+	actor    any                   // the user's struct: always a pointer
+	serial   uint64
+	flags    flags
+	Slot     uint32 // its place in the register of its system, which writes it under a lock
 
 	// Written by the owner, for each message.
-	lanes   [lanes]queue
+	calls   queue   // asks and notices, in one lane so that a sender's order holds across both
+	system  circle  // system messages
+	next    *House  // ready queue
+	prev    *House  // ready queue
+	readyAt int64   // the worker's clock when the house became ready, ns
+	opening opening // how far it is with the envelope that is first in the lane of calls
+	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
+	queued  queued
+}
+
+// annex is the part of a house that an actor needs who asks, sets timers or has hooks, or whose
+// calls routers count. It is made when it is needed first, and stays.
+type annex struct {
+	// Written by the owner.
+	replies queue        // answers to what the actor asked
 	fired   future.Queue // promises whose time came
-	ahead   int32        // Invariant: the stacks in the lanes before Calls, and the fired promises
-	urged   atomic.Bool  // others': a system message was sent, so the visit under way looks into the inbox
-	next    *House       // ready queue
-	prev    *House       // ready queue
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset
-	readyAt int64  // the worker's clock when the house became ready, ns
-	opening opening
-	ready   bool // queued or being visited
-	hot     bool // queued among the houses with replies, or being visited
+	wrapped bool   // lastID went through 0: an id may be in use still
 
-	// Seldom written, and read by others too: a line that stays with all of them.
-	actor   any // the user's struct: always a pointer
-	make    func() unsafe.Pointer
-	Hooks   Hooks // of its life cycle; nil: none
-	owner   atomic.Pointer[Worker]
-	serial  uint64
-	Slot    uint32 // its place in the register of its system, which writes it under a lock
-	phase   phase
-	wrapped bool // lastID went through 0: an id may be in use still
+	_ [7]byte
+
+	// Seldom written, and read by others too: a line of its own.
+	hooks Hooks // of its life cycle; nil: none
+	gauge atomic.Pointer[Gauge]
+
+	_ [40]byte
 }
+
+// flags are what others tell a house, or ask about it.
+type flags struct{ bits atomic.Uint32 }
+
+const (
+	// flagRung: the house stands on one worker's chain of rungs, see inbox.go.
+	flagRung = 1 << iota
+	// flagUrged: a system message was sent, so the visit under way looks into the inbox.
+	flagUrged
+	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call is answered
+	// with ErrStopped, notices become dead letters, answers go home.
+	flagStopped
+)
+
+// has reports whether flag is set.
+func (f *flags) has(flag uint32) bool { return f.bits.Load()&flag != 0 }
+
+// set sets flag and reports whether that changed it.
+func (f *flags) set(flag uint32) bool { return f.bits.Or(flag)&flag == 0 }
+
+func (f *flags) clear(flag uint32) { f.bits.And(^flag) }
+
+// queued says where a house stands among those of its worker.
+type queued uint8
+
+const (
+	notQueued  queued = iota
+	queuedCold        // among the ready houses with calls only
+	queuedHot         // among those with replies or system messages, or it is being visited
+)
 
 // Hooks are the ends of an actor's life. They run in a turn of the owner.
 type Hooks interface {
@@ -76,9 +104,7 @@ func NewHouse[A any](factory func() *A) *House {
 	if actor == nil {
 		panic("stack: the factory of an actor returned nil")
 	}
-	h := &House{actor: actor}
-	h.make = *(*func() unsafe.Pointer)(unsafe.Pointer(&factory))
-	return h
+	return &House{actor: actor}
 }
 
 // Adopt makes w the house's first owner. The caller is the only one who knows the house.
@@ -97,7 +123,12 @@ func (h *House) Serial() uint64 { return h.serial }
 func (h *House) Actor() any { return h.actor }
 
 // Waiting returns the number of answers that the actor waits for. Only the owner may call it.
-func (h *House) Waiting() int { return h.table.Len() }
+func (h *House) Waiting() int {
+	if a := h.annex.Load(); a != nil {
+		return a.table.Len()
+	}
+	return 0
+}
 
 // fetch has the line come that others wrote.
 func (h *House) fetch() { prefetch.Write(unsafe.Pointer(h)) }
@@ -108,7 +139,10 @@ func (h *House) self() unsafe.Pointer {
 }
 
 // Gone reports whether the actor has stopped. Any goroutine may ask.
-func (h *House) Gone() bool { return h.gone.Load() }
+func (h *House) Gone() bool { return h.flags.has(flagStopped) }
+
+// Hang gives the house, which nobody knows yet, the hooks of its actor's life.
+func (h *House) Hang(hooks Hooks) { h.rooms().hooks = hooks }
 
 // Describe returns the actor's type and number, as in "main.Cache#42". Only the
 // owner may call it.
@@ -123,39 +157,48 @@ func (h *House) Describe() string {
 // after 2^64 asks.
 //
 //go:noinline
-func (h *House) wrapID() {
-	h.wrapped = true
-	for h.lastID == 0 || h.table.Has(h.lastID) {
-		h.lastID++
+func (a *annex) wrapID() {
+	a.wrapped = true
+	for a.lastID == 0 || a.table.Has(a.lastID) {
+		a.lastID++
 	}
 }
 
 // hasMail reports whether a visit would find anything. Only the owner may ask.
 func (h *House) hasMail() bool {
-	return h.ahead != 0 || h.lanes[Calls].head != nil || h.inbox.Load() != nil
+	return h.ahead || h.calls.head != nil || h.inbox.Load() != nil
 }
 
 // put appends s to its lane. Only the owner may call it.
 func (h *House) put(s *Stack) {
-	h.lanes[s.lane].push(s)
-	if s.lane != Calls {
-		h.ahead++
+	switch s.lane {
+	case Calls:
+		h.calls.push(s)
+		return
+	case Replies:
+		h.annex.Load().replies.push(s)
+	case System:
+		h.system.push(s)
 	}
+	h.ahead = true
 }
 
-// enter and exit bracket what only the owner may do, in invariant builds: they
-// find two threads in one house, which no atomic word would show.
-func (h *House) enter(w *Worker) {
-	if h.owner.Load() != w {
-		panic("stack: a worker visits a house of another")
-	}
-	if h.ghost.Add(1) != 1 {
-		panic("stack: two visits to one house at once")
-	}
+// lookAhead finds out whether something still goes ahead of calls.
+func (h *House) lookAhead() {
+	a := h.annex.Load()
+	h.ahead = h.system.last != nil || a != nil && (a.replies.head != nil || !a.fired.Empty())
 }
 
-func (h *House) exit() {
-	if h.ghost.Add(-1) != 0 {
-		panic("stack: two visits to one house at once")
+// rooms returns the house's annex. Any goroutine may call it.
+func (h *House) rooms() *annex {
+	if a := h.annex.Load(); a != nil {
+		return a
 	}
+	return h.build()
+}
+
+//go:noinline
+func (h *House) build() *annex {
+	h.annex.CompareAndSwap(nil, new(annex))
+	return h.annex.Load()
 }

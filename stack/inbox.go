@@ -25,7 +25,7 @@ import (
 // The steps, in the only order that loses nothing:
 //
 //	send      push onto the inbox, workers a chain of stacks (see outbox.go); ring
-//	ring      if rung is clear and swapping it in succeeds: push the house on its
+//	ring      if the flag rung is clear and setting it succeeds: push the house on its
 //	          owner's rungs, wake that worker
 //	take      swap out the rungs; for each, rungNext read first: if it is mine,
 //	          clear rung, then drain the inbox and make it ready; if not, leave the bit
@@ -70,7 +70,7 @@ func (s *Stack) post() *Worker {
 	}
 	h.push(s, s)
 	if lane == System {
-		h.urged.Store(true)
+		h.flags.set(flagUrged)
 	}
 	return h.ring()
 }
@@ -96,7 +96,7 @@ func (h *House) push(newest, oldest *Stack) {
 // caller must wake it.
 func (h *House) ring() *Worker {
 	invariant.Point("inbox.ring")
-	if h.rung.Load() || h.rung.Swap(true) {
+	if h.flags.has(flagRung) || !h.flags.set(flagRung) {
 		return nil
 	}
 	return h.pushRung()
@@ -142,7 +142,7 @@ func (w *Worker) TakeRungs() {
 	for h = w.rungs.Swap(nil); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		if h.owner.Load() == w {
-			h.rung.Store(false)
+			h.flags.clear(flagRung)
 			w.drain(h)
 			w.makeReady(h)
 		} else {
@@ -225,9 +225,9 @@ func (h *House) drainClosed() {
 			s.refuseOutside(ErrStopped)
 			s = next
 		}
-		h.rung.Store(false)
+		h.flags.clear(flagRung)
 		invariant.Point("inbox.closed")
-		if h.inbox.Load() == nil || h.rung.Swap(true) {
+		if h.inbox.Load() == nil || !h.flags.set(flagRung) {
 			return
 		}
 	}

@@ -10,7 +10,6 @@ const (
 	Calls   Lane = iota // asks and notices, in one lane so that a sender's order holds across both
 	Replies             // answers to what the actor asked
 	System              // stop, supervision
-	lanes
 )
 
 // queue is stacks in order of arrival, chained by next.
@@ -35,5 +34,34 @@ func (q *queue) pop() *Stack {
 		q.head = s.next
 		s.next = nil
 	}
+	return s
+}
+
+// circle is a queue whose last stack leads to the first: one word, for a lane that is
+// mostly empty.
+type circle struct{ last *Stack }
+
+// push appends s, which no chain holds: its next is nil.
+func (c *circle) push(s *Stack) {
+	if c.last == nil {
+		s.next = s
+	} else {
+		s.next = c.last.next
+		c.last.next = s
+	}
+	c.last = s
+}
+
+func (c *circle) pop() *Stack {
+	if c.last == nil {
+		return nil
+	}
+	s := c.last.next
+	if s == c.last {
+		c.last = nil
+	} else {
+		c.last.next = s.next
+	}
+	s.next = nil
 	return s
 }

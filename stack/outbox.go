@@ -60,7 +60,7 @@ func (o *outbox) seal() {
 
 // sendFirst empties the outbox if nothing else is on its way to the same house.
 func (w *Worker) sendFirst() {
-	if w.out.n == 1 && !w.out.to.rung.Load() {
+	if w.out.n == 1 && !w.out.to.flags.has(flagRung) {
 		w.sendOut()
 	}
 }

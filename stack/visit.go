@@ -63,15 +63,13 @@ func (w *Worker) pick() *House {
 		return nil
 	}
 	h := w.cold.pop()
-	h.hot = true
+	h.queued = queuedHot
 	return h
 }
 
 // visit handles up to Budget messages of h, which is ready and unlinked.
 func (w *Worker) visit(h *House) {
-	if invariant.Enabled {
-		h.enter(w)
-	}
+	h.enter(w)
 	w.house = h
 	w.urgents = 0
 	w.visits++
@@ -86,16 +84,16 @@ func (w *Worker) visit(h *House) {
 		n = 1
 	}
 	for ; n > 0; n-- {
-		if h.urged.Load() {
-			h.urged.Store(false)
+		if h.flags.has(flagUrged) {
+			h.flags.clear(flagUrged)
 			w.drain(h)
 		}
-		if h.ahead != 0 && (w.urgents < replyStreak || h.lanes[Calls].head == nil || h.lanes[System].head != nil) {
+		if h.ahead && (w.urgents < replyStreak || h.calls.head == nil || h.system.last != nil) {
 			w.first(h)
 			continue
 		}
 		w.urgents = 0
-		s := h.lanes[Calls].head
+		s := h.calls.head
 		if s == nil {
 			break
 		}
@@ -103,7 +101,7 @@ func (w *Worker) visit(h *House) {
 			n = w.open(h, envelopeOf(s), n)
 			continue
 		}
-		h.lanes[Calls].pop()
+		h.calls.pop()
 		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, s)
@@ -119,10 +117,11 @@ func (w *Worker) visit(h *House) {
 
 // first handles what goes ahead of calls: a system message, a timer or an answer.
 func (w *Worker) first(h *House) {
-	h.ahead--
 	w.handled++
-	if s := h.lanes[Replies].head; s != nil && h.lanes[System].head == nil && h.fired.Empty() {
-		h.lanes[Replies].pop()
+	a := h.annex.Load()
+	if h.system.last == nil && a.fired.Empty() {
+		s := a.replies.pop()
+		h.ahead = a.replies.head != nil
 		w.urgents++
 		if w.Trace != nil {
 			w.Trace(h, s)
@@ -130,7 +129,8 @@ func (w *Worker) first(h *House) {
 		w.resolve(h, s)
 		return
 	}
-	if s := h.lanes[System].pop(); s != nil {
+	if s := h.system.pop(); s != nil {
+		h.lookAhead()
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
@@ -138,7 +138,8 @@ func (w *Worker) first(h *House) {
 		return
 	}
 	w.urgents++
-	p := future.PromiseOf(h.fired.Pop())
+	p := future.PromiseOf(a.fired.Pop())
+	h.lookAhead()
 	if w.Trace != nil {
 		w.Trace(h, stackOf(p.Owner))
 	}
@@ -147,7 +148,7 @@ func (w *Worker) first(h *House) {
 
 // waiting returns since when the oldest known message of h waits.
 func (h *House) waiting() int64 {
-	if s := h.lanes[Calls].head; s != nil && s.sent != 0 && s.sent < h.readyAt {
+	if s := h.calls.head; s != nil && s.sent != 0 && s.sent < h.readyAt {
 		return s.sent
 	}
 	return h.readyAt
@@ -158,26 +159,24 @@ func (w *Worker) leave(h *House) {
 	if w.out.to != nil {
 		w.sendOut()
 	}
-	if invariant.Enabled {
-		h.exit()
-	}
-	if h.ahead != 0 {
+	h.exit()
+	if h.ahead {
 		h.readyAt = w.Now
 		w.hot.push(h)
 		return
 	}
-	h.hot = false
-	if h.lanes[Calls].head == nil && h.inbox.Load() == nil {
-		h.ready = false
+	if h.calls.head == nil && h.inbox.Load() == nil {
+		h.queued = notQueued
 		return
 	}
+	h.queued = queuedCold
 	h.readyAt = w.Now
 	w.cold.push(h)
 }
 
 // begin starts the handler of a call, or drops it.
 func (w *Worker) begin(h *House, s *Stack) {
-	if h.phase != open || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
+	if h.Gone() || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.doubt(h, s)
 		return
 	}
@@ -194,7 +193,7 @@ func (w *Worker) begin(h *House, s *Stack) {
 // stacks, no deadline ends them, and they have the shortest life of all.
 func (w *Worker) lean(h *House, s *Stack, n int) int {
 	for {
-		if h.phase != open {
+		if h.Gone() {
 			w.drop(h, s)
 			return n
 		}
@@ -215,13 +214,13 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		if !w.Shard.PutHere(&s.Object) {
 			w.Shard.PutClear(&s.Object)
 		}
-		if n == 1 || h.ahead != 0 || h.urged.Load() {
+		if n == 1 || h.ahead || h.flags.has(flagUrged) {
 			return n
 		}
-		if s = h.lanes[Calls].head; s == nil || !s.by.lean {
+		if s = h.calls.head; s == nil || !s.by.lean {
 			return n
 		}
-		h.lanes[Calls].pop()
+		h.calls.pop()
 		n--
 		w.handled++
 		if w.Trace != nil {
@@ -321,14 +320,14 @@ func (w *Worker) ArmFresh() {
 // Fire queues a promise whose time came at its house. Only who runs w's turn calls it.
 func (w *Worker) Fire(n *future.Node) {
 	h := stackOf(future.PromiseOf(n).Owner).to
-	h.fired.Push(n)
-	h.ahead++
+	h.annex.Load().fired.Push(n)
+	h.ahead = true
 	w.makeReady(h)
 }
 
 // resolve brings an answer home: the late ones end here.
 func (w *Worker) resolve(h *House, c *Stack) {
-	p := h.table.Take(c.id, &w.Shard)
+	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
 		w.Count.Add(CountLate, 1)
 		w.Shard.Put(&c.Object)
@@ -343,7 +342,7 @@ func (w *Worker) resolve(h *House, c *Stack) {
 
 // expire ends a promise whose time came and whose answer didn't.
 func (w *Worker) expire(h *House, p *future.Promise) {
-	h.table.Take(p.ID, &w.Shard)
+	h.annex.Load().table.Take(p.ID, &w.Shard)
 	if !p.Timer {
 		w.Count.Add(CountTimeouts, 1)
 		p.Err = ErrTimeout
@@ -395,8 +394,8 @@ func abandon(p *future.Promise) {
 // disarm takes p out of the wheel or of the queue of fired promises.
 func (w *Worker) disarm(h *House, p *future.Promise) {
 	if p.Queued() {
-		h.fired.Remove(&p.Node)
-		h.ahead--
+		h.annex.Load().fired.Remove(&p.Node)
+		h.lookAhead()
 	} else {
 		w.Driver.Disarm(&p.Node)
 	}

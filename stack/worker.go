@@ -143,28 +143,28 @@ func (q *readyQueue) remove(h *House) {
 
 // makeReady queues h, if it isn't queued or being visited, and has mail.
 func (w *Worker) makeReady(h *House) {
-	if h.ready {
+	if h.queued != notQueued {
 		w.promote(h)
 		return
 	}
 	if !h.hasMail() {
 		return
 	}
-	h.ready = true
 	h.readyAt = w.Now
-	if h.ahead != 0 {
-		h.hot = true
+	if h.ahead {
+		h.queued = queuedHot
 		w.hot.push(h)
 	} else {
+		h.queued = queuedCold
 		w.cold.push(h)
 	}
 }
 
 // promote moves a queued house that got its first reply to the hot queue.
 func (w *Worker) promote(h *House) {
-	if !h.hot && h.ahead != 0 {
+	if h.queued == queuedCold && h.ahead {
 		w.cold.remove(h)
-		h.hot = true
+		h.queued = queuedHot
 		w.hot.push(h)
 	}
 }
@@ -184,8 +184,8 @@ func (w *Worker) Push(h *House, s *Stack) {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	h.lanes[Calls].push(s)
-	if !h.ready {
+	h.calls.push(s)
+	if h.queued == notQueued {
 		w.makeReady(h)
 	}
 }
@@ -212,13 +212,14 @@ func (w *Worker) reply(s *Stack) {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	h.lanes[Replies].push(s)
-	h.ahead++
-	if !h.ready {
-		h.ready, h.hot = true, true
+	h.annex.Load().replies.push(s)
+	h.ahead = true
+	switch h.queued {
+	case notQueued:
+		h.queued = queuedHot
 		h.readyAt = w.Now
 		w.hot.push(h)
-	} else if !h.hot {
+	case queuedCold:
 		w.promote(h)
 	}
 }

@@ -77,7 +77,7 @@ func TestIDWrapAround(t *testing.T) {
 		}
 
 		// From 2^64-4 on, in two stacks, the second of which wraps.
-		asker.lastID = 1<<64 - 5
+		asker.rooms().lastID = 1<<64 - 5
 		tell(h, asker, wrapBegin, []int{-1, 11, 12})
 		tell(h, asker, wrapBegin, []int{13, 14, 15, 16, 17, 18})
 		tell(h, asker, wrapBegin, []int{19, -1, 20})

@@ -1,0 +1,76 @@
+package stack
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCircle compares a circle with a slice.
+func TestCircle(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var c circle
+	var model []*Stack
+	for range 10_000 {
+		if r.IntN(2) == 0 {
+			s := &Stack{}
+			c.push(s)
+			model = append(model, s)
+			continue
+		}
+		s := c.pop()
+		if len(model) == 0 {
+			require.Nil(t, s)
+			continue
+		}
+		require.Same(t, model[0], s)
+		require.Nil(t, s.next)
+		model = model[1:]
+	}
+}
+
+// TestAnnexIsMadeOnce has a router count the calls of a house that begins to ask.
+func TestAnnexIsMadeOnce(t *testing.T) {
+	for range 200 {
+		h := &House{}
+		require.Zero(t, h.Waiting())
+		var made [4]*annex
+		var gauges [4]*Gauge
+		var all sync.WaitGroup
+		for i := range made {
+			all.Go(func() { made[i], gauges[i] = h.rooms(), h.Gauge() })
+		}
+		all.Wait()
+		for i := range made {
+			require.Same(t, made[0], made[i])
+			require.Same(t, gauges[0], gauges[i])
+		}
+	}
+}
+
+// TestSystemMessagesInOrder: a start before a stop, and both before calls.
+func TestSystemMessagesInOrder(t *testing.T) {
+	w, _ := newTestWorker()
+	h := adopt(w, 1, &lateActor{})
+	l := &life{}
+	h.Hang(l)
+	c := w.Guests.Call(h, lateAsk)
+	w.Guests.Send(c)
+	h.Start(w.Guests)
+	h.Stop(w.Guests)
+	h.Stop(w.Guests)
+	w.run()
+	require.Equal(t, []string{"started", "stopped"}, l.told)
+	require.True(t, h.Gone())
+	<-c.signal
+	require.ErrorIs(t, c.Stack().Err(), ErrStopped)
+	w.Guests.Done(c)
+	require.Zero(t, w.Guests.Pools.Outstanding())
+}
+
+type life struct{ told []string }
+
+func (l *life) Started(*House) error { l.told = append(l.told, "started"); return nil }
+func (l *life) Stopped(*House) error { l.told = append(l.told, "stopped"); return nil }
