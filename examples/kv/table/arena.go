@@ -15,6 +15,7 @@ type arena struct {
 	spare    uint32    // a number not in use; they are linked by next
 	classes  [classMax + 1]class
 
+	memory       *memory
 	segmentBytes int
 	blockMax     int // the largest block of a class
 	bytes        int // Invariant: the sum of len(mem)
@@ -58,13 +59,14 @@ func (k *class) loose() bool {
 	return k.segments > 1 && (k.total-k.live-k.slack)*3 > k.total
 }
 
-func (a *arena) init(segmentBytes int) {
+func (a *arena) init(segmentBytes int, m *memory) {
+	a.memory = m
 	a.segmentBytes = segmentBytes
 	a.blockMax = segmentBytes / 4
 	a.reset()
 }
 
-// reset lets go of everything.
+// reset forgets everything.
 func (a *arena) reset() {
 	clear(a.segments)
 	a.segments = append(a.segments[:0], segment{})
@@ -135,7 +137,7 @@ func (a *arena) takeClass(c int) uint64 {
 //go:noinline
 func (a *arena) takeLarge(need int) uint64 {
 	step := a.blockMax / 8 // wastes an eighth at most, as the classes do on average
-	return uint64(a.add(make([]byte, (need+step-1)/step*step), classLarge)) << 32
+	return uint64(a.add(a.memory.take((need+step-1)/step*step), classLarge)) << 32
 }
 
 // grow gives class c a segment with room.
@@ -145,7 +147,7 @@ func (a *arena) grow(c int) {
 	k := &a.classes[c]
 	bytes := min(max(k.total/4, firstSegment), a.segmentBytes)
 	blocks := max(bytes/int(k.size), 1)
-	n := a.add(make([]byte, blocks*int(k.size)), uint8(c))
+	n := a.add(a.memory.take(blocks*int(k.size)), uint8(c))
 	k.segments++
 	k.total += len(a.segments[n].mem)
 	a.linkFirst(k, n)
@@ -221,7 +223,7 @@ func (a *arena) emptied(k *class, n uint32) {
 	}
 }
 
-// release drops a segment, which is in no list, to the collector.
+// release gives back a segment, which is in no list.
 func (a *arena) release(n uint32) {
 	s := &a.segments[n]
 	a.bytes -= len(s.mem)
@@ -230,6 +232,7 @@ func (a *arena) release(n uint32) {
 		k.segments--
 		k.total -= len(s.mem)
 	}
+	a.memory.put(s.mem)
 	*s = segment{next: a.spare}
 	a.spare = n
 }

@@ -16,7 +16,7 @@ func fewer(n int) int {
 
 // check verifies all invariants and returns the first that is broken.
 func (t *Table) check() error {
-	for _, f := range []func() error{t.index.check, t.checkEntries, t.checkNests, t.checkArena, t.checkDeadlines} {
+	for _, f := range []func() error{t.index.check, t.checkEntries, t.checkNests, t.checkArena, t.checkDeadlines, t.checkMemory} {
 		if err := f(); err != nil {
 			return err
 		}

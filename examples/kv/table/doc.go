@@ -15,7 +15,9 @@
 // What it does follow is one pointer for each segment, each page of 256
 // deadlines and each value above 256 KiB, and two for each large hash: the work of
 // a collection grows with the megabytes held at one pointer each, not with the
-// entries.
+// entries. Arrays from 64 KiB on are not even in its heap, where there is an mmap: a
+// table that grows brings no collection about, and what it gives up is free at once.
+// A table that nobody knows any more gives all back.
 //
 // # Hashes
 //
@@ -38,12 +40,11 @@
 // its fields are freed some dozens a call, or by [Table.Reap]. What is not bounded
 // by a constant: copying and clearing a value takes as long as its length, as does
 // moving a hash to another table, and a new array for an index (16 bytes a slot) is
-// one allocation, which the Go runtime may have to clear.
+// one allocation.
 //
 // While no size class gains or loses a third of its entries, no large hash comes or
-// doubles or goes, nothing is allocated. A class that grows allocates segments; one that shrinks drops them
-// to the collector, as a value above 256 KiB does that goes or changes its
-// size.
+// doubles or goes, nothing is allocated. A class that grows allocates segments; one that shrinks gives
+// them back, as a value above 256 KiB does that goes or changes its size.
 //
 // # Expiry
 //

@@ -13,6 +13,7 @@ type index struct {
 	old  []slot // nil unless resizing
 	next int    // the slots of old before this one have moved
 
+	memory   *memory
 	count    int // entries in both
 	limit    int // Invariant: count <= limit = 3/4 len(main)
 	mainMin  int
@@ -38,22 +39,28 @@ const slotBytes = 16
 // are at most S/8 + S/16 of 3S/16, the limit.
 const migrateSlots = 16
 
-func (x *index) init(mainMin int) {
-	x.mainMin = mainMin
+func (x *index) init(mainMin int, m *memory) {
+	x.mainMin, x.memory = mainMin, m
 	x.reset()
 }
 
 // reset forgets everything.
 func (x *index) reset() {
-	*x = index{mainMin: x.mainMin}
+	*x = index{mainMin: x.mainMin, memory: x.memory}
 	x.replace(x.mainMin)
+}
+
+// drop gives back both arrays.
+func (x *index) drop() {
+	x.memory.putSlots(x.main)
+	x.memory.putSlots(x.old)
 }
 
 // replace makes a main array of n slots.
 //
 //go:noinline
 func (x *index) replace(n int) {
-	x.main = make([]slot, n)
+	x.main = x.memory.slots(n)
 	x.limit = n / 4 * 3
 }
 
@@ -161,6 +168,7 @@ func (x *index) migrate() {
 	}
 	x.next = end
 	if x.oldCount == 0 {
+		x.memory.putSlots(x.old)
 		x.old = nil
 	}
 }

@@ -10,6 +10,8 @@ type nests struct {
 	spare uint32 // a number not in use; they are linked by next
 	bytes int    // Invariant: the sum of index.bytes over all nests in use
 
+	memory *memory
+
 	dead   uint32 // hashes that were deleted; the first is being reaped
 	reaped int    // slots of the first that are done
 }
@@ -29,7 +31,7 @@ const (
 
 func (n *nests) reset() {
 	clear(n.all)
-	*n = nests{all: append(n.all[:0], nest{})}
+	*n = nests{all: append(n.all[:0], nest{}), memory: n.memory}
 }
 
 // take returns the number of an empty nest.
@@ -45,7 +47,7 @@ func (n *nests) take() uint32 {
 	}
 	x := &n.all[number]
 	x.next = 0
-	x.index.init(nestSlots)
+	x.index.init(nestSlots, n.memory)
 	n.bytes += x.index.bytes()
 	return number
 }
@@ -106,6 +108,7 @@ func (n *nests) release() {
 	x := &n.all[number]
 	n.bytes -= x.index.bytes()
 	n.dead, n.reaped = x.next, 0
+	x.index.drop()
 	*x = nest{next: n.spare}
 	n.spare = number
 }

@@ -28,7 +28,7 @@ func (t *Table) Stats() Stats {
 	}
 }
 
-// Bytes returns the memory that the table keeps from the collector, short of its
+// Bytes returns the memory that the table holds, short of its
 // own few kilobytes.
 //
 //alloc:none

@@ -1,8 +1,11 @@
 package table
 
+import "runtime"
+
 // Table maps keys to values, which are strings or hashes. One actor owns it and makes all calls. Keys and
 // values are copied in; a value that comes out is the table's own memory.
 type Table struct {
+	memory    *memory
 	arena     arena
 	index     index
 	deadlines deadlines
@@ -24,8 +27,11 @@ func New(c Config) *Table {
 	// Not the seed itself: if the server chose this store by the lower bits of
 	// Hash(key, Seed), all keys here would share them and crowd the index.
 	t.hasher = newHasher(mix(c.Seed^secret1, secret3))
-	t.arena.init(c.SegmentBytes)
-	t.index.init(c.IndexMin)
+	t.memory = newMemory()
+	runtime.AddCleanup(t, (*memory).putAll, t.memory)
+	t.arena.init(c.SegmentBytes, t.memory)
+	t.index.init(c.IndexMin, t.memory)
+	t.nests.memory = t.memory
 	t.nests.reset()
 	return t
 }
@@ -84,9 +90,10 @@ func (t *Table) Delete(key []byte, now int64) bool {
 // deleted.
 func (t *Table) Len() int { return t.index.count }
 
-// Clear deletes all keys at once and gives their memory to the collector. It
-// takes time for each segment, none for a key.
+// Clear deletes all keys at once and gives their memory back. It
+// takes time for each segment, most of it not the caller's, none for a key.
 func (t *Table) Clear() {
+	t.memory.putAll()
 	t.arena.reset()
 	t.index.reset()
 	t.deadlines.reset()

@@ -191,7 +191,7 @@ func TestDeterminism(t *testing.T) {
 		if err := p.run(); err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(p.t.index, p.t.arena, p.t.deadlines.count, p.t.Stats())
+		return fmt.Sprint(p.t.index.main, p.t.index.old, p.t.arena.segments, p.t.arena.classes, p.t.deadlines.count, p.t.Stats())
 	}
 	if a, b := state(), state(); a != b {
 		t.Error("two runs differ")
