@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -88,8 +89,12 @@ func (t *store) page(s *storeStack, cursor uint64, n int, elements []byte) resp.
 	return resp.Raw(append(out, elements...))
 }
 
-// parseCursor reads a cursor as C's strtoul does: -1 is a number too.
+// parseCursor reads a cursor as C's strtoul does: -1 is a number too, and a zero byte is
+// the end.
 func parseCursor(b []byte) (n uint64, ok bool) {
+	if end := bytes.IndexByte(b, 0); end >= 0 {
+		b = b[:end]
+	}
 	if len(b) > 1 && (b[0] == '-' || b[0] == '+') {
 		n, ok = parseCursor(b[1:])
 		if b[0] == '-' {

@@ -69,3 +69,20 @@ func TestScan(t *testing.T) {
 		require.Equal(t, "*501", strings.Fields(c.do("HRANDFIELD", "big", "700"))[0])
 	})
 }
+
+// TestParseCursor: what C's strtoul takes, up to the first zero byte.
+func TestParseCursor(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"": 0, "0": 0, "12": 12, "+7": 7, "-1": 1<<64 - 1, "18446744073709551615": 1<<64 - 1,
+		"1\x00": 1, "\x00": 0, "3\x00x": 3,
+	} {
+		if n, ok := parseCursor([]byte(text)); !ok || n != want {
+			t.Errorf("%q: %d, %v", text, n, ok)
+		}
+	}
+	for _, text := range []string{"x", "1x", " 1", "+", "-", "++1", "+\x001", "18446744073709551616"} {
+		if n, ok := parseCursor([]byte(text)); ok {
+			t.Errorf("%q: %d", text, n)
+		}
+	}
+}
