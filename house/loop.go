@@ -63,21 +63,31 @@ func (w *Worker) exit() {
 }
 
 // spinning reports whether a worker with nothing to do should look again
-// instead of parking: if others spoke to it since it parked last, and may go on.
-// The network doesn't need it: it wakes a worker for less than spinning costs.
+// instead of parking: if others spoke to it since it parked last, and may go on, or until
+// a timer that is due as soon. The network doesn't need it: it wakes a worker for less than
+// spinning costs.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
-		if !w.hot.Heard || w.system.config.Spin <= 0 {
-			return false
-		}
-		w.idleAt = w.hot.Now
+		w.idleAt, w.spin = w.hot.Now, w.spinTime()
 	}
-	idle, limit := w.hot.Now-w.idleAt, int64(w.system.config.Spin)
-	if idle >= limit || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
+	idle := w.hot.Now - w.idleAt
+	if idle >= w.spin || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
 		return false
 	}
 	w.watch()
 	return true
+}
+
+// spinTime returns how long a worker spins that has just become idle, ns.
+func (w *Worker) spinTime() int64 {
+	most := int64(w.system.config.Spin)
+	if w.hot.Heard || most <= 0 {
+		return most
+	}
+	if at, armed := w.wheel.Next(); armed && at-w.hot.Now <= most {
+		return at - w.hot.Now
+	}
+	return 0
 }
 
 // watchMax is how often watch looks: together they take about as long as a turn with

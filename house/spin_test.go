@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -90,4 +91,36 @@ func TestWorkerAloneIsLast(t *testing.T) {
 	want(t, "before 5 µs", w.pass(t), true)
 	now++
 	want(t, "at 5 µs", w.pass(t), false)
+}
+
+// TestSpinsForTimer: a worker to whom nobody spoke doesn't park for a timer that is due within
+// Spin, and parks for a later one.
+func TestSpinsForTimer(t *testing.T) {
+	for _, c := range []struct {
+		spin time.Duration
+		in   int64 // the timer is due, ns
+		want bool
+	}{
+		{0, 19_000, true}, // 20 µs by default
+		{0, 20_000, true},
+		{0, 20_001, false},
+		{40 * time.Microsecond, 39_000, true},
+		{-1, 1_000, false},
+	} {
+		now := int64(1000)
+		s, err := New(Config{Workers: 2, Manual: true, Spin: c.spin, Clock: func() int64 { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := s.workers[0]
+		want(t, "without a timer", w.Turn() || w.spinning(), false)
+		w.idleAt = 0
+		n := &future.Node{When: now + c.in}
+		w.hot.Driver.Arm(n)
+		want(t, "at once", w.Turn() || w.spinning(), c.want)
+		now += c.in - 1
+		w.timely = false
+		want(t, "just before it is due", w.Turn() || w.spinning(), c.want)
+		w.hot.Driver.Disarm(n)
+	}
 }

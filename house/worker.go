@@ -30,6 +30,7 @@ type Worker struct {
 
 	trimAt int64 // when the pools are trimmed next
 	idleAt int64 // since when there is nothing to do; 0: there is
+	spin   int64 // for how long from then on the loop looks again before it parks, ns
 	wakeAt int64 // when the loop, parked, wakes by itself
 
 	timely    bool // the clock was just read

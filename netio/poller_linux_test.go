@@ -85,3 +85,24 @@ func TestFilesCantBeAdded(t *testing.T) {
 	require.Equal(t, unix.EPERM, err)
 	require.Zero(t, f.p.Len())
 }
+
+// TestWaitIsExact: the system doesn't put the end of a short wait off, to end others with it.
+func TestWaitIsExact(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	slack := func() int {
+		n, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_GET_TIMERSLACK, 0, 0)
+		require.Zero(t, errno)
+		return int(n)
+	}
+	const usual = 50_000
+	_, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, usual, 0)
+	require.Zero(t, errno)
+	p, err := Open()
+	require.NoError(t, err)
+	defer p.Close()
+	require.NoError(t, p.Wait(exactMost))
+	require.Equal(t, usual, slack(), "a long wait isn't worth a system call")
+	require.NoError(t, p.Wait(exactMost-1))
+	require.Equal(t, 1, slack())
+}
