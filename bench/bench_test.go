@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,15 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 )
+
+// TestMain lets the tests' program be the command.
+func TestMain(m *testing.M) {
+	if os.Getenv("STACKHOUSE_BENCH_CHILD") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // small is a run of a few milliseconds.
 var small = options{length: 10 * time.Millisecond, workers: 2, leaves: 1000, actors: 2000, timers: 100}
@@ -101,6 +112,25 @@ func TestTable(t *testing.T) {
 	for _, want := range []string{"ns/op", "\nchannels ", " 1.00 ", "\nbatch64 ", "/op ", "a batch had", scenarios[0].op} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// What can be named is listed by -h, and by the error for a name that isn't there.
+func TestNamesAreListed(t *testing.T) {
+	c := exec.Command(os.Args[0], "-h")
+	c.Env = append(os.Environ(), "STACKHOUSE_BENCH_CHILD=1")
+	help, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = choose("ask-local,ask")
+	for _, s := range scenarios {
+		if !strings.Contains(string(help), s.name) {
+			t.Errorf("-h doesn't list %s:\n%s", s.name, help)
+		}
+		if err == nil || !strings.Contains(err.Error(), s.name) {
+			t.Errorf("the error doesn't list %s: %v", s.name, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type options struct {
 
 func main() {
 	o := options{leaves: 1_000_000, actors: 1_000_000, timers: 10_000}
-	names := flag.String("scenario", "", "which scenarios, separated by commas; none: all")
+	names := flag.String("scenario", "", "which scenarios, separated by commas; none: all\n"+known())
 	seconds := flag.Float64("seconds", 0, "how long each scenario is measured; 0: 3, and 2 a row of the dial")
 	flag.IntVar(&o.workers, "workers", 0, "workers of a system, at least 2; 0: the default")
 	asJSON := flag.Bool("json", false, "print an object a line, times in ns")
@@ -89,6 +89,15 @@ func usualWorkers() (int, error) {
 	return n, sys.Shutdown(context.Background())
 }
 
+// known lists the names of the scenarios.
+func known() string {
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // choose returns the scenarios of these names, in the order of the table.
 func choose(names string) ([]scenario, error) {
 	if names == "" {
@@ -97,7 +106,7 @@ func choose(names string) ([]scenario, error) {
 	wanted := strings.Split(names, ",")
 	for _, name := range wanted {
 		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name }) {
-			return nil, fmt.Errorf("there is no scenario %q", name)
+			return nil, fmt.Errorf("there is no scenario %q; there are %s", name, known())
 		}
 	}
 	var chosen []scenario

@@ -28,8 +28,8 @@ type options struct {
 func main() {
 	var (
 		o     options
-		some  = flag.String("workload", "", "which workloads, separated by commas; none: all")
-		libs  = flag.String("lib", "", "which libraries, separated by commas; none: all")
+		some  = flag.String("workload", "", "which workloads, separated by commas; none: all\n"+listed(workloads, workload.title))
+		libs  = flag.String("lib", "", "which libraries, separated by commas; none: all\n"+listed(libraries, library.title))
 		child = flag.String("run", "", "run this workload by the one -lib, in this process, and print what was measured")
 	)
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "how long a run takes, about")
@@ -61,10 +61,10 @@ func main() {
 
 // choose looks names up; the order is that of the tables.
 func (o *options) choose(someWorkloads, someLibraries string) (err error) {
-	if o.workloads, err = pick(workloads, func(w workload) string { return w.name }, someWorkloads, "workload"); err != nil {
+	if o.workloads, err = pick(workloads, workload.title, someWorkloads, "workload"); err != nil {
 		return err
 	}
-	o.libraries, err = pick(libraries, func(l library) string { return l.name }, someLibraries, "library")
+	o.libraries, err = pick(libraries, library.title, someLibraries, "library")
 	return err
 }
 
@@ -81,10 +81,22 @@ func pick[T any](all []T, name func(T) string, wanted, what string) ([]T, error)
 		}
 	}
 	if len(names) > 0 {
-		return nil, fmt.Errorf("there is no %s %q", what, names[0])
+		return nil, fmt.Errorf("there is no %s %q; there are %s", what, names[0], listed(all, name))
 	}
 	return picked, nil
 }
+
+// listed returns the names of all.
+func listed[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, v := range all {
+		names = append(names, name(v))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w workload) title() string { return w.name }
+func (l library) title() string  { return l.name }
 
 func (o *options) validate(arguments int, child string) error {
 	switch {

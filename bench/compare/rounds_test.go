@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,28 @@ func TestChildFails(t *testing.T) {
 	t.Setenv("STACKHOUSE_COMPARE_CHILD", "yes")
 	if _, err := inProcess(library{name: "nobody"}, variant{}, "tell-1-1", 1); err == nil {
 		t.Error("a library that isn't there ran")
+	}
+}
+
+// What can be named is listed by -h, and by the errors for names that aren't there.
+func TestNamesAreListed(t *testing.T) {
+	c := exec.Command(os.Args[0], "-h")
+	c.Env = append(os.Environ(), "STACKHOUSE_COMPARE_CHILD=1")
+	help, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o options
+	for names, err := range map[string]error{
+		listed(workloads, workload.title): o.choose("tell", ""),
+		listed(libraries, library.title):  o.choose("", "akka"),
+	} {
+		if !strings.Contains(string(help), names) {
+			t.Errorf("-h doesn't list %s:\n%s", names, help)
+		}
+		if err == nil || !strings.Contains(err.Error(), names) {
+			t.Errorf("the error doesn't list %s: %v", names, err)
+		}
 	}
 }
 
