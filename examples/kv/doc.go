@@ -58,7 +58,8 @@
 //   - OBJECT IDLETIME is 0, OBJECT FREQ an error, MEMORY USAGE this server's own sum.
 //   - Who hasn't given the password yet may send requests as long as others may; Redis
 //     takes ten arguments of 16 KiB then.
-//   - INFO tells all sections, whichever is asked for.
+//   - INFO has the sections Server, Clients, Memory, Stats and Runtime, and lines of its own
+//     in them.
 //   - HRANDFIELD with a count above 0 takes neighbours; RANDOMKEY prefers keys behind gaps.
 //   - A cursor of SCAN goes through one store after the other, so that even the scan of
 //     an empty server takes as many calls as there are stores.

@@ -12,58 +12,114 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
+// section is one part of what INFO tells.
+type section struct {
+	name string
+	tell func(v *service, b *lines)
+}
+
+// sections in the order in which they are told, however they were asked for.
+var sections = []section{
+	{"Server", (*service).tellServer},
+	{"Clients", (*service).tellClients},
+	{"Memory", (*service).tellMemory},
+	{"Stats", (*service).tellStats},
+	{"Runtime", (*service).tellRuntime},
+}
+
+// lines are the text of INFO.
+type lines struct{ *bytebufferpool.ByteBuffer }
+
+func (b *lines) add(name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
+
 // info answers what the server and its runtime have counted.
 func (f *front) info(s *command) core.Yield {
-	b := bytebufferpool.Get()
-	defer bytebufferpool.Put(b)
-	f.service.describe(b)
+	b := lines{bytebufferpool.Get()}
+	defer bytebufferpool.Put(b.ByteBuffer)
+	for i := range sections {
+		c := &sections[i]
+		if !c.wanted(s.Req.Args(1)) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\r\n")
+		}
+		fmt.Fprintf(b, "# %s\r\n", c.name)
+		c.tell(f.service, &b)
+	}
 	return s.answer(resp.Verbatim("txt", s.Copy(b.B)))
 }
 
-// describe writes the sections of INFO.
-func (v *service) describe(b *bytebufferpool.ByteBuffer) {
-	stats := v.system.Stats()
-	var conns channel.Stats
-	address := ""
+// wanted reports whether c is among the names, or all are.
+func (c *section) wanted(names resp.Args) bool {
+	if names.Len() == 0 {
+		return true
+	}
+	for name, ok := names.Next(); ok; name, ok = names.Next() {
+		for _, right := range [...]string{c.name, "all", "everything", "default"} {
+			if resp.EqualFold(name, right) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// listener returns what the server counts and where it listens, once it does.
+func (v *service) listener() (conns channel.Stats, address string) {
 	if v.opened.Load() {
 		conns, address = v.server.Stats(), v.server.Addr()
 	}
+	return conns, address
+}
+
+func (v *service) tellServer(b *lines) {
+	_, address := v.listener()
+	b.add("redis_version", redisVersion)
+	b.add("server_name", "stackhouse-kv")
+	b.add("process_id", os.Getpid())
+	b.add("tcp_address", address)
+}
+
+func (v *service) tellClients(b *lines) {
+	conns, _ := v.listener()
+	b.add("connected_clients", conns.Conns)
+}
+
+func (v *service) tellMemory(b *lines) {
+	used, held := v.cluster.memory.used()
+	b.add("used_memory", used)
+	b.add("used_memory_stores", held)
+	b.add("maxmemory", v.cluster.memory.limit.Load())
+	b.add("maxmemory_policy", "noeviction")
+}
+
+func (v *service) tellStats(b *lines) {
+	conns, _ := v.listener()
+	b.add("total_connections_received", conns.Accepted)
+	b.add("idle_timeouts", conns.IdleTimeouts)
+	b.add("write_timeouts", conns.WriteTimeouts)
+	b.add("protocol_errors", conns.Refused)
+}
+
+func (v *service) tellRuntime(b *lines) {
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
-	line := func(name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
-	b.WriteString("# Server\r\n")
-	line("redis_version", redisVersion)
-	line("server_name", "stackhouse-kv")
-	line("process_id", os.Getpid())
-	line("tcp_address", address)
-	b.WriteString("\r\n# Clients\r\n")
-	line("connected_clients", conns.Conns)
-	used, held := v.cluster.memory.used()
-	b.WriteString("\r\n# Memory\r\n")
-	line("used_memory", used)
-	line("used_memory_stores", held)
-	line("maxmemory", v.cluster.memory.limit.Load())
-	line("maxmemory_policy", "noeviction")
-	b.WriteString("\r\n# Stats\r\n")
-	line("total_connections_received", conns.Accepted)
-	line("idle_timeouts", conns.IdleTimeouts)
-	line("write_timeouts", conns.WriteTimeouts)
-	line("protocol_errors", conns.Refused)
-	b.WriteString("\r\n# Runtime\r\n")
-	line("mallocs", samples[0].Value.Uint64())
-	line("collections", samples[1].Value.Uint64())
-	line("heap_bytes", samples[2].Value.Uint64())
-	line("workers", len(v.system.Workers()))
-	line("actors", v.system.Actors())
-	line("turns", stats.Turns)
-	line("messages", stats.Messages)
-	line("parks", stats.Parks)
-	line("woken", stats.Woken)
-	line("lent", stats.Lent)
-	line("failures", stats.Failures)
-	line("queue_wait_p50_us", micros(stats.QueueWait.P50))
-	line("queue_wait_p99_us", micros(stats.QueueWait.P99))
-	line("queue_wait_p999_us", micros(stats.QueueWait.P999))
+	stats := v.system.Stats()
+	b.add("mallocs", samples[0].Value.Uint64())
+	b.add("collections", samples[1].Value.Uint64())
+	b.add("heap_bytes", samples[2].Value.Uint64())
+	b.add("workers", len(v.system.Workers()))
+	b.add("actors", v.system.Actors())
+	b.add("turns", stats.Turns)
+	b.add("messages", stats.Messages)
+	b.add("parks", stats.Parks)
+	b.add("woken", stats.Woken)
+	b.add("lent", stats.Lent)
+	b.add("failures", stats.Failures)
+	b.add("queue_wait_p50_us", micros(stats.QueueWait.P50))
+	b.add("queue_wait_p99_us", micros(stats.QueueWait.P99))
+	b.add("queue_wait_p999_us", micros(stats.QueueWait.P999))
 }
 
 func micros(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e3) }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,26 +17,46 @@ import (
 func main() {
 	var o options
 	flag.StringVar(&o.network, "network", "tcp", "tcp or unix")
-	flag.StringVar(&o.address, "addr", ":6380", "where to listen: host:port, or a path")
+	flag.StringVar(&o.address, "addr", usualAddress, "where to listen: host:port, or a path")
 	flag.IntVar(&o.workers, "workers", 0, "workers; 0: as many as CPUs, at least 2")
 	flag.DurationVar(&o.spin, "spin", 0, "how long an idle worker spins before it parks; 0: the default")
 	maxmemory := flag.String("maxmemory", "0", "bytes that the values may take, as in 100mb or 1gb; 0: no limit")
 	flag.StringVar(&o.password, "requirepass", "", "password that clients must give; empty: none")
-	drain := flag.Duration("drain", 10*time.Second, "how long SIGTERM lets connections finish")
+	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long SIGTERM lets connections finish")
 	flag.Parse()
+	err := o.validate(flag.Args())
 	var ok bool
-	if o.maxmemory, ok = parseSize(*maxmemory); !ok {
-		fmt.Fprintf(os.Stderr, "kv: -maxmemory %q is not a size\n", *maxmemory)
+	if o.maxmemory, ok = parseSize(*maxmemory); !ok && err == nil {
+		err = fmt.Errorf("-maxmemory %q is not a size", *maxmemory)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kv:", err)
 		os.Exit(2)
 	}
-	if err := run(o, *drain); err != nil {
+	if err = run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "kv:", err)
 		os.Exit(1)
 	}
 }
 
+// usualAddress is where kv listens unless it is told.
+const usualAddress = ":6380"
+
+// validate refuses what makes no sense before anything is opened.
+func (o options) validate(arguments []string) error {
+	switch {
+	case len(arguments) > 0:
+		return fmt.Errorf("only flags, no arguments such as %q", arguments[0])
+	case o.drain < 0:
+		return fmt.Errorf("-drain %v is negative", o.drain)
+	case o.network == "unix" && (o.address == "" || o.address == usualAddress):
+		return errors.New("-network unix needs a path, as in -addr /tmp/kv.sock")
+	}
+	return nil
+}
+
 // run serves until SIGTERM or an interrupt, then drains.
-func run(o options, drain time.Duration) error {
+func run(o options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	o.seed = maphash.Bytes(maphash.MakeSeed(), nil)
@@ -43,12 +65,25 @@ func run(o options, drain time.Duration) error {
 		return err
 	}
 	slog.Info("kv listens", "address", s.server.Addr(), "pid", os.Getpid(), "workers", len(s.system.Workers()), "stores", s.cluster.len())
+	if o.open(s.server.Addr()) {
+		slog.Warn("kv has no password: everyone who reaches it may read and write. See -requirepass and -addr", "address", s.server.Addr())
+	}
 	<-ctx.Done()
 	stop() // a second signal ends the process at once
 	slog.Info("kv drains")
-	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	ctx, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
 	err = s.system.Shutdown(ctx)
 	slog.Info("kv ends")
 	return err
+}
+
+// open reports whether others than programs of this machine may use a server that
+// listens at this address, without a password.
+func (o options) open(address string) bool {
+	if o.password != "" || o.network == "unix" {
+		return false
+	}
+	at, err := netip.ParseAddrPort(address)
+	return err != nil || !at.Addr().IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func TestInfo(t *testing.T) {
 	each(t, func(t *testing.T, workers int) {
 		w := openWorld(t, workers, options{})
 		c := w.dial()
-		for _, words := range [][]string{{"INFO"}, {"info", "server"}} {
+		for _, words := range [][]string{{"INFO"}, {"info", "server", "ALL"}, {"INFO", "everything"}, {"INFO", "default"}} {
 			info := c.do(words...)
 			for _, want := range []string{"# Server ", "redis_version:7.", "# Clients connected_clients:1 ", "# Runtime ",
 				fmt.Sprint("workers:", workers, " "), fmt.Sprint("tcp_address:", w.server.Addr(), " "), "total_connections_received:1 ",
@@ -148,6 +149,31 @@ func TestInfo(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestInfoSections: those that are named, each once, in the order of all, as in Redis 7.0.
+func TestInfoSections(t *testing.T) {
+	c := openWorld(t, 1, options{}).dial()
+	heads := regexp.MustCompile(`(  |^[$=]\d+ (txt:)?)# (\w+) `)
+	for _, x := range [][2]string{
+		{"", "Server Clients Memory Stats Runtime"},
+		{"server", "Server"},
+		{"STATS", "Stats"},
+		{"stats nonsense Clients stats", "Clients Stats"},
+		{"nonsense", ""},
+		{"nonsense All", "Server Clients Memory Stats Runtime"},
+	} {
+		info := c.do(strings.Fields("INFO " + x[0])...)
+		var got []string
+		for _, found := range heads.FindAllStringSubmatch(info, -1) {
+			got = append(got, found[3])
+		}
+		require.Equal(t, x[1], strings.Join(got, " "), "INFO %s: %s", x[0], info)
+	}
+	require.Equal(t, "$0 ", c.do("INFO", "nonsense"))
+	require.Regexp(t, `^\$\d+ # Clients connected_clients:1 $`, c.do("INFO", "clients"))
+	c.do("HELLO", "3")
+	require.Equal(t, "=4 txt:", c.do("INFO", "nonsense"))
 }
 
 // TestCommand: as many entries as COUNT says, each with a name and an arity.

@@ -18,11 +18,12 @@ type options struct {
 	network, address string
 	workers          int
 	spin             time.Duration
-	maxmemory        int64        // bytes; 0: no limit
-	password         string       // empty: none
-	seed             uint64       // of the hash of keys
-	clock            func() int64 // of tests; nil: the machine's
-	wall             int64        // of tests: Unix time, in ms, when the clock is 0; 0: the machine's
+	maxmemory        int64         // bytes; 0: no limit
+	password         string        // empty: none
+	drain            time.Duration // how long SIGTERM lets connections finish
+	seed             uint64        // of the hash of keys
+	clock            func() int64  // of tests; nil: the machine's
+	wall             int64         // of tests: Unix time, in ms, when the clock is 0; 0: the machine's
 }
 
 // service is the whole server.

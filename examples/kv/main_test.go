@@ -1,0 +1,46 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOptionsAreRefused(t *testing.T) {
+	require.NoError(t, options{network: "tcp", address: usualAddress}.validate(nil))
+	require.NoError(t, options{network: "unix", address: "/tmp/kv.sock", drain: time.Second}.validate(nil))
+	for _, c := range []struct {
+		o         options
+		arguments []string
+		complaint string
+	}{
+		{options{network: "tcp", address: usualAddress}, []string{"6380"}, `only flags, no arguments such as "6380"`},
+		{options{network: "tcp", address: usualAddress, drain: -time.Second}, nil, "-drain -1s is negative"},
+		{options{network: "unix", address: usualAddress}, nil, "-network unix needs a path"},
+		{options{network: "unix"}, nil, "-network unix needs a path"},
+	} {
+		require.ErrorContains(t, c.o.validate(c.arguments), c.complaint)
+	}
+}
+
+// TestOpen: who is warned that there is no password.
+func TestOpen(t *testing.T) {
+	for _, c := range []struct {
+		o       options
+		address string
+		open    bool
+	}{
+		{options{network: "tcp"}, "[::]:6380", true},
+		{options{network: "tcp"}, "0.0.0.0:6380", true},
+		{options{network: "tcp"}, "192.0.2.1:6380", true},
+		{options{network: "tcp"}, "[fe80::1%eth0]:6380", true},
+		{options{network: "tcp", password: "secret"}, "[::]:6380", false},
+		{options{network: "tcp"}, "127.0.0.1:6380", false},
+		{options{network: "tcp"}, "127.1.2.3:6380", false},
+		{options{network: "tcp"}, "[::1]:6380", false},
+		{options{network: "unix"}, "/tmp/kv.sock", false},
+	} {
+		require.Equal(t, c.open, c.o.open(c.address), "%s, password %q", c.address, c.o.password)
+	}
+}
