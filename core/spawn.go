@@ -39,14 +39,14 @@ func (b *beside) Settle(h *stack.House) {
 // Starter is implemented by actors that prepare themselves.
 type Starter interface {
 	// PreStart runs in a turn of the actor's worker, before its first message; an
-	// error stops the actor.
+	// error is reported, with the actor's address, and stops the actor.
 	PreStart() error
 }
 
 // Stopper is implemented by actors that clean up.
 type Stopper interface {
 	// PostStop runs once, in a turn of the actor's worker, after every stack of
-	// the actor has ended; an error is reported.
+	// the actor has ended; an error is reported, with the actor's address.
 	PostStop() error
 }
 

@@ -601,6 +601,38 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 }
 
+// doomed does at the ends of its life what it is told.
+type doomed struct{ start, stop func() error }
+
+func (d *doomed) PreStart() error { return d.start() }
+func (d *doomed) PostStop() error { return d.stop() }
+
+// TestFailuresOfHooksAreLogged: each with the actor and the hook.
+func TestFailuresOfHooksAreLogged(t *testing.T) {
+	fine := func() error { return nil }
+	fails := func() error { return errors.New("no luck") }
+	panics := func() error { panic("no luck") }
+	for _, c := range []struct {
+		d    doomed
+		want string
+	}{
+		{doomed{fails, fine}, "house_test.doomed#1 failed in PreStart: no luck"},
+		{doomed{fine, fails}, "house_test.doomed#1 failed in PostStop: no luck"},
+		{doomed{panics, fine}, "house_test.doomed#1 in PreStart: no luck"},
+		{doomed{fine, panics}, "house_test.doomed#1 in PostStop: no luck"},
+	} {
+		var out bytes.Buffer
+		sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		a := core.Spawn(sim, func() *doomed { return &c.d })
+		sim.Rest()
+		a.Stop()
+		sim.Rest()
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("the log doesn't say %q:\n%s", c.want, out.String())
+		}
+	}
+}
+
 func TestStats(t *testing.T) {
 	sys := started(t, house.Config{Workers: 2})
 	a, p := spawn(sys.Workers()[0])

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"fmt"
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
@@ -134,7 +135,7 @@ func (w *Worker) start(h *House) {
 	if h.Gone() {
 		return
 	}
-	if err := w.hook(h, h.annex.Load().hooks.Started); err != nil {
+	if err := w.hook(h, "PreStart", h.annex.Load().hooks.Started); err != nil {
 		w.Count.Add(CountFailures, 1)
 		w.Driver.Failed(h, nil, err)
 		w.stop(h)
@@ -161,7 +162,7 @@ func (w *Worker) stop(h *House) {
 		w.end(h, s)
 	}
 	if a.hooks != nil {
-		if err := w.hook(h, a.hooks.Stopped); err != nil {
+		if err := w.hook(h, "PostStop", a.hooks.Stopped); err != nil {
 			w.Count.Add(CountFailures, 1)
 			w.Driver.Failed(h, nil, err)
 		}
@@ -177,18 +178,22 @@ func (w *Worker) bury(h *House) {
 	w.Driver.Gone(h)
 }
 
-// hook runs one end of an actor's life and turns a panic into an error.
-func (w *Worker) hook(h *House, f func(*House) error) (err error) {
+// hook runs one end of an actor's life, by the name that actors know. Its error, and what
+// a panic is turned into, name both.
+func (w *Worker) hook(h *House, name string, f func(*House) error) (err error) {
 	w.inHook = true
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{Actor: h.Describe(), Step: "a life cycle hook", Value: value, Trace: debug.Stack()}
+			err = &PanicError{Actor: h.Describe(), Step: name, Value: value, Trace: debug.Stack()}
 			w.inHook = false
 		}
 	}()
 	err = f(h)
 	w.inHook = false
-	return err
+	if err != nil {
+		return fmt.Errorf("%s failed in %s: %w", h.Describe(), name, err)
+	}
+	return nil
 }
 
 var (
