@@ -146,26 +146,30 @@ func (w *Worker) start(h *House) {
 // ErrStopped, then the hook runs. What is queued is answered as it is taken.
 func (w *Worker) stop(h *House) {
 	h.flags.set(flagStopped)
-	defer w.bury(h) // deferred for a hook that calls runtime.Goexit
 	a := h.annex.Load()
-	if a == nil {
-		return
+	if a != nil {
+		w.endAll(h, a)
 	}
-	from := 0
-	for {
-		p := a.table.Any(&from)
-		if p == nil {
-			break
-		}
-		s := stackOf(p.Owner)
-		s.err = ErrStopped
-		w.end(h, s)
-	}
-	if a.hooks != nil {
+	defer w.bury(h) // deferred for a hook that calls runtime.Goexit
+	if a != nil && a.hooks != nil {
 		if err := w.hook(h, "PostStop", a.hooks.Stopped); err != nil {
 			w.Count.Add(CountFailures, 1)
 			w.Driver.Failed(h, nil, err)
 		}
+	}
+}
+
+// endAll ends the suspended stacks of h with ErrStopped.
+func (w *Worker) endAll(h *House, a *annex) {
+	from := 0
+	for {
+		p := a.table.Any(&from)
+		if p == nil {
+			return
+		}
+		s := stackOf(p.Owner)
+		s.err = ErrStopped
+		w.end(h, s)
 	}
 }
 
@@ -215,7 +219,7 @@ func newControl(name string) *Handler {
 // that is queued. Any goroutine may call it.
 func (h *House) Stop(g *Guests) { h.sendSystem(g, stopHandler) }
 
-// Start runs the started hook of a new house before its first message.
+// Start runs the started hook of a new house, which has hooks, before its first message.
 func (h *House) Start(g *Guests) { h.sendSystem(g, startHandler) }
 
 func (h *House) sendSystem(g *Guests, by *Handler) {

@@ -19,7 +19,7 @@ import (
 type House struct {
 	ghost ghost // of its visits, in invariant builds
 
-	// Read by others, and the first and the flags written: the protocol is in inbox.go.
+	// Read by others and, but for owner, actor and serial, written: the protocol is in inbox.go.
 	inbox    atomic.Pointer[Stack] // what others pushed, newest first
 	rungNext *House                // belongs to the chain of rungs that the house stands on
 	owner    atomic.Pointer[Worker]

@@ -22,7 +22,7 @@ type memory struct {
 
 // part is what one store uses, written by it and read by fronts.
 type part struct {
-	used, held atomic.Int64 // bytes: of what it has, of what it took from the runtime
+	used, held atomic.Int64 // bytes: of what it has, of what it holds
 	_          [128 - 16]byte
 }
 

@@ -17,7 +17,7 @@
 // a collection grows with the megabytes held at one pointer each, not with the
 // entries. Arrays from 64 KiB on are not even in its heap, where there is an mmap: a
 // table that grows brings no collection about, and what it gives up is free at once.
-// A table that nobody knows any more gives all back.
+// A table that nobody knows any more gives all back, also what somebody kept of it.
 //
 // # Hashes
 //

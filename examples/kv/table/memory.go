@@ -2,6 +2,7 @@ package table
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -26,6 +27,13 @@ const (
 	unmapMost = 256 << 10
 )
 
+// mapsMost is how many arrays of the process are the system's: more come from the heap. Linux
+// has some 65,000 mappings for a process, and each array given back may cut one in two.
+const mapsMost = 1 << 14
+
+// maps is how many there are.
+var maps atomic.Int64
+
 func newMemory() *memory { return &memory{mapped: map[*byte][]byte{}, least: mapLeast} }
 
 // take returns n bytes, all zero.
@@ -35,8 +43,13 @@ func (m *memory) take(n int) []byte {
 	if n < m.least {
 		return make([]byte, n)
 	}
+	if maps.Add(1) > mapsMost {
+		maps.Add(-1)
+		return make([]byte, n)
+	}
 	b := systemMap(n)
 	if b == nil {
+		maps.Add(-1)
 		return make([]byte, n) // the runtime knows how to say that there is no more
 	}
 	m.mu.Lock()
@@ -56,9 +69,9 @@ func (m *memory) put(b []byte) {
 	m.mu.Unlock()
 	switch {
 	case len(b) > unmapMost:
-		go systemUnmap(b)
+		go unmap(b)
 	case b != nil:
-		systemUnmap(b)
+		unmap(b)
 	}
 }
 
@@ -70,9 +83,14 @@ func (m *memory) putAll() {
 	m.mu.Unlock()
 	go func() {
 		for _, b := range all {
-			systemUnmap(b)
+			unmap(b)
 		}
 	}()
+}
+
+func unmap(b []byte) {
+	systemUnmap(b)
+	maps.Add(-1)
 }
 
 // slots is take for an index.

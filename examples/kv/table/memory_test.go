@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// checkMemory compares what the system gave with what is in use.
+// checkMemory looks for arrays that the system gave and nothing uses.
 func (t *Table) checkMemory() error {
 	m := t.memory
 	used := map[*byte]int{}
@@ -77,6 +77,7 @@ func TestLargeValuesGiveMemoryBack(t *testing.T) {
 	if len(m.mapped) != 0 {
 		t.Errorf("%d arrays are mapped after Clear", len(m.mapped))
 	}
+	runtime.KeepAlive(tab)
 }
 
 // The memory of a table that nobody knows any more goes with it.
@@ -121,5 +122,25 @@ func TestMemory(t *testing.T) {
 	m.put(nil)
 	if len(m.mapped) != 0 {
 		t.Errorf("%d arrays are mapped", len(m.mapped))
+	}
+}
+
+// TestMapsAreBounded: arrays beyond the most come from the heap, and each given back makes room.
+func TestMapsAreBounded(t *testing.T) {
+	m := newMemory()
+	defer m.putAll()
+	var all [][]byte
+	for len(m.mapped) == len(all) {
+		if all = append(all, m.take(mapLeast)); len(all) > mapsMost+1 {
+			t.Fatal("there is no bound")
+		}
+	}
+	m.put(all[len(all)-1])
+	for i := 0; i < len(all)-1; i += 2 { // each leaves a hole
+		m.put(all[i])
+	}
+	before := len(m.mapped)
+	if m.take(mapLeast); len(m.mapped) != before+1 {
+		t.Error("there is no room after a put")
 	}
 }

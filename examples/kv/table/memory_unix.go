@@ -13,9 +13,11 @@ func systemMap(n int) []byte {
 	return b
 }
 
-// systemUnmap gives back what systemMap returned.
+// systemUnmap gives back what systemMap returned: first the pages, a few at a time, as others
+// who map or unmap wait for the rest of it.
 func systemUnmap(b []byte) {
-	if err := syscall.Munmap(b); err != nil {
-		panic("table: can't give memory back: " + err.Error())
+	for from := 0; from < len(b); from += unmapMost {
+		systemEmpty(b[from:min(from+unmapMost, len(b))])
 	}
+	_ = syscall.Munmap(b) // the kernel may refuse to cut a mapping in two: then the addresses stay in use
 }
