@@ -15,7 +15,7 @@ func (w *Worker) loop() {
 	defer w.exit()
 	for {
 		if w.Turn() {
-			w.idleAt = 0
+			w.resume()
 			continue
 		}
 		if w.leaving.Load() {
@@ -72,6 +72,7 @@ func (w *Worker) spinning() bool {
 	}
 	idle := w.hot.Now - w.idleAt
 	if idle >= w.spin || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
+		w.missed()
 		return false
 	}
 	w.watch()
@@ -81,13 +82,41 @@ func (w *Worker) spinning() bool {
 // spinTime returns how long a worker spins that has just become idle, ns.
 func (w *Worker) spinTime() int64 {
 	most := int64(w.system.config.Spin)
-	if w.hot.Heard || most <= 0 {
+	if most <= 0 {
 		return most
+	}
+	if w.hot.Heard {
+		if w.skips == 0 {
+			return most
+		}
+		w.skips--
 	}
 	if at, armed := w.wheel.Next(); armed && at-w.hot.Now <= most {
 		return at - w.hot.Now
 	}
 	return 0
+}
+
+// missesMax is how often in a row spinning may be in vain before its pauses grow no more.
+const missesMax = 4
+
+// missed is called when a worker has spun in vain: it parks at once the next time, and the
+// next 3, 7 or 15 times if that goes on. Whoever it waits for has something else to do, or
+// other processes have the processor.
+func (w *Worker) missed() {
+	if w.spin > 0 {
+		w.misses = min(w.misses+1, missesMax)
+		w.skips = 1<<w.misses - 1
+	}
+}
+
+// resume ends idleness: there is something to do. If that came while the worker spun,
+// spinning pays.
+func (w *Worker) resume() {
+	if w.idleAt != 0 {
+		w.misses = 0
+	}
+	w.idleAt = 0
 }
 
 // watchMax is how often watch looks: together they take about as long as a turn with

@@ -16,7 +16,7 @@ func (w *Worker) pass(t *testing.T) bool {
 	w.hot.Heard = true
 	w.timely = false // the test moves the clock between passes
 	if w.Turn() {
-		w.idleAt = 0
+		w.resume()
 		return true
 	}
 	return w.spinning()
@@ -122,5 +122,40 @@ func TestSpinsForTimer(t *testing.T) {
 		w.timely = false
 		want(t, "just before it is due", w.Turn() || w.spinning(), c.want)
 		w.hot.Driver.Disarm(n)
+	}
+}
+
+// TestSpinningInVain: who spins in vain pauses, for longer each time; who finds something, doesn't.
+func TestSpinningInVain(t *testing.T) {
+	now := int64(1000)
+	s, err := New(Config{Workers: 2, Manual: true, Clock: func() int64 { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.workers[0]
+	h := stack.NewHouse(func() *int { return new(int) })
+	w.Settle(h)
+	idles := func() (spins bool) { // until it would park
+		now += 1_000
+		if spins = w.pass(t); spins {
+			now += int64(20 * time.Microsecond)
+			want(t, "at the end of Spin", w.pass(t), false)
+		}
+		w.idleAt = 0 // as park does
+		w.stopSpinning()
+		return spins
+	}
+	for _, pause := range []int{1, 3, 7, 15, 15} {
+		want(t, "to begin with", idles(), true)
+		for range pause {
+			want(t, "in a pause", idles(), false)
+		}
+	}
+	want(t, "after the last pause", w.pass(t), true)
+	h.Stop(&s.guests)
+	want(t, "with work", w.pass(t), true)
+	for range 2 {
+		want(t, "when spinning paid", w.pass(t), true)
+		w.resume()
 	}
 }

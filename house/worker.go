@@ -31,6 +31,8 @@ type Worker struct {
 	trimAt int64 // when the pools are trimmed next
 	idleAt int64 // since when there is nothing to do; 0: there is
 	spin   int64 // for how long from then on the loop looks again before it parks, ns
+	misses uint8 // how often in a row it has done so in vain
+	skips  uint8 // how often it parks at once before it does so again
 	wakeAt int64 // when the loop, parked, wakes by itself
 
 	timely    bool // the clock was just read
