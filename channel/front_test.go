@@ -95,6 +95,22 @@ type peekStack struct {
 
 var frontPeek = core.Handle((*front).peek)
 
+// napStack waits for a timer that is due at once: a turn may take many asks of a
+// goroutine that is fast, but fires timers once.
+type napStack struct {
+	core.AskStack[struct{}, struct{}]
+	tick core.Future[core.Tick]
+}
+
+var frontNap = core.Handle((*front).nap)
+
+func (f *front) nap(s *napStack) core.Yield {
+	core.Timer.Ask(s, &s.tick, 0)
+	return core.Suspend(s, (*front).woke)
+}
+
+func (f *front) woke(s *napStack) core.Yield { return s.Return(struct{}{}) }
+
 func (f *front) peek(s *peekStack) core.Yield {
 	var most channel.Held
 	for _, c := range f.conns {

@@ -94,7 +94,7 @@ func (w *world) pass(d time.Duration) {
 	w.clock.Add(int64(d))
 	for range 3 { // a timer's turn, that of the connection that it woke, the end of that
 		for _, at := range w.fronts {
-			_, err := core.Ask(w.ctx, frontPeek.At(at), struct{}{})
+			_, err := core.Ask(w.ctx, frontNap.At(at), struct{}{})
 			require.NoError(w, err)
 		}
 	}

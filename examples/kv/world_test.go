@@ -34,8 +34,27 @@ func TestMain(m *testing.M) {
 type world struct {
 	testing.TB
 	*service
-	clock atomic.Int64 // the system's, if it is virtual
+	clock atomic.Int64                    // the system's, if it is virtual
+	naps  []core.Port[struct{}, struct{}] // of each worker
 }
+
+// napper answers once the timers that were due when it was asked have fired, and what they
+// resumed has run.
+type napper struct{}
+
+type napStack struct {
+	core.AskStack[struct{}, struct{}]
+	tick core.Future[core.Tick]
+}
+
+var napperNap = core.Handle((*napper).nap)
+
+func (n *napper) nap(s *napStack) core.Yield {
+	core.Timer.Ask(s, &s.tick, 0)
+	return core.Suspend(s, (*napper).wake)
+}
+
+func (n *napper) wake(s *napStack) core.Yield { return s.Return(struct{}{}) }
 
 func openWorld(t testing.TB, workers int, o options) *world {
 	t.Helper()
@@ -49,6 +68,9 @@ func openWorld(t testing.TB, workers int, o options) *world {
 	var err error
 	w.service, err = start(context.Background(), o)
 	require.NoError(t, err)
+	for _, at := range w.system.Workers() {
+		w.naps = append(w.naps, napperNap.At(core.Spawn(at, func() *napper { return &napper{} })))
+	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), lostAfter)
 		defer cancel()
@@ -65,16 +87,14 @@ func openWorld(t testing.TB, workers int, o options) *world {
 // work must not spin then, for that would last for ever.
 func virtual() options { return options{spin: -1, wall: 1_700_000_000_000} }
 
-// pass advances a virtual clock and returns when every store has seen it: the
-// commands that follow, and the sweeps, are later.
+// pass advances a virtual clock and returns when every worker has seen it: the
+// commands that follow are later, and the sweeps that were due are done.
 func (w *world) pass(d time.Duration) {
 	w.Helper()
 	w.clock.Add(int64(d))
-	for range 3 { // a sweep's timer, its turn, the end of that
-		for _, p := range w.cluster.ports {
-			_, err := core.Ask(context.Background(), p, request{do: (*store).dbsize})
-			require.NoError(w, err)
-		}
+	for _, p := range w.naps {
+		_, err := core.Ask(context.Background(), p, struct{}{})
+		require.NoError(w, err)
 	}
 }
 
