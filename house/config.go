@@ -27,7 +27,7 @@ type Config struct {
 	// than 5 µs at a time: who would be the last parks then, so that a system at rest
 	// leaves a CPU to those who have work for it. A worker alone is the last. One that has
 	// looked in vain parks at once the next time, and up to 15 times if that goes on. It
-	// also looks for as long, instead of parking, if a timer is due.
+	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which

@@ -110,8 +110,8 @@ func (w *Worker) missed() {
 	}
 }
 
-// resume ends idleness: there is something to do. If that came while the worker spun,
-// spinning pays.
+// resume ends idleness: there is something to do. If that came while the worker spun, be
+// it a timer, spinning pays.
 func (w *Worker) resume() {
 	if w.idleAt != 0 {
 		w.misses = 0
