@@ -13,6 +13,7 @@ import (
 type codec struct {
 	decoder resp.Decoder
 	session session
+	stores  *stores
 }
 
 func (c *codec) Decode(in []byte, req *inbound) (int, error) {
@@ -24,6 +25,8 @@ func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 		err = channel.ErrSkip
 	case speaksHTTP(req.Arg(0)):
 		err = errHTTP
+	case n < len(in):
+		n = max(n, c.decodePipeline(in, n, req))
 	}
 	return n, err
 }

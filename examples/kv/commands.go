@@ -147,16 +147,26 @@ const nameMax = 16
 //
 //alloc:none
 func lookup(name []byte) *entry {
+	if i := number(name); i >= 0 {
+		return &commands[i]
+	}
+	return nil
+}
+
+// number returns the place in commands of that name, in any case; -1 if there is none.
+//
+//alloc:none
+func number(name []byte) int {
 	if len(name) > nameMax {
-		return nil
+		return -1
 	}
 	key := foldName(name)
 	for at := key.hash(); byName[at] != 0; at++ {
-		if e := &commands[byName[at]-1]; e.folded == key {
-			return e
+		if i := int(byName[at] - 1); commands[i].folded == key {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // folded is a name in lower case, filled up with zeros. All names are letters, for which

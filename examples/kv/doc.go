@@ -3,8 +3,9 @@
 // A front actor on each worker serves the connections accepted there; a store
 // actor on each worker (at most 8) holds the keys that hash to it. Every command
 // is a resumable stack: it asks the stores that its keys belong to, suspends, and
-// returns a reply, which the channel writes in the order of the requests. Values
-// live in a table.Table, where the collector need not look at entries.
+// returns a reply, which the channel writes in the order of the requests. Commands on
+// one key each that a client sends in one go share a stack, and one ask of each store;
+// see pipeline. Values live in a table.Table, where the collector need not look at entries.
 //
 // # Commands
 //
@@ -28,7 +29,8 @@
 // steps hold back what their connection sent behind them; see queue.
 //
 // What one store does at once is atomic: every command on one key, and RENAME,
-// RENAMENX and MSETNX if one store holds all their keys. Across stores:
+// RENAMENX and MSETNX if one store holds all their keys. (So are, today, the neighbours of a
+// pipeline in one store; nothing promises it.) Across stores:
 //
 //   - MSET, DEL, UNLINK, MGET, EXISTS, TOUCH, FLUSHALL: each store does its part at
 //     once. Another connection may see half of an MSET.

@@ -19,10 +19,12 @@ type front struct {
 
 var frontServe = channel.Handle((*front).serve)
 
-// inbound is one request of a connection.
+// inbound is one request of a connection: a command, or a pipeline of them.
 type inbound struct {
-	resp.Command
-	session *session
+	resp.Command // the first one
+	session      *session
+	pipeline     pipeline
+	bytes        []byte // of the pipeline
 }
 
 // command is one request in progress.
@@ -34,6 +36,12 @@ type command struct {
 	ticket  uint64 // see queue
 	version resp.Version
 	mute    bool // nobody wants the reply
+
+	// Of a pipeline.
+
+	muted   share // nobody wants their replies
+	refused share // not for any store
+	refusal string
 }
 
 // serve is the first step of every command.
@@ -44,8 +52,11 @@ func (f *front) serve(s *command) core.Yield {
 	return f.begin(s)
 }
 
-// begin does a command whose turn it is.
+// begin does a command, or a pipeline, whose turn it is.
 func (f *front) begin(s *command) core.Yield {
+	if s.Req.pipeline.n > 0 {
+		return f.beginAll(s)
+	}
 	c, cmd := s.Req.session, &s.Req.Command
 	s.version, s.mute = c.version, c.mute || c.skip
 	c.skip = false
@@ -82,9 +93,9 @@ func (f *front) begin(s *command) core.Yield {
 	return f.askAll(s, e.do, (*front).merged)
 }
 
-// request makes the message to a store: the whole command, whose bytes it keeps.
+// request makes the message to a store: the bytes of the whole command.
 func (f *front) request(s *command, do func(t *store, s *storeStack) resp.Reply) request {
-	return request{do: do, cmd: s.Req.Command, bytes: s.Keep(s.Req.Raw()), version: s.version}
+	return request{do: do, bytes: s.Keep(s.Req.Raw()), version: s.version}
 }
 
 // askAll asks every store.

@@ -16,7 +16,7 @@ func (t *store) hget(s *storeStack) resp.Reply {
 	case !ok:
 		return resp.Nil()
 	}
-	return resp.Bulk(s.Copy(value))
+	return resp.Bulk(s.show(value))
 }
 
 func (t *store) hexists(s *storeStack) resp.Reply {
@@ -45,7 +45,7 @@ func (t *store) hlen(s *storeStack) resp.Reply {
 
 func (t *store) hmget(s *storeStack) resp.Reply {
 	key, now, size := s.arg(1), core.Now(s), frameMax
-	names := s.Req.cmd.Args(2)
+	names := s.cmd.Args(2)
 	n := names.Len()
 	for name, ok := names.Next(); ok; name, ok = names.Next() {
 		value, _, err := t.table.Field(key, name, now)
@@ -58,7 +58,7 @@ func (t *store) hmget(s *storeStack) resp.Reply {
 		return resp.Err(errReply)
 	}
 	out := resp.AppendArray(s.Bytes(size)[:0], n)
-	names = s.Req.cmd.Args(2)
+	names = s.cmd.Args(2)
 	for name, ok := names.Next(); ok; name, ok = names.Next() {
 		if value, found, _ := t.table.Field(key, name, now); found {
 			out = resp.AppendBulk(out, value)
@@ -115,11 +115,11 @@ func (t *store) hmset(s *storeStack) resp.Reply { return t.setFields(s, true) }
 // setFields sets fields and answers how many are new, or OK. The error of an odd
 // number of words is found late in Redis, too.
 func (t *store) setFields(s *storeStack, ok bool) resp.Reply {
-	if s.Req.cmd.Len()%2 != 0 {
+	if s.cmd.Len()%2 != 0 {
 		return arity(lookup(s.arg(0)))
 	}
 	key, now, n := s.arg(1), core.Now(s), int64(0)
-	words := s.Req.cmd.Args(2)
+	words := s.cmd.Args(2)
 	for words.Len() > 0 {
 		name, _ := words.Next()
 		value, _ := words.Next()
@@ -151,7 +151,7 @@ func (t *store) hsetNX(s *storeStack) resp.Reply {
 
 func (t *store) hdel(s *storeStack) resp.Reply {
 	key, now, n := s.arg(1), core.Now(s), int64(0)
-	names := s.Req.cmd.Args(2)
+	names := s.cmd.Args(2)
 	for name, ok := names.Next(); ok; name, ok = names.Next() {
 		deleted, err := t.table.DeleteField(key, name, now)
 		if err != nil {
@@ -231,7 +231,7 @@ func (t *store) hscan(s *storeStack) resp.Reply {
 	} else if !kind.IsHash() {
 		return resp.Err(errKind)
 	}
-	o, rep, ok := parseScan(&s.Req.cmd, 3, false)
+	o, rep, ok := parseScan(&s.cmd, 3, false)
 	if !ok {
 		return rep
 	}
@@ -252,7 +252,7 @@ func (t *store) hscan(s *storeStack) resp.Reply {
 // hrandfield is HRANDFIELD key [count [WITHVALUES]]. A count below 0 takes fields
 // more than once; one above takes neighbours, from a random one on.
 func (t *store) hrandfield(s *storeStack) resp.Reply {
-	key, now, cmd := s.arg(1), core.Now(s), &s.Req.cmd
+	key, now, cmd := s.arg(1), core.Now(s), &s.cmd
 	count, single := int64(1), cmd.Len() == 2
 	if !single {
 		var ok bool
@@ -317,7 +317,7 @@ func (t *store) neighbours(s *storeStack, count, size int) resp.Reply {
 // appendField appends a name, and its value if that was asked for.
 func (t *store) appendField(out []byte, s *storeStack, name, value []byte) []byte {
 	switch {
-	case s.Req.cmd.Len() < 4:
+	case s.cmd.Len() < 4:
 		return resp.AppendBulk(out, name)
 	case s.Req.version == resp.V3:
 		out = resp.AppendArray(out, 2)
@@ -326,7 +326,7 @@ func (t *store) appendField(out []byte, s *storeStack, name, value []byte) []byt
 }
 
 func (t *store) fieldsReply(s *storeStack, n int, elements []byte) resp.Reply {
-	if s.Req.cmd.Len() == 4 && s.Req.version != resp.V3 {
+	if s.cmd.Len() == 4 && s.Req.version != resp.V3 {
 		n *= 2
 	}
 	out := resp.AppendArray(s.Bytes(frameMax + len(elements))[:0], n)

@@ -10,7 +10,7 @@ import (
 
 func (t *store) del(s *storeStack) resp.Reply {
 	now, n := core.Now(s), int64(0)
-	keys := s.Req.cmd.Args(1)
+	keys := s.cmd.Args(1)
 	for key, ok := keys.Next(); ok; key, ok = keys.Next() {
 		if t.mine(key) && t.table.Delete(key, now) {
 			n++
@@ -21,7 +21,7 @@ func (t *store) del(s *storeStack) resp.Reply {
 
 func (t *store) exists(s *storeStack) resp.Reply {
 	now, n := core.Now(s), int64(0)
-	keys := s.Req.cmd.Args(1)
+	keys := s.cmd.Args(1)
 	for key, ok := keys.Next(); ok; key, ok = keys.Next() {
 		if t.mine(key) && t.table.Exists(key, now) {
 			n++
@@ -33,7 +33,7 @@ func (t *store) exists(s *storeStack) resp.Reply {
 func (t *store) dbsize(*storeStack) resp.Reply { return resp.Int(int64(t.table.Len())) }
 
 func (t *store) flush(s *storeStack) resp.Reply {
-	cmd := &s.Req.cmd
+	cmd := &s.cmd
 	if cmd.Len() > 2 || (cmd.Len() == 2 && !resp.EqualFold(cmd.Arg(1), "sync") && !resp.EqualFold(cmd.Arg(1), "async")) {
 		return resp.Err(errSyntax)
 	}

@@ -96,8 +96,8 @@ func (f *front) memoryDoctor(s *command) core.Yield {
 func (f *front) memoryPurge(s *command) core.Yield { return s.answer(resp.OK()) }
 
 func (t *store) memoryUsage(s *storeStack) resp.Reply {
-	for i := 3; i < s.Req.cmd.Len(); i += 2 {
-		if !resp.EqualFold(s.arg(i), "samples") || i+1 == s.Req.cmd.Len() {
+	for i := 3; i < s.cmd.Len(); i += 2 {
+		if !resp.EqualFold(s.arg(i), "samples") || i+1 == s.cmd.Len() {
 			return resp.Err(errSyntax)
 		}
 		switch n, ok := resp.ParseInt(s.arg(i + 1)); {

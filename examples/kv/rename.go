@@ -194,7 +194,7 @@ func (f *front) msetDone(s *command) core.Yield {
 // present counts the keys of an MSETNX that live here and are there.
 func (t *store) present(s *storeStack) resp.Reply {
 	now, n := core.Now(s), int64(0)
-	words := s.Req.cmd.Args(1)
+	words := s.cmd.Args(1)
 	for key, ok := words.Next(); ok; key, ok = words.Next() {
 		words.Next()
 		if t.mine(key) && t.table.Exists(key, now) {

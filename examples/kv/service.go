@@ -106,6 +106,10 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 	return c
 }
 
+// inflightMax is how many requests of a connection may be under way, each of which may be a
+// pipeline.
+const inflightMax = 512 / pipelineMax
+
 // listen spawns the fronts and has them served.
 func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
 	var fronts []core.Address[front]
@@ -118,6 +122,8 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 		Network: o.network,
 		Address: o.address,
 		Codec:   s.codec,
+
+		InflightMax: inflightMax,
 	}, frontServe, fronts...)
 }
 
@@ -125,6 +131,7 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 func (v *service) codec() channel.Codec[inbound, resp.Reply] {
 	return &codec{
 		decoder: resp.NewDecoder(resp.Limits{}),
+		stores:  v.cluster,
 		session: session{id: v.ids.Add(1), began: time.Now(), version: resp.V2, authenticated: !v.secret.needed()},
 	}
 }

@@ -48,8 +48,7 @@ func (d *driver) drive(s *drive) core.Yield {
 	e := lookup(cmd.Arg(0))
 	ask := func(i int, p core.Port[request, resp.Reply]) {
 		bytes := stack.Of(s).Worker().Shard.Copy(text)
-		cmd.Rebase(bytes.B())
-		p.Ask(s, &s.parts[i], request{do: e.do, cmd: cmd, bytes: bytes})
+		p.Ask(s, &s.parts[i], request{do: e.do, bytes: bytes})
 	}
 	if e.merge == nil {
 		ask(0, d.stores.ports[d.stores.of(cmd.Arg(1))])

@@ -14,30 +14,44 @@ type store struct {
 	table   *table.Table
 	dice    dice
 	scratch []byte // of one command
+	replies []byte // of one pipeline
+	decoder resp.Decoder
 }
 
 func newStore(c *stores, index int) *store {
 	return &store{stores: c, index: index, table: table.New(table.Config{Seed: c.seed}), dice: dice(c.seed + uint64(index))}
 }
 
-// request is a command for a store: it takes effect on the keys that live there.
+// request is a command, or a share of a pipeline, for a store: it takes effect on the
+// keys that live there.
 type request struct {
-	do      func(t *store, s *storeStack) resp.Reply
-	cmd     resp.Command
-	bytes   pool.Bytes   // what cmd refers to
-	version resp.Version // of elements that the store encodes
+	do       func(t *store, s *storeStack) resp.Reply // nil: what each command of the share says
+	pipeline pipeline
+	share    share
+	bytes    pool.Bytes   // the command, or the pipeline; none if do needs none
+	version  resp.Version // of what the store encodes
 }
 
 // Release implements stack.Releaser.
 func (r *request) Release() { r.bytes.Release() }
 
-// storeStack is one command at a store.
+// storeStack is a request at a store.
 type storeStack struct {
 	core.AskStack[request, resp.Reply]
+	cmd resp.Command // the one that is being done
 }
 
 // arg returns an argument of the command.
-func (s *storeStack) arg(i int) []byte { return s.Req.cmd.Arg(i) }
+func (s *storeStack) arg(i int) []byte { return s.cmd.Arg(i) }
+
+// show returns, for the reply, bytes that stay as they are until the next command
+// changes the table: until then the replies of a pipeline are encoded.
+func (s *storeStack) show(value []byte) []byte {
+	if s.Req.do == nil {
+		return value
+	}
+	return s.Copy(value)
+}
 
 var (
 	storeDo     = core.Handle((*store).run)
@@ -46,9 +60,22 @@ var (
 )
 
 func (t *store) run(s *storeStack) core.Yield {
-	rep := s.Req.do(t, s)
+	var rep resp.Reply
+	if s.Req.do == nil {
+		rep = t.doShare(s)
+	} else {
+		t.decode(s, s.Req.bytes.B())
+		rep = s.Req.do(t, s)
+	}
 	t.stores.memory.tell(t)
 	return s.Return(rep)
+}
+
+// decode makes in, which its front has decoded before, the command that is being done.
+func (t *store) decode(s *storeStack, in []byte) {
+	if n, err := t.decoder.Decode(in, &s.cmd); n != len(in) || err != nil {
+		panic("kv: a command that was decoded can't be")
+	}
 }
 
 // Replies and errors as Redis 7.0 gives them.

@@ -21,6 +21,15 @@ func (t *store) get(s *storeStack) resp.Reply {
 	if !ok {
 		return rep
 	}
+	return resp.Bulk(s.show(value))
+}
+
+// take is get for commands that change the key then.
+func (t *store) take(s *storeStack) resp.Reply {
+	value, rep, ok := t.read(s)
+	if !ok {
+		return rep
+	}
 	return resp.Bulk(s.Copy(value))
 }
 
@@ -34,7 +43,7 @@ func (t *store) strlen(s *storeStack) resp.Reply {
 
 // set is SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL].
 func (t *store) set(s *storeStack) resp.Reply {
-	o, ok := parseOptions(&s.Req.cmd, 3, ofSet)
+	o, ok := parseOptions(&s.cmd, 3, ofSet)
 	if !ok {
 		return resp.Err(errSyntax)
 	}
@@ -47,7 +56,7 @@ func (t *store) set(s *storeStack) resp.Reply {
 	}
 	var old resp.Reply
 	if o.is&optGet != 0 {
-		if old = t.get(s); old.Kind == resp.KindError {
+		if old = t.take(s); old.Kind == resp.KindError {
 			return old
 		}
 	}
@@ -93,7 +102,7 @@ func (t *store) setNX(s *storeStack) resp.Reply {
 }
 
 func (t *store) getSet(s *storeStack) resp.Reply {
-	old := t.get(s)
+	old := t.take(s)
 	if old.Kind == resp.KindError {
 		return old
 	}
@@ -104,7 +113,7 @@ func (t *store) getSet(s *storeStack) resp.Reply {
 }
 
 func (t *store) getDel(s *storeStack) resp.Reply {
-	old := t.get(s)
+	old := t.take(s)
 	if old.Kind == resp.KindBulk {
 		t.table.Delete(s.arg(1), core.Now(s))
 	}
@@ -113,11 +122,11 @@ func (t *store) getDel(s *storeStack) resp.Reply {
 
 // getEx is GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST].
 func (t *store) getEx(s *storeStack) resp.Reply {
-	o, ok := parseOptions(&s.Req.cmd, 2, ofGetEx)
+	o, ok := parseOptions(&s.cmd, 2, ofGetEx)
 	if !ok {
 		return resp.Err(errSyntax)
 	}
-	value := t.get(s)
+	value := t.take(s)
 	if value.Kind != resp.KindBulk {
 		return value
 	}
@@ -182,7 +191,7 @@ func (t *store) getRange(s *storeStack) resp.Reply {
 	if to = min(to, n-1); from > to {
 		return resp.Bulk(nil)
 	}
-	return resp.Bulk(s.Copy(value[from : to+1]))
+	return resp.Bulk(s.show(value[from : to+1]))
 }
 
 // replyMax bounds what one MGET, which may name a large value many times, takes
@@ -194,7 +203,7 @@ const errReply = "ERR the values are too large for one reply"
 // mget answers the values of the keys that live here, encoded, in order.
 func (t *store) mget(s *storeStack) resp.Reply {
 	now, size := core.Now(s), 0
-	keys := s.Req.cmd.Args(1)
+	keys := s.cmd.Args(1)
 	for key, ok := keys.Next(); ok; key, ok = keys.Next() {
 		if t.mine(key) {
 			value, _ := t.table.Get(key, now)
@@ -205,7 +214,7 @@ func (t *store) mget(s *storeStack) resp.Reply {
 		return resp.Err(errReply)
 	}
 	out := s.Bytes(size)[:0]
-	keys = s.Req.cmd.Args(1)
+	keys = s.cmd.Args(1)
 	for key, ok := keys.Next(); ok; key, ok = keys.Next() {
 		if !t.mine(key) {
 			continue
@@ -220,7 +229,7 @@ func (t *store) mget(s *storeStack) resp.Reply {
 }
 
 func (t *store) mset(s *storeStack) resp.Reply {
-	words := s.Req.cmd.Args(1)
+	words := s.cmd.Args(1)
 	for key, ok := words.Next(); ok; key, ok = words.Next() {
 		value, _ := words.Next()
 		if !t.mine(key) {

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// What a client sends at once is done at once. Several commands in a row that are each
+// for the store of one key are one request, a pipeline. Its front asks each store once,
+// for all that the store has to do of it; the answer is the replies, encoded, in order.
+// So one stack, one promise and, if the store is another worker's, one crossing serve
+// many commands.
+//
+// A command that its front has to look at, that is for several stores, or that is long,
+// stands alone; see front.begin. So does one with nothing of its kind beside it.
+
+const (
+	// pipelineMax is how many commands are one request: as many as redis-benchmark and
+	// most clients send at once, and few enough for others to have their turn.
+	pipelineMax = 16
+	// pipelineBytes is how long they are together: an end is a uint16.
+	pipelineBytes = math.MaxUint16
+)
+
+// pipeline is where the commands of one request stand, and whose they are.
+type pipeline struct {
+	n      int // commands; 0: there is no pipeline
+	places [pipelineMax]place
+}
+
+// place is that of one command.
+type place struct {
+	end   uint16 // in the bytes of the pipeline; it begins where the one before it ends
+	entry uint8  // in commands
+	store uint8
+}
+
+// share is a set of the commands of a pipeline: bit i is for command i.
+type share uint16
+
+func (s share) has(i int) bool { return s>>i&1 != 0 }
+
+// decodePipeline makes the command in req, which took n bytes of in, and those behind it
+// a pipeline, and returns how many bytes that takes; 0 if it stands alone.
+func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
+	if !c.place(&req.pipeline, &req.Command, n) {
+		return 0
+	}
+	var next resp.Command
+	for end := n; req.pipeline.n < pipelineMax && end < len(in); end += n {
+		// What isn't taken is decoded again, as the first of its request.
+		var err error
+		if n, err = c.decoder.Decode(in[end:], &next); n == 0 || err != nil || !c.place(&req.pipeline, &next, end+n) {
+			break
+		}
+	}
+	if req.pipeline.n == 1 {
+		req.pipeline = pipeline{}
+		return 0
+	}
+	end := int(req.pipeline.places[req.pipeline.n-1].end)
+	req.bytes = in[:end:end]
+	return end
+}
+
+// place adds a command that ends there, if it may stand in a pipeline.
+func (c *codec) place(p *pipeline, cmd *resp.Command, end int) bool {
+	if cmd.Len() == 0 || end > pipelineBytes {
+		return false
+	}
+	i := number(cmd.Arg(0))
+	if i < 0 || !commands[i].ofOneStore(cmd.Len()) {
+		return false
+	}
+	p.places[p.n] = place{end: uint16(end), entry: uint8(i), store: uint8(c.stores.of(cmd.Arg(1)))}
+	p.n++
+	return true
+}
+
+// ofOneStore reports whether a command of n arguments is done by the store of its first
+// argument, whatever the rest is.
+func (e *entry) ofOneStore(n int) bool {
+	return e.do != nil && (e.merge == nil || e.sums && n == 2) && e.takes(n)
+}
+
+// beginAll does a pipeline whose turn it is.
+func (f *front) beginAll(s *command) core.Yield {
+	c, p := s.Req.session, &s.Req.pipeline
+	s.version = c.version
+	switch {
+	case c.mute:
+		s.muted = 1<<pipelineMax - 1
+	case c.skip:
+		s.muted = 1
+	}
+	c.skip = false
+	full := f.stores.memory.full()
+	var shares [storesMax]share
+	for i, at := range p.places[:p.n] {
+		if !c.authenticated || full && commands[at.entry].traits&grows != 0 {
+			s.refused |= 1 << i
+			continue
+		}
+		shares[at.store] |= 1 << i
+	}
+	s.refusal = errMemory
+	if !c.authenticated {
+		s.refusal = errNoAuth
+	}
+	asked := false
+	for i, share := range shares[:f.stores.len()] {
+		if share != 0 {
+			f.stores.ports[i].Ask(s, &s.parts[i], request{pipeline: *p, share: share, bytes: s.Keep(s.Req.bytes), version: s.version})
+			asked = true
+		}
+	}
+	if !asked {
+		return f.answeredAll(s)
+	}
+	return core.Suspend(s, (*front).answeredAll)
+}
+
+// answeredAll brings the replies of all stores into the order of their commands.
+func (f *front) answeredAll(s *command) core.Yield {
+	p := &s.Req.pipeline
+	var from [storesMax]replies
+	size := p.n * (frameMax + len(errMemory))
+	for i := range from[:f.stores.len()] {
+		if s.parts[i].Ready() {
+			from[i] = repliesOf(s.parts[i].Get())
+			size += len(from[i].data)
+		}
+	}
+	out := s.Bytes(size)[:0]
+	for i, at := range p.places[:p.n] {
+		before := len(out)
+		if s.refused.has(i) {
+			out = resp.AppendError(out, s.refusal)
+		} else {
+			out = from[at.store].appendNext(out)
+		}
+		if s.muted.has(i) {
+			out = out[:before]
+		}
+	}
+	return s.Return(resp.Raw(out))
+}
+
+// replies are what a store has answered to its share of a pipeline.
+type replies struct {
+	lengths []byte // of each, 4 bytes
+	data    []byte // all, one behind the other
+	failed  string // or why there are none
+}
+
+const lengthBytes = 4
+
+// repliesOf reads what doShare has written.
+func repliesOf(rep resp.Reply, err error) replies {
+	if err != nil {
+		return replies{failed: failure(err)}
+	}
+	n := lengthBytes * int(rep.Int)
+	return replies{lengths: rep.Str[:n], data: rep.Str[n:]}
+}
+
+func (r *replies) appendNext(out []byte) []byte {
+	if r.failed != "" {
+		return resp.AppendError(out, r.failed)
+	}
+	n := binary.LittleEndian.Uint32(r.lengths)
+	out = append(out, r.data[:n]...)
+	r.lengths, r.data = r.lengths[lengthBytes:], r.data[n:]
+	return out
+}
+
+// doShare does a store's share of a pipeline, at once: no other message comes between.
+func (t *store) doShare(s *storeStack) resp.Reply {
+	p, in := &s.Req.pipeline, s.Req.bytes.B()
+	n := bits.OnesCount16(uint16(s.Req.share))
+	out := append(t.replies[:0], make([]byte, n*lengthBytes)...)
+	lengths, from := 0, 0
+	for i, at := range p.places[:p.n] {
+		if s.Req.share.has(i) {
+			t.decode(s, in[from:at.end])
+			rep := commands[at.entry].do(t, s)
+			rep.Version = s.Req.version
+			before := len(out)
+			out = resp.AppendReply(out, &rep)
+			binary.LittleEndian.PutUint32(out[lengths:], uint32(len(out)-before))
+			lengths += lengthBytes
+		}
+		from = int(at.end)
+	}
+	if t.replies = out; cap(out) > scratchMax {
+		t.replies = nil
+	}
+	rep := resp.Raw(s.Copy(out))
+	rep.Int = int64(n)
+	return rep
+}

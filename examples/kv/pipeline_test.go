@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// encoded is commands as a client sends them, one a line.
+func encoded(lines ...string) (text []byte) {
+	for _, line := range lines {
+		text = resp.AppendCommand(text, strings.Fields(line)...)
+	}
+	return text
+}
+
+// TestWhatIsAPipeline: how many commands each request has.
+func TestWhatIsAPipeline(t *testing.T) {
+	long := "SET k " + strings.Repeat("x", pipelineBytes/2)
+	several := func(n int, line string) []string { return strings.Split(strings.Repeat(line+";", n-1)+line, ";") }
+	for _, c := range []struct {
+		in   []byte
+		want []int
+	}{
+		{encoded("GET a"), []int{1}},
+		{encoded("GET a", "SET b 1"), []int{2}},
+		{encoded("HSET a f 1", "hget a f", "DEL a", "EXPIRE a 1", "SET b 1 NX EX 7"), []int{5}},
+		{encoded(several(pipelineMax, "INCR a")...), []int{pipelineMax}},
+		{encoded(several(2*pipelineMax+1, "INCR a")...), []int{pipelineMax, pipelineMax, 1}},
+
+		// Others stand alone.
+		{encoded("PING", "GET a", "GET b", "PING", "GET a", "PING"), []int{1, 2, 1, 1, 1}},
+		{encoded("GET a", "DEL a b", "GET a", "GET b", "MGET a", "GET a", "GET a"), []int{1, 1, 2, 1, 2}},
+		{encoded("GET a", "GET a", "GET", "GET a", "NOSUCH a", "GET a", "SET a"), []int{2, 1, 1, 1, 1, 1}},
+		{encoded("GET a", "GET a", "RENAME a b", "OBJECT ENCODING a", "DBSIZE", "AUTH x", "GET a", "GET a"), []int{2, 1, 1, 1, 1, 2}},
+		{encoded(long, "GET a", long, "GET a", long), []int{2, 2, 1}},
+		{encoded(long+long, "GET a", "GET a"), []int{1, 2}},
+
+		// In other spelling, and with ends missing.
+		{[]byte("GET a\r\n  set b \"1\\n2\"  \nGET 'c'\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n"), []int{4}},
+		{[]byte("GET a\r\nGET b\r\n\r\nGET c\r\n*0\r\nGET d\r\nGET e\r\n"), []int{2, 0, 1, 0, 2}},
+		{append(encoded("GET a", "GET b"), "*2\r\n$3\r\nGET\r\n$1\r\n"...), []int{2, -1}},
+		{append(encoded("GET a", "GET b"), "*2\r\n$x\r\n"...), []int{2, -2}},
+		{append(encoded("GET a"), "*2\r\n$x\r\n"...), []int{1, -2}},
+		{append(encoded("GET a", "GET b"), "POST / HTTP/1.1\r\nGET a\r\n"...), []int{2, -2}},
+	} {
+		codec := &codec{decoder: resp.NewDecoder(resp.Limits{}), stores: &stores{ports: make([]core.Port[request, resp.Reply], 2)}}
+		var got []int
+		for in := c.in; len(in) > 0; {
+			var req inbound
+			n, err := codec.Decode(in, &req)
+			switch {
+			case err == channel.ErrSkip:
+				got = append(got, 0)
+			case err != nil:
+				got, n = append(got, -2), len(in)
+			case n == 0:
+				got, n = append(got, -1), len(in)
+			default:
+				got = append(got, max(1, req.pipeline.n))
+			}
+			if req.pipeline.n > 0 {
+				require.Equal(t, string(in[:n]), string(req.bytes))
+				from := 0
+				for _, at := range req.pipeline.places[:req.pipeline.n] {
+					cmd := decodedAlone(t, in[from:at.end])
+					require.Equal(t, lookup(cmd.Arg(0)), &commands[at.entry])
+					require.Equal(t, codec.stores.of(cmd.Arg(1)), int(at.store))
+					from = int(at.end)
+				}
+				require.Equal(t, n, from)
+			}
+			in = in[n:]
+		}
+		require.Equal(t, c.want, got, "%.80q", c.in)
+	}
+}
+
+func decodedAlone(t *testing.T, in []byte) (cmd resp.Command) {
+	t.Helper()
+	decoder := resp.NewDecoder(resp.Limits{})
+	n, err := decoder.Decode(in, &cmd)
+	require.NoError(t, err)
+	require.Equal(t, len(in), n)
+	return cmd
+}
+
+// TestRepliesOfAPipeline: what a command replies doesn't change when the next ones change the
+// key, and long ones come whole.
+func TestRepliesOfAPipeline(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		for range 3 {
+			c.answers([][2]string{
+				{"SET a first", "+OK"}, {"GET a", "$5 first"}, {"SET a SECOND", "+OK"}, {"GET a", "$6 SECOND"},
+				{"SET a third GET", "$6 SECOND"}, {"GETSET a fourth", "$5 third"}, {"GETRANGE a 1 3", "$3 our"},
+				{"SETRANGE a 1 x", ":6"}, {"GETDEL a", "$6 fxurth"}, {"GET a", "$-1"},
+				{"HSET h f one", ":1"}, {"HGET h f", "$3 one"}, {"HSET h f two", ":0"}, {"HGET h f", "$3 two"},
+				{"GETEX b EX 100", "$-1"}, {"DEL h", ":1"},
+			}...)
+		}
+		long := strings.Repeat("y", 3*scratchMax)
+		require.Equal(t, "+OK", c.do("SET", "long", long))
+		c.send(encoded("GET long", "STRLEN long", "GET other", "GET long", "GET long"))
+		want := fmt.Sprintf("$%d %s", len(long), long)
+		for _, want := range []string{want, fmt.Sprint(":", len(long)), "$-1", want, want} {
+			if got := c.reply(); got != want {
+				t.Fatalf("%.40q of %d bytes, want %.40q of %d", got, len(got), want, len(want))
+			}
+		}
+	})
+}
+
+// TestStoreFailsInAPipeline: the commands of its share get an error, each one; those of the other
+// store aren't touched.
+func TestStoreFailsInAPipeline(t *testing.T) {
+	e := lookup([]byte("strlen"))
+	do := e.do
+	e.do = func(*store, *storeStack) resp.Reply { panic("planted") }
+	t.Cleanup(func() { e.do = do })
+	w := openWorld(t, 2, options{})
+	c := w.dial()
+	var one, other string
+	for i := 0; one == "" || other == ""; i++ {
+		if key := fmt.Sprint("k", i); w.cluster.of([]byte(key)) == 0 {
+			one = key
+		} else {
+			other = key
+		}
+	}
+	const failed = "-ERR internal error"
+	for range 2 {
+		c.answers([][2]string{
+			{"SET " + one + " 1", failed}, {"SET " + other + " 1", "+OK"}, {"STRLEN " + one, failed}, {"GET " + other, "$1 1"}, {"GET " + one, failed},
+		}...)
+		require.Equal(t, "+OK", c.do("SET", one, "2"))
+		require.Equal(t, "$1 2", c.do("GET", one))
+	}
+}
+
+// TestPipelineOfAStranger: none of its commands is done before the password came.
+func TestPipelineOfAStranger(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{password: "secret"}).dial()
+		const noAuth = "-NOAUTH Authentication required."
+		c.answers([][2]string{
+			{"SET a 1", noAuth}, {"GET a", noAuth}, {"SET b 1", noAuth},
+			{"AUTH secret", "+OK"},
+			{"GET a", "$-1"}, {"GET b", "$-1"}, {"SET a 2", "+OK"},
+			{"RESET", "+RESET"},
+			{"GET a", noAuth}, {"DEL a", noAuth},
+		}...)
+	})
+}
+
+// TestMutedPipelines: what is done without an answer is done all the same.
+func TestMutedPipelines(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		c.send(encoded("CLIENT REPLY OFF", "INCR a", "INCR b", "INCR a", "CLIENT REPLY ON", "GET a", "GET b",
+			"CLIENT REPLY SKIP", "INCR a", "INCR b", "GET a", "INCR a", "INCR b"))
+		for _, want := range []string{"+OK", "$1 2", "$1 1", ":2", "$1 3", ":4", ":3"} {
+			require.Equal(t, want, c.reply())
+		}
+		c.answers([2]string{"GET a", "$1 4"}, [2]string{"GET b", "$1 3"})
+	})
+}
