@@ -14,6 +14,7 @@ func (w *Worker) loop() {
 	w.hot.Enter()
 	defer w.exit()
 	for {
+		w.yield()
 		if w.Turn() {
 			w.resume()
 			continue
@@ -29,6 +30,20 @@ func (w *Worker) loop() {
 		if !w.spinning() {
 			w.park()
 		}
+	}
+}
+
+// yieldEvery is how long the loop runs before it yields, ns. Go's monitor takes what runs for
+// 10 ms without a word for stuck: it stops the goroutine, or takes its processor away while it
+// is in a system call, and as long as it finds such it looks every 20 µs.
+const yieldEvery = 5_000_000
+
+// yield lets other goroutines have the processor, if any want it. A locked thread would have
+// to be handed it back by another one, which costs more than what the monitor does.
+func (w *Worker) yield() {
+	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
+		w.yieldedAt = w.hot.Now
+		runtime.Gosched()
 	}
 }
 
@@ -72,7 +87,7 @@ func (w *Worker) spinning() bool {
 	}
 	idle := w.hot.Now - w.idleAt
 	if idle >= w.spin || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
-		w.missed()
+		w.heeded(false)
 		return false
 	}
 	w.watch()
@@ -87,6 +102,7 @@ func (w *Worker) spinTime() int64 {
 	}
 	if w.hot.Heard {
 		if w.skips == 0 {
+			w.listens, w.hot.Heard = true, false
 			return most
 		}
 		w.skips--
@@ -97,26 +113,24 @@ func (w *Worker) spinTime() int64 {
 	return 0
 }
 
-// missesMax is how often in a row spinning may be in vain before its pauses grow no more.
-const missesMax = 4
-
-// missed is called when a worker has spun in vain: it parks at once the next time, and the
-// next 3, 7 or 15 times if that goes on. Whoever it waits for has something else to do, or
-// other processes have the processor.
-func (w *Worker) missed() {
-	if w.spin > 0 {
-		w.misses = min(w.misses+1, missesMax)
-		w.skips = 1<<w.misses - 1
-	}
+// resume ends idleness: there is something to do. Spinning for mail has paid if it was mail:
+// the network and timers would have woken the worker. If it wasn't, whoever it waits for has
+// something else to do, or other processes have the processor.
+func (w *Worker) resume() {
+	w.idleAt = 0
+	w.heeded(w.hot.Heard)
 }
 
-// resume ends idleness: there is something to do. If that came while the worker spun, be
-// it a timer, spinning pays.
-func (w *Worker) resume() {
-	if w.idleAt != 0 {
-		w.misses = 0
+// vainMax is for how many misses in a row the pauses of spinning grow: up to 15.
+const vainMax = 4
+
+// heeded ends spinning for mail, if that is what the worker did.
+func (w *Worker) heeded(mail bool) {
+	if w.listens {
+		w.listens = false
+		w.skips = w.vain.note(mail, vainMax)
+		w.hot.Heard = true // it was when spinning began, and others may go on
 	}
-	w.idleAt = 0
 }
 
 // watchMax is how often watch looks: together they take about as long as a turn with

@@ -156,6 +156,12 @@ func TestSpinningInVain(t *testing.T) {
 	want(t, "with work", w.pass(t), true)
 	for range 2 {
 		want(t, "when spinning paid", w.pass(t), true)
+		w.hot.Heard = true
 		w.resume()
 	}
+	want(t, "before the network brings something", w.pass(t), true)
+	w.resume()
+	want(t, "behind what would have woken it", w.pass(t), false)
+	w.idleAt = 0
+	want(t, "then", w.pass(t), true)
 }

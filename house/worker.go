@@ -28,13 +28,15 @@ type Worker struct {
 	poller *netio.Poller // nil in simulations
 	failed failures
 
-	trimAt int64 // when the pools are trimmed next
-	idleAt int64 // since when there is nothing to do; 0: there is
-	spin   int64 // for how long from then on the loop looks again before it parks, ns
-	misses uint8 // how often in a row it has done so in vain
-	skips  uint8 // how often it parks at once before it does so again
-	wakeAt int64 // when the loop, parked, wakes by itself
+	trimAt    int64  // when the pools are trimmed next
+	yieldedAt int64  // when the loop last yielded
+	idleAt    int64  // since when there is nothing to do; 0: there is
+	spin      int64  // for how long from then on the loop looks again before it parks, ns
+	vain      misses // of spinning for mail
+	skips     int    // how often it parks at once before it spins for mail again
+	wakeAt    int64  // when the loop, parked, wakes by itself
 
+	listens   bool // it spins for mail
 	timely    bool // the clock was just read
 	spinsLong bool // it is one of the system's longSpinners
 
