@@ -95,11 +95,39 @@ func TestGuestsBorrowTurns(t *testing.T) {
 	require.Less(t, stats.Woken, uint64(n/2))
 }
 
+// Workers that have nothing else to do run the turns of parked ones to which they have sent,
+// and wake nobody.
+func TestWorkersBorrowTurns(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 2, Spin: -1, Logger: quiet, WakeForGuests: true})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	w := sys.Workers()
+	far := lonerAdd.At(core.Spawn(w[1], func() *loner { return &loner{} }))
+	p := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{other: far} }))
+	const n = 1000
+	for i := range n {
+		sum, err := core.Ask(t.Context(), p, 1)
+		require.NoError(t, err)
+		require.Equal(t, i+1, sum)
+	}
+	require.NoError(t, sys.Shutdown(context.Background()))
+	stats := sys.Stats()
+	require.Greater(t, stats.Lent, uint64(n/2))
+	require.Less(t, stats.Woken, uint64(n+n/2), "one for each guest's ask, and few for those of the actor")
+}
+
 // Guests, actors of two workers that ask each other, timers armed in borrowed turns:
 // nothing is lost, and one thread at a time runs an actor.
 func TestBorrowedTurnsBesideEverything(t *testing.T) {
-	for _, spin := range []time.Duration{-1, 5 * time.Microsecond} {
-		sys := borrowing(t, 2, spin)
+	for _, c := range []house.Config{
+		{Workers: 2, Spin: -1},
+		{Workers: 2, Spin: 5 * time.Microsecond},
+		{Workers: 3, Spin: -1, WakeForGuests: true},
+	} {
+		c.Logger = quiet
+		sys, err := house.New(c)
+		require.NoError(t, err)
+		require.NoError(t, sys.Start(t.Context()))
 		w := sys.Workers()
 		far := lonerAdd.At(core.Spawn(w[1], func() *loner { return &loner{} }))
 		near := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{} }))

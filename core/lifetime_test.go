@@ -223,6 +223,25 @@ func TestGoexitInABorrowedTurn(t *testing.T) {
 	require.Zero(t, sys.Outstanding())
 }
 
+// The same in a turn that a worker borrowed: both workers go on.
+func TestGoexitInAnAssistedTurn(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 2, Spin: -1, Logger: quiet, WakeForGuests: true})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	w := sys.Workers()
+	quits := play.At(core.Spawn(w[1], func() *player { return &player{} }))
+	asks := play.At(core.Spawn(w[0], func() *player { return &player{} }))
+	for lent := sys.Stats().Lent; sys.Stats().Lent < lent+10; {
+		_, err := core.Ask(t.Context(), asks, relay(quits, func(*player, *scene) core.Yield { runtime.Goexit(); panic("behind the end") }))
+		require.ErrorIs(t, err, core.ErrPanic)
+		n, err := core.Ask(t.Context(), asks, relay(quits, answer(7)))
+		require.NoError(t, err)
+		require.Equal(t, 7, n)
+	}
+	require.NoError(t, sys.Shutdown(context.Background()))
+	require.Zero(t, sys.Outstanding())
+}
+
 type (
 	quitOffloader struct{}
 	quitOffload   struct {

@@ -44,7 +44,7 @@ func TestReplyBeforeTheAskerSuspends(t *testing.T) {
 // TestReplyBeforeTheAskerSuspendsOnThreads is the same on two threads: the
 // asker's step spins until the callee has gone on to its next message.
 func TestReplyBeforeTheAskerSuspendsOnThreads(t *testing.T) {
-	sys := open(t, house.Config{Workers: 2})
+	sys := open(t, house.Config{Workers: 2, LockThreads: true}) // nobody runs another's turns
 	a := play.At(core.Spawn(sys.Workers()[0], func() *player { return &player{} }))
 	b := play.At(core.Spawn(sys.Workers()[1], func() *player { return &player{} }))
 	for i := range 200 {

@@ -37,7 +37,8 @@ type Config struct {
 	WakeForGuests bool
 	// LockThreads gives each worker an OS thread that runs nothing else: for actors
 	// that call libraries which keep state in the thread, and for profiles by thread.
-	// Guests borrow no turns, as actors may rely on their thread. It costs wake-ups:
+	// Nobody runs the turns of another worker, as actors may rely on their thread: neither
+	// guests, see WakeForGuests, nor workers that have sent to a parked one. It costs wake-ups:
 	// what else runs on the processor of a worker that parks or is preempted must go
 	// to another thread and back; most of all where the poller waits on a channel, as
 	// on other systems than Linux. A step that calls runtime.Goexit

@@ -34,6 +34,7 @@ type Worker struct {
 	spin      int64  // for how long from then on the loop looks again before it parks, ns
 	vain      misses // of spinning for mail
 	skips     int    // how often it parks at once before it spins for mail again
+	slow      misses // of assisting other workers
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
@@ -53,6 +54,7 @@ func newWorker(s *System, index int) *Worker {
 	w := &Worker{system: s, gone: make(chan struct{})}
 	w.hot.Index = index
 	w.hot.Budget = s.config.Budget
+	w.hot.Assists = !s.config.LockThreads
 	w.hot.AskTimeout = int64(s.config.AskTimeout)
 	w.hot.Driver = (*driver)(w)
 	w.hot.Guests = &s.guests
@@ -97,15 +99,49 @@ func (w *Worker) Turn() (busy bool) {
 		w.endLongSpin()
 		done += hot.Run(turnMax) + 1
 	}
+	if hot.Rouses() {
+		done += w.assist()
+	}
 	w.endTurn()
+	hot.Hurry() // those to whom deferred work has sent
 	return done > 0 || !hot.Idle()
 }
 
-// lentMax is how many turns a guest runs at most: its own call has been handled
-// by the first, unless the worker has more to do than a guest should.
-const lentMax = 4
+// assistsMax is how often a turn assists: what it gets back may send again.
+const assistsMax = 4
 
-// Lend is a guest's share of the loop: turns without the network, whose events the
+// slowTurn is how long a turn may take, ns, that has another worker wait for its end. After
+// a slower one the worker wakes others at once, at most 255 times: work is better shared then.
+const (
+	slowTurn     = 200_000
+	slowTurnsMax = 8
+)
+
+// assist runs a turn of the parked worker to which this turn has sent, unless something else
+// is to be done, and then what comes back. It returns the number of messages handled here.
+func (w *Worker) assist() (done int) {
+	hot := &w.hot
+	began := hot.Now
+	for i := 0; i < assistsMax && hot.Rouses() && hot.Spare(); i++ {
+		hot.Assist()
+		hot.TakeRungs()
+		done += hot.Run(turnMax)
+	}
+	hot.Hurry()
+	hot.Now = w.system.config.Clock()
+	hot.Aloof = w.slow.note(hot.Now-began < slowTurn, slowTurnsMax)
+	return done
+}
+
+const (
+	// lentMax is how many turns a guest runs at most: its own call has been handled
+	// by the first, unless the worker has more to do than a guest should.
+	lentMax = 4
+	// assistMax is how many messages another worker handles at most; it has its own network.
+	assistMax = 64
+)
+
+// Lend is a borrower's share of the loop: turns without the network, whose events the
 // worker's own goroutine may be fetching.
 func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
@@ -114,16 +150,20 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	hot.Lent(c)
 	defer hot.Lent(nil)
 	hot.Now = max(hot.Now, now)
-	for i := range lentMax {
+	turns, messages := lentMax, turnMax
+	if c == nil {
+		turns, messages = 1, assistMax
+	}
+	for i := range turns {
 		if i > 0 {
 			hot.Now = w.system.config.Clock()
 		}
 		w.turns++
 		hot.TakeRungs()
 		w.fire() // first: nothing runs behind the answer
-		done := hot.Run(turnMax)
+		done := hot.Run(messages)
 		w.endTurn()
-		if c.Ready() || done == 0 {
+		if done == 0 || c != nil && c.Ready() {
 			break
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 // A guest that finds the worker of its callee parked runs the worker's turns itself:
 // its answer costs a few function calls, where waking a thread, and being woken by
-// it, takes tens of microseconds. The states are in inbox.go.
+// it, takes tens of microseconds. A worker that has sent to a parked one, and has nothing
+// else to do, does the same. The states are in inbox.go.
 
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
@@ -20,22 +21,71 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 		return false
 	}
 	turner := turning.enter(self.ID())
-	more, returned := true, false
+	returned := false
 	defer func() {
 		turning.leave(turner)
-		if returned {
-			w.giveBack(more)
-			return
+		if !returned {
+			g.desert(c)
 		}
-		if v := recover(); v != nil {
-			crash(v)
-		}
-		w.giveBack(more) // a step called runtime.Goexit, which ends the guest's goroutine
-		g.desert(c)
 	}()
-	more = w.Driver.Lend(c, c.asked.sent)
+	w.runBorrowed(c, c.asked.sent)
 	returned = true
 	return true
+}
+
+// runBorrowed runs turns of w, which the caller has borrowed, and gives them back: also if
+// a step calls runtime.Goexit, which ends the borrower's goroutine.
+func (w *Worker) runBorrowed(c *Call, now int64) {
+	more, returned := true, false
+	defer func() {
+		if !returned {
+			if v := recover(); v != nil {
+				crash(v)
+			}
+		}
+		w.giveBack(more)
+	}()
+	more = w.Driver.Lend(c, now)
+	returned = true
+}
+
+// rouse is wake in w's own turn. One parked worker it leaves to what comes of this turn:
+// see Assist and Hurry.
+func (w *Worker) rouse(to *Worker) {
+	if w.roused == to || to.state.Load() != stateParked {
+		return
+	}
+	switch {
+	case w.roused != nil, !w.Assists, w.state.Load() != stateRun: // its own turn is borrowed
+		to.wake()
+	case w.Aloof > 0:
+		w.Aloof--
+		to.wake()
+	default:
+		w.roused = to
+	}
+}
+
+// Rouses reports whether a worker to which this one has sent is still to be woken.
+func (w *Worker) Rouses() bool { return w.roused != nil }
+
+// Assist runs a turn of the worker that is still to be woken, if that is parked. Only w's
+// loop calls it, in a turn, when no house is ready.
+func (w *Worker) Assist() {
+	to := w.roused
+	w.roused = nil
+	invariant.Point("borrow.take")
+	if to.state.Load() == stateParked && to.state.CompareAndSwap(stateParked, stateBorrowed) {
+		to.runBorrowed(nil, w.Now)
+	}
+}
+
+// Hurry wakes the worker that is still to be woken: this one has more to do.
+func (w *Worker) Hurry() {
+	if to := w.roused; to != nil {
+		w.roused = nil
+		to.wake()
+	}
 }
 
 // giveBack is the end of a borrowed turn. A worker that has more to do, or that

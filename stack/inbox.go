@@ -18,15 +18,17 @@ import (
 //
 //	stateRun       its own goroutine runs its turns, or is on its way to
 //	stateParked    nobody does; who swaps it to stateRun must wake it, who swaps
-//	               it to stateBorrowed runs turns of it: a guest, see borrow.go
-//	stateBorrowed  a guest runs turns of it
+//	               it to stateBorrowed runs turns of it: a guest or another worker, see
+//	               borrow.go
+//	stateBorrowed  a guest, or another worker, runs turns of it
 //	stateWanted    the same, and the worker's own goroutine waits for that to end
 //
 // The steps, in the only order that loses nothing:
 //
 //	send      push onto the inbox, workers a chain of stacks (see outbox.go); ring
 //	ring      if the flag rung is clear and setting it succeeds: push the house on its
-//	          owner's rungs, wake that worker
+//	          owner's rungs, wake that worker; or, in a worker's turn, note it and wake it,
+//	          or borrow, before the turn ends
 //	take      swap out the rungs; for each, rungNext read first: if it is mine,
 //	          clear rung, then drain the inbox and make it ready; if not, leave the bit
 //	          set and push it on its owner's rungs. Nothing else clears the bit

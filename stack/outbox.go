@@ -5,8 +5,8 @@ package stack
 // They leave in the order in which they were sent:
 //
 //	first     the only one, while nothing else is on its way to that house (it isn't rung
-//	          for), so that its worker can begin: an ask or an answer at once, small
-//	          notices at the end of the step
+//	          for), so that its worker can begin, unless it is parked: an ask or an answer at
+//	          once, small notices at the end of the step
 //	full      when one more comes than outboxMax, or with as many notices as an envelope takes
 //	turned    when the visit sends something to another house of another worker
 //	outside   before a guest gets its answer, or a job its goroutine: what they say next
@@ -75,7 +75,7 @@ func (w *Worker) sendOut() {
 	to, newest, oldest := o.to, o.newest, o.oldest
 	*o = outbox{}
 	if at := to.post(newest, oldest); at != nil {
-		at.wake()
+		w.rouse(at)
 	}
 }
 

@@ -34,8 +34,16 @@ func (w *Worker) Run(limit int) int {
 // done reports whether Run has done enough before it has done much: a guest has its
 // answer, or the houses that are left rest.
 func (w *Worker) done() bool {
-	return w.lent != nil && w.lent.Ready() || w.rested != nil && w.rested == w.cold.head && w.hot.head == nil
+	return w.lent != nil && w.lent.Ready() || w.rest()
 }
+
+// rest reports whether there are ready houses, and all of them rest.
+func (w *Worker) rest() bool {
+	return w.rested != nil && w.rested == w.cold.head && w.hot.head == nil
+}
+
+// Spare reports whether the last Run has left nothing to do now.
+func (w *Worker) Spare() bool { return w.Idle() || w.rest() }
 
 // guarded is Run up to the first panic of user code, which it contains.
 func (w *Worker) guarded(end uint64) {

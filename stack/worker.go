@@ -42,8 +42,12 @@ type Worker struct {
 	late    *Deferred  // work for the end of the turn
 	out     outbox     // what goes to another worker
 
+	roused *Worker // sent to while it was parked, and not woken yet; nil: none
+	Aloof  int     // how many parked workers to wake at once before one is left to Assist
+
 	// Written before the first turn.
 	Index      int
+	Assists    bool  // borrows turns of parked workers
 	Budget     int   // messages a visit
 	AskTimeout int64 // default deadline of an ask, ns
 	Driver     Driver
@@ -57,9 +61,9 @@ type Worker struct {
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
 	Wake()
-	// Lend runs turns for a guest that waits for c, a few at most, and reports
-	// whether something is left to do, now or before the loop would wake by itself. The clock
-	// was now, ns, a moment ago.
+	// Lend runs turns for a guest that waits for c, a few at most, or one for another
+	// worker if c is nil. It reports whether something is left to do, now or before the loop
+	// would wake by itself. The clock was now, ns, a moment ago.
 	Lend(c *Call, now int64) (more bool)
 	// Clock reads the clock, ns since the process began.
 	Clock() int64
@@ -95,7 +99,7 @@ const (
 	CountForwards   // rungs for a house that had moved
 	CountParks
 	CountWoken   // parks that somebody ended; the others ended by a timer or the network
-	CountLent    // borrowed turns
+	CountLent    // times that turns were borrowed
 	CountTrimmed // pooled objects left to the collector
 )
 
