@@ -83,6 +83,7 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max, opens: by}
 	var probe Msg
 	m.size = unsafe.Sizeof(probe)
+	m.word = m.size == 8 && by.wipe == nil
 	m.unpack = func(s *Stack, e *envelope, i int) { *Message[Msg](s) = *letter[Msg](e, i) }
 	m.kind = pool.NewKind(m.title,
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Letters]{}), Fixed: fixedSize},
@@ -130,7 +131,11 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 		i := o.read
 		o.read = i + 1
 		w.handled++
-		mail.unpack(s, e, int(i))
+		if mail.word { // mostly; without the call
+			*(*uint64)(s.message()) = *(*uint64)(letterAt(e, mail, int(i)))
+		} else {
+			mail.unpack(s, e, int(i))
+		}
 		if watched {
 			w.Trace(h, s)
 		}

@@ -40,6 +40,7 @@ type Handler struct {
 	opens  *Handler                            // envelopes: whose messages they hold
 	unpack func(s *Stack, e *envelope, i int)  // envelopes: puts the i-th message into a stack
 	size   uintptr                             // envelopes: of a message, in bytes
+	word   bool                                // envelopes: a message is one machine word, and no pointer
 	twin   *Handler                            // lean: the same that isn't, for calls that a gauge counts
 }
 
