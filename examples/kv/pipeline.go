@@ -159,6 +159,9 @@ type replies struct {
 
 const lengthBytes = 4
 
+// noLengths is room for those of a whole pipeline.
+var noLengths [pipelineMax * lengthBytes]byte
+
 // repliesOf reads what doShare has written.
 func repliesOf(rep resp.Reply, err error) replies {
 	if err != nil {
@@ -182,7 +185,7 @@ func (r *replies) appendNext(out []byte) []byte {
 func (t *store) doShare(s *storeStack) resp.Reply {
 	p, in := &s.Req.pipeline, s.Req.bytes.B()
 	n := bits.OnesCount16(uint16(s.Req.share))
-	out := append(t.replies[:0], make([]byte, n*lengthBytes)...)
+	out := append(t.replies[:0], noLengths[:n*lengthBytes]...)
 	lengths, from := 0, 0
 	for i, at := range p.places[:p.n] {
 		if s.Req.share.has(i) {
