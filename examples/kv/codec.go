@@ -14,7 +14,22 @@ type codec struct {
 	decoder resp.Decoder
 	session session
 	stores  *stores
+	owed    owed
 }
+
+// owed is how many replies each request in flight owes, in order: a request that failed
+// owes them too.
+type owed struct {
+	counts    [inflightMax]uint8
+	took, put int // Invariant: 0 <= put-took <= inflightMax
+}
+
+func (o *owed) push(n int) {
+	o.counts[o.put%inflightMax] = uint8(n)
+	o.put++
+}
+
+func (o *owed) first() int { return int(o.counts[o.took%inflightMax]) }
 
 func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 	req.session = &c.session
@@ -25,8 +40,11 @@ func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 		err = channel.ErrSkip
 	case speaksHTTP(req.Arg(0)):
 		err = errHTTP
-	case n < len(in):
-		n = max(n, c.decodePipeline(in, n, req))
+	default:
+		if n < len(in) {
+			n = max(n, c.decodePipeline(in, n, req))
+		}
+		c.owed.push(max(1, req.pipeline.n))
 	}
 	return n, err
 }
@@ -54,16 +72,21 @@ const frameMax = 40
 
 func (c *codec) Size(rep *resp.Reply, err error) int {
 	if err != nil {
-		return frameMax + len(failure(err))
+		return c.owed.first() * (frameMax + len(failure(err)))
 	}
 	return frameMax + len(rep.Str) + len(rep.Text)
 }
 
 func (c *codec) Encode(out []byte, rep *resp.Reply, err error) []byte {
-	if err != nil {
-		return resp.AppendError(out, failure(err))
+	n := c.owed.first()
+	c.owed.took++
+	if err == nil {
+		return resp.AppendReply(out, rep)
 	}
-	return resp.AppendReply(out, rep)
+	for range n {
+		out = resp.AppendError(out, failure(err))
+	}
+	return out
 }
 
 func (c *codec) Refuse(out []byte, err error) []byte {
@@ -80,6 +103,8 @@ func failure(err error) string {
 		return "ERR the store didn't answer in time"
 	case errors.Is(err, core.ErrStopped):
 		return "ERR the server is shutting down"
+	case errors.Is(err, errLong):
+		return errReply
 	}
 	return "ERR internal error"
 }

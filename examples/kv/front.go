@@ -112,6 +112,7 @@ func (f *front) answered(s *command) core.Yield {
 	if err != nil {
 		return s.fail(err)
 	}
+	s.Req.session.width.adapt(len(rep.Str))
 	return s.answer(rep)
 }
 

@@ -45,6 +45,27 @@ const (
 	loadDepth = 32 // pairs of a SET and a GET in one write
 )
 
+// TestLongValuesAllocateNothing: replies that together are longer than a pooled slab.
+func TestLongValuesAllocateNothing(t *testing.T) {
+	for _, size := range []int{3000, 6000, 30_000} {
+		each(t, func(t *testing.T, workers int) {
+			w := openWorld(t, workers, options{})
+			value := strings.Repeat("v", size)
+			require.Equal(t, "+OK", w.dial().do("SET", "long", value))
+			l := newLoad(t, w, func(int) (text []string, replies []byte) {
+				for range 2 * pipelineMax {
+					text = append(text, "GET long")
+					replies = resp.AppendBulkString(replies, value)
+				}
+				return text, replies
+			})
+			defer l.close()
+			l.run(50, 4*loadConns)
+			housetest.ZeroAlloc(t, 50, func(n int) { l.run(n, loadConns) })
+		})
+	}
+}
+
 // setsAndGets is a pipeline of them.
 func setsAndGets(conn int) (text []string, replies []byte) {
 	value := strings.Repeat("v", 32)

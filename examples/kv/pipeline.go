@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/bits"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // What a client sends at once is done at once. Several commands in a row that are each
@@ -39,6 +41,26 @@ type place struct {
 	store uint8
 }
 
+// width is how many commands the next pipeline of a connection may have. What many commands
+// share must not be large: it is copied, and others wait meanwhile. So long replies make it
+// smaller, by half, and short ones larger.
+type width int
+
+// shortReplies is how long the replies of a pipeline are together that may be twice as wide, and
+// a fourth of how long they may be for the next one to be as wide, in bytes: pooled slabs take
+// them.
+const shortReplies = pool.SlabMax / 8
+
+// adapt takes note of how long the replies to a request were.
+func (w *width) adapt(size int) {
+	switch {
+	case size > 4*shortReplies:
+		*w = max(1, *w/2)
+	case size < shortReplies:
+		*w = min(pipelineMax, *w*2)
+	}
+}
+
 // share is a set of the commands of a pipeline: bit i is for command i.
 type share uint16
 
@@ -47,11 +69,12 @@ func (s share) has(i int) bool { return s>>i&1 != 0 }
 // decodePipeline makes the command in req, which took n bytes of in, and those behind it
 // a pipeline, and returns how many bytes that takes; 0 if it stands alone.
 func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
-	if !c.place(&req.pipeline, &req.Command, n) {
+	most := int(c.session.width)
+	if most == 1 || !c.place(&req.pipeline, &req.Command, n) {
 		return 0
 	}
 	var next resp.Command
-	for end := n; req.pipeline.n < pipelineMax && end < len(in); end += n {
+	for end := n; req.pipeline.n < most && end < len(in); end += n {
 		// What isn't taken is decoded again, as the first of its request.
 		var err error
 		if n, err = c.decoder.Decode(in[end:], &next); n == 0 || err != nil || !c.place(&req.pipeline, &next, end+n) {
@@ -128,12 +151,23 @@ func (f *front) beginAll(s *command) core.Yield {
 func (f *front) answeredAll(s *command) core.Yield {
 	p := &s.Req.pipeline
 	var from [storesMax]replies
-	size := p.n * (frameMax + len(errMemory))
+	size, failed := 0, s.refused != 0
 	for i := range from[:f.stores.len()] {
 		if s.parts[i].Ready() {
 			from[i] = repliesOf(s.parts[i].Get())
 			size += len(from[i].data)
+			failed = failed || from[i].failed != ""
 		}
+	}
+	s.Req.session.width.adapt(size)
+	if first := &from[p.places[0].store]; len(first.lengths) == p.n*lengthBytes && s.muted == 0 {
+		return s.Return(resp.Raw(first.data)) // one store has done all
+	}
+	if failed {
+		size += p.n * errorMax
+	}
+	if size > math.MaxInt32 { // more than several stores together may answer
+		return s.Throw(errLong)
 	}
 	out := s.Bytes(size)[:0]
 	for i, at := range p.places[:p.n] {
@@ -149,6 +183,11 @@ func (f *front) answeredAll(s *command) core.Yield {
 	}
 	return s.Return(resp.Raw(out))
 }
+
+var errLong = errors.New(errReply)
+
+// errorMax is more than an error takes that isn't a store's, in bytes.
+const errorMax = 128
 
 // replies are what a store has answered to its share of a pipeline.
 type replies struct {
@@ -181,6 +220,11 @@ func (r *replies) appendNext(out []byte) []byte {
 	return out
 }
 
+// shareMax is how long the replies to a share may be, in bytes, for one more command of it to
+// be done. Together with what one command may answer, and with the shares of others, that is
+// less than can be copied.
+const shareMax = 256 << 20
+
 // doShare does a store's share of a pipeline, at once: no other message comes between.
 func (t *store) doShare(s *storeStack) resp.Reply {
 	p, in := &s.Req.pipeline, s.Req.bytes.B()
@@ -189,8 +233,11 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 	lengths, from := 0, 0
 	for i, at := range p.places[:p.n] {
 		if s.Req.share.has(i) {
-			t.decode(s, in[from:at.end])
-			rep := commands[at.entry].do(t, s)
+			rep := resp.Err(errReply)
+			if len(out) < shareMax { // or it isn't done
+				t.decode(s, in[from:at.end])
+				rep = commands[at.entry].do(t, s)
+			}
 			rep.Version = s.Req.version
 			before := len(out)
 			out = resp.AppendReply(out, &rep)

@@ -50,7 +50,7 @@ func TestWhatIsAPipeline(t *testing.T) {
 		{append(encoded("GET a"), "*2\r\n$x\r\n"...), []int{1, -2}},
 		{append(encoded("GET a", "GET b"), "POST / HTTP/1.1\r\nGET a\r\n"...), []int{2, -2}},
 	} {
-		codec := &codec{decoder: resp.NewDecoder(resp.Limits{}), stores: &stores{ports: make([]core.Port[request, resp.Reply], 2)}}
+		codec := &codec{decoder: resp.NewDecoder(resp.Limits{}), session: session{width: pipelineMax}, stores: &stores{ports: make([]core.Port[request, resp.Reply], 2)}}
 		var got []int
 		for in := c.in; len(in) > 0; {
 			var req inbound
@@ -169,5 +169,51 @@ func TestMutedPipelines(t *testing.T) {
 			require.Equal(t, want, c.reply())
 		}
 		c.answers([2]string{"GET a", "$1 4"}, [2]string{"GET b", "$1 3"})
+	})
+}
+
+// TestFrontFailsInAPipeline: each command gets an error, so that replies and commands stay in step.
+func TestFrontFailsInAPipeline(t *testing.T) {
+	e := lookup([]byte("echo"))
+	run := e.run
+	e.run = func(f *front, s *command) core.Yield { // takes the front's stores away, or gives them back
+		f.stores = map[string]*stores{"off": {}, "on": f.service.cluster}[string(s.Req.Arg(1))]
+		return s.answer(resp.OK())
+	}
+	t.Cleanup(func() { e.run = run })
+	w := openWorld(t, 1, options{})
+	c := w.dial()
+	require.Equal(t, "+OK", c.do("ECHO", "off"))
+	c.send(encoded("PING", "GET a", "GET b", "GET c", "ECHO on", "GET a", "GET b"))
+	for _, want := range []string{"+PONG", "-ERR internal error", "-ERR internal error", "-ERR internal error", "+OK", "$-1", "$-1"} {
+		require.Equal(t, want, c.reply())
+	}
+}
+
+// TestWidth: long replies make the pipelines of a connection shorter, and short ones longer.
+func TestWidth(t *testing.T) {
+	w := width(pipelineMax)
+	for _, c := range []struct {
+		size int
+		want width
+	}{
+		{4*shortReplies + 1, 8}, {4 * shortReplies, 8}, {shortReplies, 8}, {1 << 30, 4}, {1 << 20, 2}, {1 << 20, 1}, {1 << 20, 1},
+		{shortReplies, 1}, {shortReplies - 1, 2}, {0, 4}, {0, 8}, {0, 16}, {0, 16},
+	} {
+		w.adapt(c.size)
+		require.Equal(t, c.want, w, c.size)
+	}
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		long := strings.Repeat("z", 10_000)
+		want := fmt.Sprintf("$%d %s", len(long), long)
+		require.Equal(t, "+OK", c.do("SET", "long", long))
+		for range 10 { // whatever the width is
+			c.send(encoded(strings.Split(strings.Repeat("GET long;", 40)+"GET none", ";")...))
+			for range 40 {
+				require.Equal(t, want, c.reply())
+			}
+			require.Equal(t, "$-1", c.reply())
+		}
 	})
 }

@@ -106,9 +106,9 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 	return c
 }
 
-// inflightMax is how many requests of a connection may be under way, each of which may be a
-// pipeline.
-const inflightMax = 512 / pipelineMax
+// inflightMax is how many requests of a connection may be under way: so many that it is about
+// 128 commands, of a client that sends pipelines.
+const inflightMax = 128 / pipelineMax
 
 // listen spawns the fronts and has them served.
 func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
@@ -123,7 +123,7 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 		Address: o.address,
 		Codec:   s.codec,
 
-		InflightMax: inflightMax,
+		InflightMax: inflightMax, // see owed, too
 	}, frontServe, fronts...)
 }
 
@@ -132,6 +132,6 @@ func (v *service) codec() channel.Codec[inbound, resp.Reply] {
 	return &codec{
 		decoder: resp.NewDecoder(resp.Limits{}),
 		stores:  v.cluster,
-		session: session{id: v.ids.Add(1), began: time.Now(), version: resp.V2, authenticated: !v.secret.needed()},
+		session: session{id: v.ids.Add(1), began: time.Now(), version: resp.V2, authenticated: !v.secret.needed(), width: pipelineMax},
 	}
 }

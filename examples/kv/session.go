@@ -23,6 +23,7 @@ type session struct {
 	name          string
 
 	queue queue
+	width width // of its pipelines
 }
 
 // queue is for commands that need several steps before all their messages are sent:

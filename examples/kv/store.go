@@ -74,6 +74,7 @@ func (t *store) run(s *storeStack) core.Yield {
 // decode makes in, which its front has decoded before, the command that is being done.
 func (t *store) decode(s *storeStack, in []byte) {
 	if n, err := t.decoder.Decode(in, &s.cmd); n != len(in) || err != nil {
+		t.decoder.Reset() // the next one isn't its end
 		panic("kv: a command that was decoded can't be")
 	}
 }
