@@ -119,7 +119,7 @@ func (c condition) holds(old int64, expires bool, when int64) bool {
 
 // expireIn is EXPIRE and its kin: unit is in ms, relative is from now.
 func (t *store) expireIn(s *storeStack, unit int64, relative bool) resp.Reply {
-	cond, rep, ok := conditions(&s.cmd)
+	cond, rep, ok := conditions(s.cmd)
 	if !ok {
 		return rep
 	}

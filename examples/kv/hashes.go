@@ -231,7 +231,7 @@ func (t *store) hscan(s *storeStack) resp.Reply {
 	} else if !kind.IsHash() {
 		return resp.Err(errKind)
 	}
-	o, rep, ok := parseScan(&s.cmd, 3, false)
+	o, rep, ok := parseScan(s.cmd, 3, false)
 	if !ok {
 		return rep
 	}
@@ -252,7 +252,7 @@ func (t *store) hscan(s *storeStack) resp.Reply {
 // hrandfield is HRANDFIELD key [count [WITHVALUES]]. A count below 0 takes fields
 // more than once; one above takes neighbours, from a random one on.
 func (t *store) hrandfield(s *storeStack) resp.Reply {
-	key, now, cmd := s.arg(1), core.Now(s), &s.cmd
+	key, now, cmd := s.arg(1), core.Now(s), s.cmd
 	count, single := int64(1), cmd.Len() == 2
 	if !single {
 		var ok bool

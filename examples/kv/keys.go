@@ -33,7 +33,7 @@ func (t *store) exists(s *storeStack) resp.Reply {
 func (t *store) dbsize(*storeStack) resp.Reply { return resp.Int(int64(t.table.Len())) }
 
 func (t *store) flush(s *storeStack) resp.Reply {
-	cmd := &s.cmd
+	cmd := s.cmd
 	if cmd.Len() > 2 || (cmd.Len() == 2 && !resp.EqualFold(cmd.Arg(1), "sync") && !resp.EqualFold(cmd.Arg(1), "async")) {
 		return resp.Err(errSyntax)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -227,24 +226,24 @@ const shareMax = 256 << 20
 
 // doShare does a store's share of a pipeline, at once: no other message comes between.
 func (t *store) doShare(s *storeStack) resp.Reply {
-	p, in := &s.Req.pipeline, s.Req.bytes.B()
-	n := bits.OnesCount16(uint16(s.Req.share))
+	p := &s.Req.pipeline
+	n := t.lookAhead(s)
 	out := append(t.replies[:0], noLengths[:n*lengthBytes]...)
-	lengths, from := 0, 0
+	k := 0
 	for i, at := range p.places[:p.n] {
-		if s.Req.share.has(i) {
-			rep := resp.Err(errReply)
-			if len(out) < shareMax { // or it isn't done
-				t.decode(s, in[from:at.end])
-				rep = commands[at.entry].do(t, s)
-			}
-			rep.Version = s.Req.version
-			before := len(out)
-			out = resp.AppendReply(out, &rep)
-			binary.LittleEndian.PutUint32(out[lengths:], uint32(len(out)-before))
-			lengths += lengthBytes
+		if !s.Req.share.has(i) {
+			continue
 		}
-		from = int(at.end)
+		rep := resp.Err(errReply)
+		if len(out) < shareMax { // or it isn't done
+			s.cmd = &t.commands[k]
+			rep = commands[at.entry].do(t, s)
+		}
+		rep.Version = s.Req.version
+		before := len(out)
+		out = resp.AppendReply(out, &rep)
+		binary.LittleEndian.PutUint32(out[k*lengthBytes:], uint32(len(out)-before))
+		k++
 	}
 	if t.replies = out; cap(out) > scratchMax {
 		t.replies = nil
@@ -252,4 +251,23 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 	rep := resp.Raw(s.Copy(out))
 	rep.Int = int64(n)
 	return rep
+}
+
+// lookAhead decodes the commands of a share, whose number it returns, and asks for the memory
+// that they will look at, which all comes while the first waits for its own.
+func (t *store) lookAhead(s *storeStack) (n int) {
+	p, in, from := &s.Req.pipeline, s.Req.bytes.B(), 0
+	for i, at := range p.places[:p.n] {
+		if s.Req.share.has(i) {
+			cmd := &t.commands[n]
+			t.decode(cmd, in[from:at.end])
+			t.hashes[n] = t.table.FetchSlot(cmd.Arg(1))
+			n++
+		}
+		from = int(at.end)
+	}
+	for _, h := range t.hashes[:n] {
+		t.table.FetchEntry(h)
+	}
+	return n
 }

@@ -57,7 +57,7 @@ func (f *front) scan(s *command) core.Yield {
 
 // scan is one page of SCAN, from this store.
 func (t *store) scan(s *storeStack) resp.Reply {
-	o, rep, ok := parseScan(&s.cmd, 2, true)
+	o, rep, ok := parseScan(s.cmd, 2, true)
 	if !ok {
 		return rep
 	}

@@ -14,8 +14,13 @@ type store struct {
 	table   *table.Table
 	dice    dice
 	scratch []byte // of one command
-	replies []byte // of one pipeline
 	decoder resp.Decoder
+
+	// Of one pipeline, or of one command.
+
+	commands [pipelineMax]resp.Command
+	hashes   [pipelineMax]uint64 // of their keys
+	replies  []byte
 }
 
 func newStore(c *stores, index int) *store {
@@ -38,7 +43,7 @@ func (r *request) Release() { r.bytes.Release() }
 // storeStack is a request at a store.
 type storeStack struct {
 	core.AskStack[request, resp.Reply]
-	cmd resp.Command // the one that is being done
+	cmd *resp.Command // the one that is being done, of its store
 }
 
 // arg returns an argument of the command.
@@ -64,16 +69,17 @@ func (t *store) run(s *storeStack) core.Yield {
 	if s.Req.do == nil {
 		rep = t.doShare(s)
 	} else {
-		t.decode(s, s.Req.bytes.B())
+		s.cmd = &t.commands[0]
+		t.decode(s.cmd, s.Req.bytes.B())
 		rep = s.Req.do(t, s)
 	}
 	t.stores.memory.tell(t)
 	return s.Return(rep)
 }
 
-// decode makes in, which its front has decoded before, the command that is being done.
-func (t *store) decode(s *storeStack, in []byte) {
-	if n, err := t.decoder.Decode(in, &s.cmd); n != len(in) || err != nil {
+// decode decodes in, as its front has done before.
+func (t *store) decode(cmd *resp.Command, in []byte) {
+	if n, err := t.decoder.Decode(in, cmd); n != len(in) || err != nil {
 		t.decoder.Reset() // the next one isn't its end
 		panic("kv: a command that was decoded can't be")
 	}

@@ -43,7 +43,7 @@ func (t *store) strlen(s *storeStack) resp.Reply {
 
 // set is SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL].
 func (t *store) set(s *storeStack) resp.Reply {
-	o, ok := parseOptions(&s.cmd, 3, ofSet)
+	o, ok := parseOptions(s.cmd, 3, ofSet)
 	if !ok {
 		return resp.Err(errSyntax)
 	}
@@ -122,7 +122,7 @@ func (t *store) getDel(s *storeStack) resp.Reply {
 
 // getEx is GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST].
 func (t *store) getEx(s *storeStack) resp.Reply {
-	o, ok := parseOptions(&s.cmd, 2, ofGetEx)
+	o, ok := parseOptions(s.cmd, 2, ofGetEx)
 	if !ok {
 		return resp.Err(errSyntax)
 	}

@@ -10,6 +10,7 @@ import (
 func Example() {
 	var far struct{ words [64]uint64 }
 	prefetch.Write(unsafe.Pointer(&far.words[16])) // on its way
+	prefetch.Of(&far.words[32])                    // the same
 	prefetch.Write(nil)                            // no address is a wrong one
 	fmt.Println(far.words[16])
 	// Output: 0
