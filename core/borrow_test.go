@@ -116,6 +116,26 @@ func TestWorkersBorrowTurns(t *testing.T) {
 	require.Less(t, stats.Woken, uint64(n+n/2), "one for each guest's ask, and few for those of the actor")
 }
 
+// Workers of another system aren't the sender's to run: they have a clock of their own, and perhaps
+// threads of their own.
+func TestNobodyAssistsAnotherSystem(t *testing.T) {
+	one, err := house.New(house.Config{Workers: 1, Spin: -1, Logger: quiet, WakeForGuests: true})
+	require.NoError(t, err)
+	require.NoError(t, one.Start(t.Context()))
+	locked, err := house.New(house.Config{Workers: 1, Spin: -1, Logger: quiet, LockThreads: true})
+	require.NoError(t, err)
+	require.NoError(t, locked.Start(t.Context()))
+	far := lonerAdd.At(core.Spawn(locked, func() *loner { return &loner{} }))
+	p := lonerAdd.At(core.Spawn(one, func() *loner { return &loner{other: far} }))
+	for range 100 {
+		_, err := core.Ask(t.Context(), p, 1)
+		require.NoError(t, err)
+	}
+	ended(t, one)
+	ended(t, locked)
+	require.Zero(t, locked.Stats().Lent)
+}
+
 // Guests, actors of two workers that ask each other, timers armed in borrowed turns:
 // nothing is lost, and one thread at a time runs an actor.
 func TestBorrowedTurnsBesideEverything(t *testing.T) {

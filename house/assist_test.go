@@ -53,7 +53,8 @@ func TestAssistsUnlessSlow(t *testing.T) {
 		if !b.hot.Park() {
 			t.Fatal("mail is left")
 		}
-		s.guests.Begin(door, tellerHear).Post()
+		msg := 1
+		stack.Tell(&s.guests, door, tellerHear, &msg) // mostly in an envelope, with which the house rests
 		a.Turn()
 		if woken = b.hot.Woken(); woken {
 			b.Turn()
@@ -79,7 +80,182 @@ func TestAssistsUnlessSlow(t *testing.T) {
 	near.takes = 0
 	want(t, "a fast turn", turn(), false)
 	want(t, "behind it", turn(), false)
+	near.takes = slowTurn
+	want(t, "a slow turn behind fast ones", turn(), false)
+	for range 127 {
+		want(t, "it is remembered", turn(), true)
+	}
 	if err := s.Shutdown(context.Background()); err != nil {
 		t.Error(err)
 	}
+}
+
+// doer does in its step what the test says.
+type doer struct {
+	do    func(w *stack.Worker)
+	heard int
+}
+
+func (a *doer) hear(s *stack.NoticeStack[int]) stack.Yield {
+	a.heard++
+	a.do(s.Worker())
+	return s.Return()
+}
+
+var doerHear = stack.NewNotice((*doer).hear)
+
+// duo is two workers, the second of which is parked, with a doer each.
+type duo struct {
+	now      int64
+	system   *System
+	a, b     *Worker
+	far      doer // b's
+	door, to *stack.House
+}
+
+func newDuo(t *testing.T, do func(d *duo, w *stack.Worker)) *duo {
+	d := &duo{now: 1000}
+	var err error
+	if d.system, err = New(Config{Workers: 2, Manual: true, Clock: func() int64 { return d.now }}); err != nil {
+		t.Fatal(err)
+	}
+	d.a, d.b = d.system.workers[0], d.system.workers[1]
+	d.far.do = func(*stack.Worker) {}
+	d.to = stack.NewHouse(func() *doer { return &d.far })
+	d.b.Settle(d.to)
+	d.door = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) { do(d, w) }} })
+	d.a.Settle(d.door)
+	d.b.hot.Park()
+	t.Cleanup(func() {
+		d.b.hot.Unpark()
+		if err := d.system.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// tell sends a notice from a step, or from what else a worker does in its turn.
+func tell(w *stack.Worker, to *stack.House, n int) {
+	for range n {
+		w.Push(to, w.Begin(doerHear))
+	}
+}
+
+// TestSlowTurnThatReadsTheClock: what asks with a limit or sets a timer moves the worker's clock.
+func TestSlowTurnThatReadsTheClock(t *testing.T) {
+	d := newDuo(t, func(d *duo, w *stack.Worker) {
+		tell(w, d.to, 1)
+		d.now += slowTurn
+		w.Driver.Clock()
+	})
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "handled", d.far.heard == 1, true)
+	want(t, "the next is woken at once", d.a.hot.WakesLeft > 0, true)
+}
+
+// TestAssistedClock: an actor in a turn that is run by another worker knows the time, and timers
+// that are due have fired.
+func TestAssistedClock(t *testing.T) {
+	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+	var at int64
+	d.far.do = func(w *stack.Worker) { at = w.Now }
+	d.now += 1_000_000
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "it is later", at == d.now, true)
+}
+
+// TestAssistGoesOn: what comes back may send again, a few times; then the other is woken.
+func TestAssistGoesOn(t *testing.T) {
+	for trips := 1; trips <= assistsMax+1; trips++ {
+		left := trips
+		d := newDuo(t, func(d *duo, w *stack.Worker) {
+			if left > 0 {
+				left--
+				tell(w, d.to, 1)
+			}
+		})
+		d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+		tell(&d.a.hot, d.door, 1)
+		d.a.Turn()
+		want(t, "woken", d.b.hot.Woken(), trips > assistsMax)
+		want(t, "all trips made", d.far.heard == min(trips, assistsMax), true)
+	}
+}
+
+// TestAssistIsShort: a worker handles so much for another one, and then wakes it.
+func TestAssistIsShort(t *testing.T) {
+	for _, n := range []int{assistMax, assistMax + 1, 3 * assistMax} {
+		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, n) })
+		d.a.hot.Budget = 1
+		d.b.hot.Budget = 1 // a message a visit, so that a turn ends in time
+		tell(&d.a.hot, d.door, 1)
+		d.a.Turn()
+		want(t, "woken", d.b.hot.Woken(), n > assistMax)
+		want(t, "handled so many", d.far.heard == min(n, assistMax), true)
+		d.b.hot.Unpark()
+		for range 4 {
+			d.b.Turn()
+		}
+		want(t, "handled", d.far.heard == n, true)
+	}
+}
+
+// TestWhoHasMoreToDoWakes: a turn that leaves something to do doesn't assist.
+func TestWhoHasMoreToDoWakes(t *testing.T) {
+	for _, n := range []int{turnMax, turnMax + 1} {
+		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+		d.a.hot.Budget = 1
+		others := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
+		d.a.Settle(others)
+		tell(&d.a.hot, d.door, 1)
+		tell(&d.a.hot, others, n-1)
+		d.a.Turn()
+		want(t, "woken", d.b.hot.Woken(), n > turnMax)
+		for d.a.Turn() {
+		}
+	}
+}
+
+// TestDeferredWorkWakes: what the end of a turn sends to a parked worker finds nobody who assists.
+func TestDeferredWorkWakes(t *testing.T) {
+	d := newDuo(t, nil)
+	d.a.hot.Defer(&stack.Deferred{Run: func(*stack.Deferred) { tell(&d.a.hot, d.to, 1) }})
+	d.a.Turn()
+	want(t, "woken", d.b.hot.Woken(), true)
+}
+
+// TestWhatIsReadyLeavesFirst: deferred work, such as writing results, doesn't wait for another
+// worker's turn.
+func TestWhatIsReadyLeavesFirst(t *testing.T) {
+	written := false
+	d := newDuo(t, func(d *duo, w *stack.Worker) {
+		tell(w, d.to, 1)
+		w.Defer(&stack.Deferred{Run: func(*stack.Deferred) { written = true }})
+	})
+	d.far.do = func(*stack.Worker) { want(t, "written", written, true) }
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "handled", d.far.heard == 1, true)
+}
+
+// TestAssistingIsNoMail: what a worker has brought back itself doesn't make its spinning pay.
+func TestAssistingIsNoMail(t *testing.T) {
+	replies := 0
+	d := newDuo(t, func(d *duo, w *stack.Worker) {
+		if replies++; replies == 1 {
+			tell(w, d.to, 1)
+		}
+	})
+	d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+	d.a.hot.Heard = true
+	want(t, "it listens", !d.a.Turn() && d.a.spinning() && d.a.listens, true)
+	tell(&d.a.hot, d.door, 1) // as the network does
+	want(t, "there is something to do", d.a.Turn(), true)
+	want(t, "an answer came", replies == 2, true)
+	d.a.resume()
+	want(t, "it was in vain", d.a.skips > 0, true)
+	want(t, "but it had heard of others", d.a.hot.Heard, true)
 }

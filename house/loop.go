@@ -36,13 +36,14 @@ func (w *Worker) loop() {
 // yieldEvery is how long the loop runs before it yields, ns. Go's monitor takes what runs for
 // 10 ms without a word for stuck: it stops the goroutine, or takes its processor away while it
 // is in a system call, and as long as it finds such it looks every 20 µs.
-const yieldEvery = 5_000_000
+const yieldEvery = 9_000_000
 
 // yield lets other goroutines have the processor, if any want it. A locked thread would have
-// to be handed it back by another one, which costs more than what the monitor does.
+// to be handed it back by another one, and where one worker has one processor, the thread that
+// looks for what the goroutine leaves takes its time: both cost more than what the monitor does.
 func (w *Worker) yield() {
-	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
-		w.yieldedAt = w.hot.Now
+	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads && len(w.system.workers) > 1 {
+		w.yieldedAt, w.timely = w.hot.Now, false
 		runtime.Gosched()
 	}
 }
@@ -185,7 +186,7 @@ func (w *Worker) stopSpinning() {
 }
 
 // park blocks until another worker, a guest, the network or a timer has work. From
-// Park to Unpark a guest may run the worker's turns.
+// Park to Unpark a guest, or another worker, may run the worker's turns.
 func (w *Worker) park() {
 	w.idleAt = 0
 	w.stopSpinning()
@@ -202,13 +203,16 @@ func (w *Worker) park() {
 	}
 	woken := w.hot.Woken()
 	for !w.hot.Unpark() {
-		err = errors.Join(err, w.poller.Wait(-1)) // until the guest gives the turn back
+		err = errors.Join(err, w.poller.Wait(-1)) // until the turn is given back
 	}
 	w.checkPoll(err)
 	if woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}
-	w.hot.Now = w.system.config.Clock()
+	before := w.hot.Now
+	if w.hot.Now = w.system.config.Clock(); w.hot.Now-before >= yieldEvery {
+		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
+	}
 	w.poller.Deliver()
 }
 

@@ -9,10 +9,9 @@ func TestMisses(t *testing.T) {
 			t.Errorf("miss %d: a pause of %d, want %d", i, got, want)
 		}
 	}
-	if got := m.note(true, 4); got != 0 {
-		t.Errorf("a pause of %d behind what paid", got)
-	}
-	if got := m.note(false, 4); got != 1 {
-		t.Errorf("a pause of %d behind the next miss, want 1", got)
+	for i, want := range []int{0, 0, 7, 0, 0, 0, 0, 1} {
+		if got := m.note(want == 0, 4); got != want {
+			t.Errorf("then, %d: a pause of %d, want %d", i, got, want)
+		}
 	}
 }

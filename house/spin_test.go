@@ -161,7 +161,27 @@ func TestSpinningInVain(t *testing.T) {
 	}
 	want(t, "before the network brings something", w.pass(t), true)
 	w.resume()
-	want(t, "behind what would have woken it", w.pass(t), false)
-	w.idleAt = 0
+	for range 3 {
+		want(t, "behind what would have woken it", w.pass(t), false)
+		w.idleAt = 0
+	}
 	want(t, "then", w.pass(t), true)
+}
+
+// TestYieldTakesTime: behind a yield the clock is read again.
+func TestYieldTakesTime(t *testing.T) {
+	now := int64(yieldEvery)
+	s, err := New(Config{Workers: 2, Manual: true, Clock: func() int64 { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.workers[0]
+	want(t, "it spins", w.pass(t), true)
+	w.yield()
+	now += 3_000_000
+	w.Turn()
+	want(t, "the time of the turn", w.hot.Now == now, true)
+	yielded := w.yieldedAt
+	w.yield()
+	want(t, "not again at once", w.yieldedAt == yielded, true)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Stats is what a system's workers counted since it began. A worker shows its counts
-// every 64 turns and when it parks; of turns that guests borrowed since, up to 63 are not
+// every 64 turns and when it parks; of turns that others borrowed since, up to 63 are not
 // shown yet.
 type Stats struct {
 	Turns      uint64 // passes of the loops
@@ -25,7 +25,7 @@ type Stats struct {
 	Forwards   uint64 // notifications for an actor that had moved
 	Parks      uint64 // times that a worker had nothing to do
 	Woken      uint64 // parks that a message from elsewhere ended; timers and the network ended the others
-	Lent       uint64 // times that a guest ran a parked worker's turns
+	Lent       uint64 // times that a guest, or another worker, ran a parked worker's turns
 	Trimmed    uint64 // pooled objects left to the collector
 	QueueWait  Wait
 }

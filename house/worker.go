@@ -20,7 +20,7 @@ const turnMax = 256
 const publishEvery = 64
 
 // Worker is one loop. Only the goroutine that runs its turn touches what isn't atomic: its
-// own, or a guest's that borrows the turn.
+// own, or a guest's or another worker's that borrows the turn.
 type Worker struct {
 	hot    stack.Worker // what messages touch
 	system *System
@@ -28,6 +28,7 @@ type Worker struct {
 	poller *netio.Poller // nil in simulations
 	failed failures
 
+	began     int64  // when the turn began, ns
 	trimAt    int64  // when the pools are trimmed next
 	yieldedAt int64  // when the loop last yielded
 	idleAt    int64  // since when there is nothing to do; 0: there is
@@ -88,7 +89,7 @@ func (w *Worker) Turn() (busy bool) {
 	if !w.timely {
 		hot.Now = w.system.config.Clock()
 	}
-	w.timely = false
+	w.timely, w.began = false, hot.Now
 	w.turns++
 	hot.TakeRungs()
 	w.endLongSpin()
@@ -100,36 +101,40 @@ func (w *Worker) Turn() (busy bool) {
 		done += hot.Run(turnMax) + 1
 	}
 	if hot.Rouses() {
+		hot.RunDeferred() // what is ready needn't wait
 		done += w.assist()
 	}
 	w.endTurn()
-	hot.Hurry() // those to whom deferred work has sent
+	hot.Hurry() // the one to which deferred work has sent
 	return done > 0 || !hot.Idle()
 }
 
 // assistsMax is how often a turn assists: what it gets back may send again.
 const assistsMax = 4
 
-// slowTurn is how long a turn may take, ns, that has another worker wait for its end. After
-// a slower one the worker wakes others at once, at most 255 times: work is better shared then.
 const (
-	slowTurn     = 200_000
+	// slowTurn is how long a turn may take, ns, that runs another worker's turn. Behind slower
+	// ones the worker wakes others at once, a while: work is better shared then.
+	slowTurn = 200_000
+	// slowTurnsMax is for how many slow turns that while grows: up to 255 wake-ups.
 	slowTurnsMax = 8
 )
 
 // assist runs a turn of the parked worker to which this turn has sent, unless something else
 // is to be done, and then what comes back. It returns the number of messages handled here.
 func (w *Worker) assist() (done int) {
-	hot := &w.hot
-	began := hot.Now
-	for i := 0; i < assistsMax && hot.Rouses() && hot.Spare(); i++ {
+	hot, heard, n := &w.hot, w.hot.Heard, 0
+	for ; n < assistsMax && hot.Rouses() && hot.Spare(); n++ {
 		hot.Assist()
 		hot.TakeRungs()
 		done += hot.Run(turnMax)
 	}
 	hot.Hurry()
+	hot.Heard = heard // what came back says nothing of what others will send
 	hot.Now = w.system.config.Clock()
-	hot.Aloof = w.slow.note(hot.Now-began < slowTurn, slowTurnsMax)
+	if slow := hot.Now-w.began >= slowTurn; slow || n > 0 {
+		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
+	}
 	return done
 }
 

@@ -104,7 +104,7 @@ func TestWhoWakesAtOnce(t *testing.T) {
 	}{
 		"usually":  {func(w *Worker) {}, []int{0, 0, 0}},
 		"never":    {func(w *Worker) { w.Assists = false }, []int{1, 1, 1}},
-		"aloof":    {func(w *Worker) { w.Aloof = 2 }, []int{1, 1, 0}},
+		"aloof":    {func(w *Worker) { w.WakesLeft = 2 }, []int{1, 1, 0}},
 		"borrowed": {func(w *Worker) { w.state.Store(stateBorrowed) }, []int{1, 1, 1}},
 		"wanted":   {func(w *Worker) { w.state.Store(stateWanted) }, []int{1, 1, 1}},
 	} {

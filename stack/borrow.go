@@ -49,17 +49,18 @@ func (w *Worker) runBorrowed(c *Call, now int64) {
 	returned = true
 }
 
-// rouse is wake in w's own turn. One parked worker it leaves to what comes of this turn:
-// see Assist and Hurry.
+// rouse is wake in w's own turn. One parked worker of the same system it leaves to what comes
+// of this turn: see Assist and Hurry.
 func (w *Worker) rouse(to *Worker) {
 	if w.roused == to || to.state.Load() != stateParked {
 		return
 	}
 	switch {
-	case w.roused != nil, !w.Assists, w.state.Load() != stateRun: // its own turn is borrowed
+	case w.roused != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
+		w.state.Load() != stateRun: // its own turn is borrowed
 		to.wake()
-	case w.Aloof > 0:
-		w.Aloof--
+	case w.WakesLeft > 0:
+		w.WakesLeft--
 		to.wake()
 	default:
 		w.roused = to
@@ -89,7 +90,7 @@ func (w *Worker) Hurry() {
 }
 
 // giveBack is the end of a borrowed turn. A worker that has more to do, or that
-// waits for its turn, is woken: storing run keeps other guests from keeping it
+// waits for its turn, is woken: storing run keeps others from keeping it
 // waiting.
 func (w *Worker) giveBack(more bool) {
 	invariant.Point("borrow.back")
@@ -105,7 +106,7 @@ func (w *Worker) giveBack(more bool) {
 }
 
 // crash ends the process by a panic that no step contains, as it would on the worker's
-// goroutine: the guest might recover, and go on beside a worker that is broken.
+// goroutine: a guest might recover, and go on beside a worker that is broken.
 func crash(v any) {
 	text := fmt.Sprintf("stack: in a borrowed turn: %v\n\n%s", v, debug.Stack())
 	go panic(text)

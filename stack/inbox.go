@@ -177,16 +177,19 @@ func (w *Worker) drain(h *House) {
 }
 
 // Park declares w parked and reports whether to block. The caller has flushed its
-// pools. From here on a guest may run w's turns: the caller touches nothing of it
+// pools. From here on others may run w's turns: the caller touches nothing of it
 // until Unpark has returned true.
 func (w *Worker) Park() bool {
+	if w.roused != nil {
+		panic("stack: a worker parks, and has not woken another one")
+	}
 	w.state.Store(stateParked)
 	invariant.Point("park.look")
 	return !w.Pending()
 }
 
-// Unpark goes back to running after Park, and after blocking. It reports false if a
-// guest runs a turn: block until the Driver's Wake, and call it again.
+// Unpark goes back to running after Park, and after blocking. It reports false if
+// somebody else runs a turn: block until the Driver's Wake, and call it again.
 func (w *Worker) Unpark() bool {
 	for {
 		invariant.Point("park.back")

@@ -5,8 +5,8 @@ package stack
 // They leave in the order in which they were sent:
 //
 //	first     the only one, while nothing else is on its way to that house (it isn't rung
-//	          for), so that its worker can begin, unless it is parked: an ask or an answer at
-//	          once, small notices at the end of the step
+//	          for), so that its worker can begin: an ask or an answer at once, small
+//	          notices at the end of the step. (Who is parked begins later, see rouse)
 //	full      when one more comes than outboxMax, or with as many notices as an envelope takes
 //	turned    when the visit sends something to another house of another worker
 //	outside   before a guest gets its answer, or a job its goroutine: what they say next

@@ -35,15 +35,15 @@ type Worker struct {
 	inHook  bool       // a hook of an actor's life runs
 	brief   bool       // Run may be done before it has done much: see done
 	rested  *House     // in this Run, the first that left an envelope alone
-	lent    *Call      // a guest runs the turn, until this is answered; nil: none
+	lent    *Call      // a guest runs the turn, until this is answered; nil: no guest does
 	Heard   bool       // something came from another worker or a guest; the loop clears it
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn
 	out     outbox     // what goes to another worker
 
-	roused *Worker // sent to while it was parked, and not woken yet; nil: none
-	Aloof  int     // how many parked workers to wake at once before one is left to Assist
+	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil between turns
+	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
 
 	// Written before the first turn.
 	Index      int
