@@ -46,7 +46,8 @@
 //
 //   - There is one database, and of the kinds of values strings and hashes.
 //   - An argument has at most 64 MiB, an MGET, HMGET or KEYS takes at most 64 MiB from each
-//     store. A string may grow to 512 MiB.
+//     store. A string may grow to 512 MiB. Of up to 16 commands that come in one go, a store does no
+//     more once their replies are longer than 256 MiB together, and says so.
 //   - Time goes by the machine's monotonic clock: if the wall clock is set, deadlines
 //     in Unix time stay where they were. One that lies further ahead than 292 years
 //     counts as that.
