@@ -78,21 +78,28 @@ func ended(t *testing.T, sys *house.System) {
 	require.Zero(t, sys.Outstanding())
 }
 
-// Asks of parked workers are answered in borrowed turns, and wake nobody.
-func TestGuestsBorrowTurns(t *testing.T) {
-	sys := borrowing(t, 1, -1)
-	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
-	untilParked(t, sys)
-	const n = 1000
-	for i := range n {
+const ones = 1000
+
+// addOnes has a loner of sys add so many, shuts sys down and returns what it has counted.
+func addOnes(t *testing.T, sys *house.System, p core.Port[int, int]) house.Stats {
+	t.Helper()
+	for i := range ones {
 		sum, err := core.Ask(t.Context(), p, 1)
 		require.NoError(t, err)
 		require.Equal(t, i+1, sum)
 	}
 	require.NoError(t, sys.Shutdown(context.Background()))
-	stats := sys.Stats()
-	require.Greater(t, stats.Lent, uint64(n/2))
-	require.Less(t, stats.Woken, uint64(n/2))
+	return sys.Stats()
+}
+
+// Asks of parked workers are answered in borrowed turns, and wake nobody.
+func TestGuestsBorrowTurns(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
+	untilParked(t, sys)
+	stats := addOnes(t, sys, p)
+	require.Greater(t, stats.Lent, uint64(ones/2))
+	require.Less(t, stats.Woken, uint64(ones/2))
 }
 
 // Workers that have nothing else to do run the turns of parked ones to which they have sent,
@@ -104,16 +111,9 @@ func TestWorkersBorrowTurns(t *testing.T) {
 	w := sys.Workers()
 	far := lonerAdd.At(core.Spawn(w[1], func() *loner { return &loner{} }))
 	p := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{other: far} }))
-	const n = 1000
-	for i := range n {
-		sum, err := core.Ask(t.Context(), p, 1)
-		require.NoError(t, err)
-		require.Equal(t, i+1, sum)
-	}
-	require.NoError(t, sys.Shutdown(context.Background()))
-	stats := sys.Stats()
-	require.Greater(t, stats.Lent, uint64(n/2))
-	require.Less(t, stats.Woken, uint64(n+n/2), "one for each guest's ask, and few for those of the actor")
+	stats := addOnes(t, sys, p)
+	require.Greater(t, stats.Lent, uint64(ones/2))
+	require.Less(t, stats.Woken, uint64(ones+ones/2), "one for each guest's ask, and few for those of the actor")
 }
 
 // Workers of another system aren't the sender's to run: they have a clock of their own, and perhaps

@@ -165,7 +165,7 @@ func (f *front) answeredAll(s *command) core.Yield {
 	if failed {
 		size += p.n * errorMax
 	}
-	if size > math.MaxInt32 { // more than several stores together may answer
+	if size > math.MaxInt32 { // the shares of all stores together may be more
 		return s.Throw(errLong)
 	}
 	out := s.Bytes(size)[:0]
@@ -220,8 +220,7 @@ func (r *replies) appendNext(out []byte) []byte {
 }
 
 // shareMax is how long the replies to a share may be, in bytes, for one more command of it to
-// be done. Together with what one command may answer, and with the shares of others, that is
-// less than can be copied.
+// be done. Together with what one command may answer that is less than can be copied.
 const shareMax = 256 << 20
 
 // doShare does a store's share of a pipeline, at once: no other message comes between.
@@ -245,6 +244,7 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 		binary.LittleEndian.PutUint32(out[k*lengthBytes:], uint32(len(out)-before))
 		k++
 	}
+	t.forget(n)
 	if t.replies = out; cap(out) > scratchMax {
 		t.replies = nil
 	}

@@ -72,10 +72,14 @@ func (t *store) run(s *storeStack) core.Yield {
 		s.cmd = &t.commands[0]
 		t.decode(s.cmd, s.Req.bytes.B())
 		rep = s.Req.do(t, s)
+		t.forget(1)
 	}
 	t.stores.memory.tell(t)
 	return s.Return(rep)
 }
+
+// forget lets go of the first n commands, whose bytes are their request's.
+func (t *store) forget(n int) { clear(t.commands[:n]) }
 
 // decode decodes in, as its front has done before.
 func (t *store) decode(cmd *resp.Command, in []byte) {
