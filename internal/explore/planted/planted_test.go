@@ -1,0 +1,243 @@
+//go:build explore
+
+package planted
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the module's folder, seen from this package's.
+const root = "../../.."
+
+// scenarios are the files that the scenarios of a folder need. Its other tests are left out: most
+// of the time of this test is the compiler's.
+var scenarios = map[string][]string{
+	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
+	"pool":  {"traffic_explore_test.go"},
+	"house": {"turn_explore_test.go"},
+}
+
+// A bug is text that replaces other text of one file, which occurs there once.
+type bug struct {
+	name     string
+	file     string // below root; its folder's tests find it
+	protocol string // the scenario of TestExplore that must fail
+	edits    [][2]string
+}
+
+var bugs = []bug{
+	{"no look after declaring parked", "stack/inbox.go", "inbox", [][2]string{
+		{"	return !w.Pending()\n", "	return true\n"}}},
+	{"look before declaring parked", "stack/inbox.go", "inbox", [][2]string{
+		{"	invariant.Point(\"park.store\")\n", "	invariant.Point(\"park.look\")\n	pending := w.Pending()\n	invariant.Point(\"park.store\")\n"},
+		{"	return !w.Pending()\n", "	return !pending\n"}}},
+	{"ring before push", "stack/inbox.go", "inbox", [][2]string{
+		{"	h.push(s, s)\n", ""},
+		{"	return h.ring()\n}\n\n// post is Stack.post", "	w := h.ring()\n	h.push(s, s)\n	return w\n}\n\n// post is Stack.post"}}},
+	{"ring only if the inbox was empty", "stack/inbox.go", "inbox", [][2]string{
+		{"	h.push(s, s)\n", "	invariant.Point(\"inbox.empty\")\n	empty := h.inbox.Load() == nil\n	h.push(s, s)\n	if !empty {\n		return nil\n	}\n"}}},
+	{"push by a store", "stack/inbox.go", "inbox", [][2]string{
+		{"		if h.inbox.CompareAndSwap(old, newest) {\n			return\n		}\n", "		h.inbox.Store(newest)\n		return\n"}}},
+	{"no wake-up", "stack/inbox.go", "park", [][2]string{
+		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.CompareAndSwap(stateParked, stateRun)\n"}}},
+	{"wake-up by a store", "stack/inbox.go", "borrow or wake", [][2]string{
+		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.Store(stateRun)\n	w.Driver.Wake()\n"}}},
+	{"rung cleared behind the drain", "stack/inbox.go", "inbox", [][2]string{
+		{"			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n", ""},
+		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n		} else {"}}},
+	{"rungNext read after the bit is clear", "stack/inbox.go", "rungs", [][2]string{
+		{"		next := h.rungNext // read first: once the bit is clear the link is a ringer's\n", ""},
+		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			h = h.rungNext\n			continue\n		} else {"},
+		{"			w.Count.Add(CountForwards, 1)\n", "			next := h.rungNext\n			w.Count.Add(CountForwards, 1)\n"},
+		{"				w.wakeUp(to)\n			}\n		}\n		h = next\n", "				w.wakeUp(to)\n			}\n			h = next\n		}\n"}}},
+	{"rung set without looking who did", "stack/inbox.go", "rungs", [][2]string{
+		{"	if !h.flags.set(flagRung) {\n		return nil\n	}\n	return h.pushRung()", "	h.flags.set(flagRung)\n	return h.pushRung()"}}},
+	{"notification not forwarded", "stack/inbox.go", "hand-over and back", [][2]string{
+		{"			if to := h.pushRung(); to != nil {\n				w.wakeUp(to)\n			}\n", ""}}},
+	{"forwarded, and the owner not woken", "stack/inbox.go", "hand-over and back", [][2]string{
+		{"			if to := h.pushRung(); to != nil {\n				w.wakeUp(to)\n			}\n", "			h.pushRung()\n"}}},
+	{"mail of another's house drained", "stack/inbox.go", "hand-over and back", [][2]string{
+		{"		if h.owner.Load() == w {\n", "		if true {\n"}}},
+	{"turn taken back while it is borrowed", "stack/inbox.go", "borrow", [][2]string{
+		{"			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {\n				return false\n", "			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {\n				return true\n"}}},
+	{"wanted turn given back as parked", "stack/borrow.go", "borrow", [][2]string{
+		{"	if !more && w.state.CompareAndSwap(stateBorrowed, stateParked) {\n", "	if !more {\n		w.state.Store(stateParked)\n"}}},
+	{"no look after giving back", "stack/borrow.go", "borrow of two", [][2]string{
+		{"		if w.Pending() {", "		if false {"}}},
+	{"turn borrowed by a store", "stack/borrow.go", "borrow", [][2]string{
+		{"	return w.state.CompareAndSwap(stateParked, stateBorrowed)\n", "	w.state.Store(stateBorrowed)\n	return true\n"}}},
+	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
+		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
+	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
+		{"		w.roused = nil\n		w.wakeUp(to)\n", "		w.roused = nil\n"}}},
+	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
+		{"		return true\n	}\n	c.take()\n	return false\n", "		return true\n	}\n	return false\n"}}},
+	{"done without a swap", "stack/guest.go", "call", [][2]string{
+		{"		if c.word.CompareAndSwap(old, callDone) {\n", "		if c.word.Store(callDone); true {\n"}}},
+	{"gone without a swap", "stack/guest.go", "call", [][2]string{
+		{"	if c.word.CompareAndSwap(callWaiting, callGone) {\n", "	if c.word.Store(callGone); true {\n"}}},
+	{"wait without a swap", "stack/guest.go", "borrow of two", [][2]string{
+		{"	return c.word.CompareAndSwap(callAwake, callWaiting)\n", "	c.word.Store(callWaiting)\n	return true\n"}}},
+	{"own envelope forgotten before the push", "stack/guest.go", "letters", [][2]string{
+		{"	s.send()\n	forget(h)\n	return nil\n}\n\n// Call takes", "	forget(h)\n	s.send()\n	return nil\n}\n\n// Call takes"}}},
+	{"message counted by a store", "stack/envelope.go", "envelope", [][2]string{
+		{"	return e.word.CompareAndSwap(uint32(i), uint32(i+1))\n", "	e.word.Store(uint32(i + 1))\n	return true\n"}}},
+	{"envelope put while it is open", "stack/envelope.go", "envelope", [][2]string{
+		{"	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)\n", "	return int(e.word.Load() &^ envelopeClosed)\n"}}},
+	{"no mark behind who leaves", "stack/inbox.go", "leave", [][2]string{
+		{"	for h := w.rungs.Swap(closedRungs); h != nil; {", "	for h := w.rungs.Swap(nil); h != nil; {"}}},
+	{"no second look at a closed house", "stack/inbox.go", "leave", [][2]string{
+		{"		if h.inbox.Load() == nil {\n			return\n		}\n		invariant.Point(\"closed.bit\")\n		if !h.flags.set(flagRung) {\n			return\n		}\n", "		return\n"}}},
+	{"owner stored behind the push", "stack/handover.go", "hand-over", [][2]string{
+		{"	h.owner.Store(to) // behind it only the bit, and then the link, are the giver's\n", ""},
+		{"		if to.gifts.CompareAndSwap(old, h) {\n			return true\n", "		if to.gifts.CompareAndSwap(old, h) {\n			invariant.Point(\"gift.late\")\n			h.owner.Store(to)\n			return true\n"}}},
+	{"made ready on its way", "stack/handover.go", "hand-over", [][2]string{
+		{"	h.queued = queuedGift\n", "	h.queued = notQueued\n"},
+		{" || h.queued != queuedGift", ""}}},
+	{"outbox overtaken", "stack/handover.go", "hand-over", [][2]string{
+		{"	if w.out.to == h {\n		w.sendOut()\n	}\n", ""}}},
+	{"no wake-up for a gift", "stack/handover.go", "hand-over", [][2]string{
+		{"	w.wakeUp(to)\n", ""}}},
+	{"chain of gifts taken without a swap", "stack/handover.go", "two gifts", [][2]string{
+		{"	for h := w.gifts.Swap(nil); h != nil; {", "	h := w.gifts.Load()\n	invariant.Point(\"gift.empty\")\n	for w.gifts.Store(nil); h != nil; {"}}},
+	{"no look at gifts after declaring parked", "stack/worker.go", "two gifts", [][2]string{
+		{"w.rungs.Load() != nil || w.given()", "w.rungs.Load() != nil"}}},
+	{"move ended behind the push", "stack/handover.go", "stay", [][2]string{
+		{"	h.settle()        // before the receiver may give it on\n", ""},
+		{"		if to.gifts.CompareAndSwap(old, h) {\n", "		if to.gifts.CompareAndSwap(old, h) {\n			h.settle()\n"}}},
+	{"stays without waiting for the move", "stack/handover.go", "stay", [][2]string{
+		{"	for invariant.Await(\"stay.moves\", h, (*House).settled); !h.settled(); {\n		runtime.Gosched()\n	}\n", "	runtime.Gosched()\n"}}},
+	{"gift given to who has left", "stack/handover.go", "hand-over to who leaves", [][2]string{
+		{"		if old == closedRungs {", "		if old == closedRungs && h == nil {"}}},
+	{"left behind with a gift", "stack/inbox.go", "hand-over to who leaves", [][2]string{
+		{"	if !w.gifts.CompareAndSwap(nil, closedRungs) {\n		return false\n	}\n", "	w.gifts.Store(closedRungs)\n"}}},
+	{"refused, and counted all the same", "stack/mailbox.go", "full", [][2]string{
+		{"		h.count(-n) // others came first\n", ""}}},
+	{"place reserved without a second look", "stack/mailbox.go", "full", [][2]string{
+		{"int(now>>countShift) > int(h.limit) && !h.fits(0)", "int(now>>countShift) < 0"}}},
+	{"places of an envelope not given back", "stack/envelope.go", "chunks", [][2]string{
+		{"		h.giveBack(e, n)\n", ""}}},
+	{"places of a closed envelope reserved twice", "stack/envelope.go", "chunks", [][2]string{
+		{"		if reserved || h.reserve(chunk) {", "		if h.reserve(chunk) {"}}},
+	{"places used that weren't reserved", "stack/envelope.go", "chunks", [][2]string{
+		{"				reserved = h.reserve(chunk)\n", "				reserved = true\n"}}},
+	{"what leaves with its worker stays counted", "stack/inbox.go", "full, and left", [][2]string{
+		{"		h.count(-counted)\n", ""}}},
+	{"an envelope left counts what was used only", "stack/mailbox.go", "full, and left", [][2]string{
+		{"		n = reserved(n, h.chunk(e.by.max))\n", ""}}},
+	{"number shown twice", "stack/visit.go", "full", [][2]string{
+		{"		h.count(int(h.unshown))\n		h.unshown = 0\n", "		h.count(int(h.unshown))\n"}}},
+	{"oldest dropped, and still counted", "stack/mailbox.go", "drop oldest", [][2]string{
+		{"	h.unshown--\n	w.uncount(h, s)\n", "	w.uncount(h, s)\n"}}},
+	{"nothing dropped by who takes too much", "stack/inbox.go", "drop oldest", [][2]string{
+		{"		w.shed(h)\n", ""}}},
+	{"late answer kept", "stack/visit.go", "timeout", [][2]string{
+		{"		w.Count.Add(CountLate, 1)\n		w.Shard.Put(&c.Object)\n", "		w.Count.Add(CountLate, 1)\n"}}},
+	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
+		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
+	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
+		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
+	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
+		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
+	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
+		{"told(s).Swap(nil); f != nil", "told(s).Load(); f != nil"}}},
+	{"collected without a swap", "pool/shard.go", "home", [][2]string{
+		{"	for o := s.in.Swap(nil); o != nil; {", "	o := s.in.Load()\n	invariant.Point(\"pool.empty\")\n	for s.in.Store(nil); o != nil; {"}}},
+	{"count dropped in two halves", "pool/bytes.go", "bytes", [][2]string{
+		{"		if n := b.slab.refs.Add(-1); n > 0 {", "		n := b.slab.refs.Load() - 1\n		invariant.Point(\"bytes.store\")\n		if b.slab.refs.Store(n); n > 0 {"}}},
+}
+
+func TestPlanted(t *testing.T) {
+	for _, b := range bugs {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			b.find(t)
+		})
+	}
+}
+
+// find plants the bug and demands that its scenario fails, and says how to see it again.
+func (b *bug) find(t *testing.T) {
+	test := filepath.Join(t.TempDir(), "explored.test")
+	dir := filepath.Join(root, filepath.Dir(b.file))
+	build := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=-N -l", "-tags", "invariants,explore", "-overlay", b.plant(t), "-o", test, ".")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	run := exec.Command(test, "-test.run", "^TestExplore$/^"+strings.ReplaceAll(b.protocol, " ", "_")+"$", "-test.timeout", "60s")
+	run.Dir = dir
+	out, err := run.CombinedOutput()
+	said := string(out)
+	if err == nil || !strings.Contains(said, "again by STACKHOUSE_REPLAY=") {
+		t.Fatalf("the scenario %q does not find it: %v\n%s", b.protocol, err, said)
+	}
+	_, why, _ := strings.Cut(said, ": in schedule ")
+	why, report, _ := strings.Cut(why, "\n")
+	t.Logf("in schedule %s", why)
+
+	_, choices, _ := strings.Cut(report, "again by ")
+	choices, _, _ = strings.Cut(choices, "\n")
+	again := exec.Command(test, run.Args[1:]...)
+	again.Dir, again.Env = dir, append(os.Environ(), choices)
+	_, why, _ = strings.Cut(why, ": ") // without the schedule's number
+	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), ": "+why+"\n") || strings.Contains(string(out), "in schedule") {
+		t.Fatalf("by %s it fails otherwise: %v\n%s", choices, err, out)
+	}
+}
+
+// plant writes the broken copy, and returns the file that has it compiled in place of the sound one.
+func (b *bug) plant(t *testing.T) (overlay string) {
+	sound, err := filepath.Abs(filepath.Join(root, b.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := string(text)
+	for _, e := range b.edits {
+		if n := strings.Count(broken, e[0]); n != 1 {
+			t.Fatalf("%s has %d times, want once:\n%s", b.file, n, e[0])
+		}
+		broken = strings.Replace(broken, e[0], e[1], 1)
+	}
+	dir := t.TempDir()
+	copied := filepath.Join(dir, "broken.go")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": b.replace(t, sound, copied)})
+	if err == nil {
+		err = os.WriteFile(copied, []byte(broken), 0o600)
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	if err == nil {
+		err = os.WriteFile(overlay, list, 0o600)
+	}
+	if err != nil {
+		t.Fatal(fmt.Errorf("planting %s: %w", b.name, err))
+	}
+	return overlay
+}
+
+// replace lists which files are taken from elsewhere, or with "" left out.
+func (b *bug) replace(t *testing.T, sound, copied string) map[string]string {
+	dir := filepath.Dir(sound)
+	tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]string{sound: copied}
+	for _, name := range tests {
+		if !slices.Contains(scenarios[filepath.Dir(b.file)], filepath.Base(name)) {
+			list[name] = ""
+		}
+	}
+	return list
+}
