@@ -155,6 +155,24 @@ func TestOptionsAreRefused(t *testing.T) {
 	}
 }
 
+// Tables are printed one at a time, and without scenarios.
+func TestTablesStandAlone(t *testing.T) {
+	for _, c := range []struct {
+		scenarios bool
+		tables    []bool
+		want      string
+	}{
+		{true, []bool{false, false}, ""},
+		{false, []bool{false, true}, ""},
+		{false, []bool{true, true}, "one at a time"},
+		{true, []bool{true, false}, "loads of their own"},
+	} {
+		if err := alone(c.scenarios, c.tables...); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("scenarios %v, tables %v: %v, want %q", c.scenarios, c.tables, err, c.want)
+		}
+	}
+}
+
 // liar gives a wrong answer after some right ones.
 type liar struct{ asked uint64 }
 

@@ -148,9 +148,10 @@ func (p *pacer) hit(s *shotStack) core.Yield {
 
 func paced(o options) (result, error) {
 	return withSystem(o, func(sys *house.System) load {
-		callee := core.Spawn(sys.Workers()[1], func() *echo { return &echo{} })
+		// What is due is sent, however many wait: behind a pause of the machine there are many.
+		callee := roomy(sys.Workers()[1], func() *echo { return &echo{} })
 		p := &pacer{to: echoAnswer.At(callee)}
-		at := core.Spawn(sys.Workers()[0], func() *pacer { return p })
+		at := roomy(sys.Workers()[0], func() *pacer { return p })
 		p.self = pacerShoot.At(at)
 		return load{
 			drivers:   1,

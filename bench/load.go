@@ -85,17 +85,23 @@ func quantiles(all []*stat.Histogram) [4]int64 {
 }
 
 // withSystem measures a load of actors. prepare spawns them.
-func withSystem(o options, prepare func(sys *house.System) load) (res result, err error) {
+func withSystem(o options, prepare func(sys *house.System) load) (result, error) {
+	// Actors stay where they are born: those of a scenario share counts, and that is its subject.
+	return withConfig(house.Config{Workers: o.workers, Spin: o.spin, LockThreads: o.lock, ShareAfter: -1}, o, prepare)
+}
+
+// withConfig is withSystem with a configuration of its own.
+func withConfig(c house.Config, o options, prepare func(sys *house.System) load) (res result, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	sys, err := house.New(house.Config{Workers: o.workers, Spin: o.spin, LockThreads: o.lock})
+	sys, err := house.New(c)
 	if err != nil {
 		return res, err
 	}
 	if err = sys.Start(ctx); err != nil {
 		return res, err
 	}
-	if err = rouse(ctx, sys, o.spin); err == nil {
+	if err = rouse(ctx, sys, c.Spin); err == nil {
 		res, err = prepare(sys).measure(o)
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), grace)
@@ -124,4 +130,13 @@ func rouse(ctx context.Context, sys *house.System, spin time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// roomy spawns an actor for as many messages as come.
+func roomy[A any](at core.Place, factory func() *A) core.Address[A] {
+	a, err := core.SpawnWith(at, factory, core.Props{Mailbox: core.Unbounded()})
+	if err != nil {
+		panic(err)
+	}
+	return a
 }

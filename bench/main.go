@@ -34,10 +34,12 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 0, "workers of a system, at least 2; 0: the default")
 	asJSON := flag.Bool("json", false, "print an object a line, times in ns")
 	dial := flag.Bool("dial", false, "print what spinning and locked threads cost and gain, instead of scenarios; less than a minute")
+	share := flag.Bool("share", false, "print how workers share what is too much for one, instead of scenarios; less than a minute")
+	budget := flag.Bool("budget", false, "print what house.Config.Budget costs and gains, instead of scenarios; 20 seconds")
 	flag.Parse()
 	if *seconds == 0 {
 		*seconds = 3
-		if *dial {
+		if *dial || *budget {
 			*seconds = 2
 		}
 	}
@@ -46,8 +48,8 @@ func main() {
 	if err == nil {
 		err = o.validate(flag.NArg())
 	}
-	if err == nil && *dial && (*names != "" || *asJSON) {
-		err = errors.New("-dial has loads of its own, and no JSON")
+	if err == nil {
+		err = alone(*names != "" || *asJSON, *dial, *share, *budget)
 	}
 	if err == nil && o.workers == 0 {
 		o.workers, err = usualWorkers()
@@ -56,15 +58,37 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
-	if *dial {
+	switch {
+	case *dial:
 		err = dials(os.Stdout, o)
-	} else {
+	case *share:
+		err = shares(os.Stdout, o)
+	case *budget:
+		err = tabulate(os.Stdout, o)
+	default:
 		err = run(os.Stdout, chosen, o, *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// alone refuses tables beside each other, and scenarios or JSON with one.
+func alone(scenarios bool, tables ...bool) error {
+	n := 0
+	for _, wanted := range tables {
+		if wanted {
+			n++
+		}
+	}
+	switch {
+	case n > 1:
+		return errors.New("-dial, -share and -budget print a table each, one at a time")
+	case n == 1 && scenarios:
+		return errors.New("-dial, -share and -budget have loads of their own, and no JSON")
+	}
+	return nil
 }
 
 func (o options) validate(arguments int) error {
@@ -74,7 +98,7 @@ func (o options) validate(arguments int) error {
 	case o.length <= 0:
 		return errors.New("-seconds must be above 0")
 	case o.workers < 0 || o.workers == 1:
-		return errors.New("-workers must be 0 or at least 2: the cross scenarios need two")
+		return errors.New("-workers must be 0 or at least 2: what crosses, or moves, needs two, and no table has fewer")
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ var scenarios = []scenario{
 		"of a spawn, one in 64", spawn},
 	{"timers", "a timer that fired, of 10,000 that stacks arm again and again for a random 1 to 50 ms; ns/op is the pace that follows from that, not a cost",
 		"how late it fired, each", timers},
+	{"fair", "a message, of 1 µs, of an actor that always has some; on the same worker 10,000 cold actors get one every 100 µs in all, and 100 connections over loopback ask for an echo every 10 ms",
+		"how long a cold actor waits, from the notice to its handling, each", fair},
 	{"guest-ask", "an ask by a goroutine, blocking, of an actor on a worker that has nothing else to do, one after the other",
 		"from call to return, each", guestAsk},
 	{"kv", "a SET or GET (in turn, values of 64 bytes) sent to examples/kv in a process of its own, over loopback TCP, 50 connections, 16 in flight on each. Mallocs and GCs: the server's, by INFO, which counts small objects by the span, so a little late; bytes: how much its heap grew",

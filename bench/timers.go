@@ -62,7 +62,7 @@ func (c *clock) fired(s *alarm) core.Yield {
 func timers(o options) (result, error) {
 	return withSystem(o, func(sys *house.System) load {
 		c := &clock{random: rand.New(rand.NewPCG(1, 2))}
-		to := clockDrive.At(core.Spawn(sys.Workers()[0], func() *clock { return c }))
+		to := clockDrive.At(roomy(sys.Workers()[0], func() *clock { return c }))
 		return load{
 			drivers:   o.timers,
 			latencies: []*stat.Histogram{&c.latencies},

@@ -18,6 +18,10 @@ type Config[Req, Rep any] struct {
 	// to be encoded; beyond, the connection isn't read. It bounds what a connection
 	// may hold: each has its bytes, and its result if that is there. 0: 128.
 	InflightMax int
+	// WorkMax is how many requests of one connection may wait for their handlers to begin and end; one more is refused at
+	// once: its result is core.ErrOverloaded, in its turn. Unlike InflightMax, beyond which requests wait unread and grow
+	// old, it has clients hear in time that there are too many. 0: nothing is refused.
+	WorkMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
 	// OutputMax is the bytes of unsent results of one connection beyond which no
@@ -47,7 +51,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 		name  string
 		value *int
 		zero  int
-	}{{"InflightMax", &c.InflightMax, 128}, {"ReadSize", &c.ReadSize, 16 << 10}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
+	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"ReadSize", &c.ReadSize, 16 << 10}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
 		if *f.value < 0 {
 			return c, fmt.Errorf("channel: Config.%s is negative", f.name)
 		}

@@ -72,6 +72,7 @@ type conn[Req, Rep any] struct {
 	from     int
 	begun    *core.ChannelStack[Req, Rep] // the request that Decode is at
 	inflight stack.Inflight[Req, Rep]
+	working  int // requests in flight that have no result yet
 	out      output
 	flush    stack.Deferred
 
@@ -254,7 +255,13 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) bool {
 	}
 	c.begun = nil
 	if n > 0 && err == nil {
-		c.inflight.Accept(w, s, c.in)
+		if c.working < c.serve.config.WorkMax {
+			c.working++
+			c.inflight.Accept(w, s, c.in)
+		} else { // its result waits for others, whose ends have it encoded
+			c.serve.counts.overloaded.Add(1)
+			c.inflight.Refuse(s, c.in, core.ErrOverloaded)
+		}
 		c.from += n
 		return true
 	}
@@ -273,6 +280,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) bool {
 
 // result is called when a request in flight has ended.
 func (c *conn[Req, Rep]) result() {
+	c.working--
 	switch c.phase {
 	case closing: // close discards it
 	case closed:

@@ -15,3 +15,6 @@ func Holds[Req, Rep any](of any) Held {
 	}
 	return h
 }
+
+// Site is the path of a server's first site.
+func Site[Req, Rep any](s *Server[Req, Rep]) string { return s.sites[0].Path().Local() }

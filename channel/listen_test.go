@@ -20,3 +20,10 @@ func TestListenWhereAnotherListens(t *testing.T) {
 		c.expect("a")
 	})
 }
+
+// What serves connections is the runtime's own.
+func TestSitesAreTheSystems(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		require.Regexp(t, `^/system/\$[0-9]+$`, channel.Site(openWorld(t, p, nil).server))
+	})
+}

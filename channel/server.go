@@ -41,13 +41,14 @@ type service[Req, Rep any] struct {
 	counts  counts
 }
 
-type counts struct{ accepted, refused, idleTimeouts, writeTimeouts atomic.Uint64 }
+type counts struct{ accepted, refused, overloaded, idleTimeouts, writeTimeouts atomic.Uint64 }
 
 // Stats is what a server counted since it began.
 type Stats struct {
 	Conns         int64  // open now
 	Accepted      uint64 // connections
 	Refused       uint64 // requests that couldn't be decoded
+	Overloaded    uint64 // requests beyond Config.WorkMax
 	IdleTimeouts  uint64 // connections closed
 	WriteTimeouts uint64 // connections closed
 }
@@ -120,10 +121,14 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	defer release(listeners) // that no site was asked to take
 	var peers []core.NoticePort[parcel]
 	for _, front := range fronts {
-		at := core.Spawn(near{front}, func() *site {
+		// There are at most ConnsMax descriptors on their way to a site.
+		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, conns: &s.conns, max: int64(s.service.config.ConnsMax),
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
-		})
+		}, core.Props{Mailbox: core.Unbounded()})
+		if err != nil {
+			return err
+		}
 		s.sites = append(s.sites, at)
 		peers = append(peers, siteAdopt.At(at))
 	}
@@ -141,12 +146,16 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	return nil
 }
 
-// near is the worker of a house.
+// near is the worker of a house. From then on that one stays there, as its connections are
+// its worker's, and so does what is spawned.
 type near struct{ house *stack.House }
 
-func (n near) Settle(h *stack.House) {
+func (n near) Settle(h *stack.House, make stack.Factory) *stack.House {
+	n.house.Stay()
+	h.Stay()
+	h.Guard()
 	w := n.house.Owner()
-	w.Driver.Settle(h, w)
+	return w.Driver.Settle(h, make, w)
 }
 
 // admit makes the connection of an accepted descriptor.
@@ -188,6 +197,7 @@ func (s *Server[Req, Rep]) Stats() Stats {
 		Conns:         s.conns.Load(),
 		Accepted:      c.accepted.Load(),
 		Refused:       c.refused.Load(),
+		Overloaded:    c.overloaded.Load(),
 		IdleTimeouts:  c.idleTimeouts.Load(),
 		WriteTimeouts: c.writeTimeouts.Load(),
 	}

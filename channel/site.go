@@ -269,9 +269,9 @@ func (st *site) stop() {
 }
 
 // PostStop implements core.Stopper.
-func (st *site) PostStop() error {
+func (st *site) PostStop(s *core.HookStack) core.Yield {
 	st.stop()
-	return nil
+	return s.Return()
 }
 
 // drainAll accepts who was there already, then has each connection finish.

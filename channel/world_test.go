@@ -47,6 +47,9 @@ type (
 	server = channel.Server[request, reply]
 )
 
+// resumes has actors go on that have failed: their connections stay.
+var resumes = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
+
 // world is a system with a server, and with a keeper that isn't on the fronts' worker if
 // there is another. When its test ends it is shut down, and nothing may be left.
 type world struct {
@@ -107,7 +110,7 @@ func openWorld(t testing.TB, p place, set func(*config), more ...func(*world, *h
 	w := &world{TB: t, ctx: ctx, place: p}
 	w.failed.logger = slog.New(&w.failed)
 	before := descriptors(t)
-	hc := house.Config{Workers: p.workers, AskTimeout: time.Hour, Logger: w.failed.logger}
+	hc := house.Config{Supervise: resumes, Workers: p.workers, AskTimeout: time.Hour, Logger: w.failed.logger}
 	for _, f := range more {
 		f(w, &hc)
 	}

@@ -21,6 +21,15 @@ func (a Address[A]) String() string {
 	return fmt.Sprintf("%v#%d", reflect.TypeFor[A](), a.house.Serial())
 }
 
+// Path returns where the actor stands: in which system, and where in its tree. An actor without a name
+// is there by its number, as in "/user/$7". The path stays the actor's when it has stopped.
+func (a Address[A]) Path() Path {
+	if a.house == nil {
+		return Path{}
+	}
+	return a.house.Path()
+}
+
 // House returns where the actor lives; the runtime's business.
 func (a Address[A]) House() *stack.House { return a.house }
 
@@ -30,6 +39,20 @@ func (a Address[A]) House() *stack.House { return a.house }
 func (a Address[A]) Stop() {
 	a.house.Stop(a.house.Owner().Guests)
 }
+
+// Drain asks the actor to stop once all calls that are queued now have been handled, and
+// their stacks have ended. What comes behind gets ErrStopped. Any goroutine and any step may call it.
+func (a Address[A]) Drain() { a.house.Drain(a.house.Owner().Guests) }
+
+// Pause has the actor begin no message until Continue; those in progress go on. Any goroutine and any
+// step may call it.
+func (a Address[A]) Pause() { a.house.Pause(a.house.Owner().Guests) }
+
+// Continue ends Pause.
+func (a Address[A]) Continue() { a.house.Continue(a.house.Owner().Guests) }
+
+// Restart has the actor begin anew, as if it had failed with cause and its supervisor had said so.
+func (a Address[A]) Restart(cause error) { a.house.Restart(a.house.Owner().Guests, cause) }
 
 // StopWait stops the actor and waits until it has stopped or ctx ends. It
 // blocks: only guests may call it.

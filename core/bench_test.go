@@ -10,7 +10,7 @@ import (
 
 // One operation is a blocking ask of an actor whose worker has nothing to do.
 func BenchmarkAskOfParkedWorker(b *testing.B) {
-	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, Supervise: resumes, Logger: quiet})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +76,7 @@ var (
 func BenchmarkTell(b *testing.B) {
 	for name, on := range map[string]int{"near": 0, "far": 1} {
 		b.Run(name, func(b *testing.B) {
-			sys, err := house.New(house.Config{Workers: 2, Logger: quiet})
+			sys, err := house.New(house.Config{Workers: 2, Supervise: resumes, Logger: quiet})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -130,7 +130,7 @@ var parentSpawn = core.HandleNotice((*parent).spawn)
 
 // One operation is an actor that an actor made, and that has handled a message.
 func BenchmarkSpawn(b *testing.B) {
-	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, Supervise: resumes, Logger: quiet})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,14 +151,14 @@ func BenchmarkSpawn(b *testing.B) {
 
 // One operation is a notice of a goroutine to an actor, handled.
 func BenchmarkGuestTell(b *testing.B) {
-	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, Supervise: resumes, Logger: quiet})
 	if err != nil {
 		b.Fatal(err)
 	}
 	if err := sys.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	to := core.Spawn(sys, func() *told { return &told{} })
+	to := roomy(sys, func() *told { return &told{} })
 	add := toldAdd.At(to)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -66,7 +66,7 @@ func (l *loner) added(s *lonerStack) core.Yield {
 var lonerAdd = core.Handle((*loner).add)
 
 func borrowing(t *testing.T, workers int, spin time.Duration) *house.System {
-	sys, err := house.New(house.Config{Workers: workers, Spin: spin, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: workers, Spin: spin, Supervise: resumes, Logger: quiet})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	return sys
@@ -105,7 +105,7 @@ func TestGuestsBorrowTurns(t *testing.T) {
 // Workers that have nothing else to do run the turns of parked ones to which they have sent,
 // and wake nobody.
 func TestWorkersBorrowTurns(t *testing.T) {
-	sys, err := house.New(house.Config{Workers: 2, Spin: -1, Logger: quiet, WakeForGuests: true})
+	sys, err := house.New(house.Config{Workers: 2, Spin: -1, Supervise: resumes, Logger: quiet, WakeForGuests: true})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	w := sys.Workers()
@@ -119,10 +119,10 @@ func TestWorkersBorrowTurns(t *testing.T) {
 // Workers of another system aren't the sender's to run: they have a clock of their own, and perhaps
 // threads of their own.
 func TestNobodyAssistsAnotherSystem(t *testing.T) {
-	one, err := house.New(house.Config{Workers: 1, Spin: -1, Logger: quiet, WakeForGuests: true})
+	one, err := house.New(house.Config{Workers: 1, Spin: -1, Supervise: resumes, Logger: quiet, WakeForGuests: true})
 	require.NoError(t, err)
 	require.NoError(t, one.Start(t.Context()))
-	locked, err := house.New(house.Config{Workers: 1, Spin: -1, Logger: quiet, LockThreads: true})
+	locked, err := house.New(house.Config{Workers: 1, Spin: -1, Supervise: resumes, Logger: quiet, LockThreads: true})
 	require.NoError(t, err)
 	require.NoError(t, locked.Start(t.Context()))
 	far := lonerAdd.At(core.Spawn(locked, func() *loner { return &loner{} }))
@@ -221,7 +221,7 @@ var blockerTry = core.Handle((*blocker).try)
 func TestBlockingOnWorker(t *testing.T) {
 	for _, wakes := range []bool{false, true} {
 		other := borrowing(t, 1, 0)
-		sys, err := house.New(house.Config{Workers: 2, Logger: quiet, WakeForGuests: wakes})
+		sys, err := house.New(house.Config{Workers: 2, Supervise: resumes, Logger: quiet, WakeForGuests: wakes})
 		require.NoError(t, err)
 		require.NoError(t, sys.Start(t.Context()))
 		w := sys.Workers()[0]
@@ -300,7 +300,7 @@ func TestABorrowedTurnEndsWithTheAnswer(t *testing.T) {
 
 // The same in a system without loops: a step is recognised there too.
 func TestBlockingInASimulation(t *testing.T) {
-	sys, err := house.New(house.Config{Workers: 1, Manual: true, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, Manual: true, Supervise: resumes, Logger: quiet})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	to := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))

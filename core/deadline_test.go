@@ -76,7 +76,7 @@ func TestDeadlineTravels(t *testing.T) {
 }
 
 func TestDefaultDeadlineIsConfigured(t *testing.T) {
-	sim := housetest.New(t, 1, house.Config{AskTimeout: 70 * time.Millisecond, Logger: quiet})
+	sim := housetest.New(t, 1, house.Config{AskTimeout: 70 * time.Millisecond, Supervise: resumes, Logger: quiet})
 	address, a := cast(sim, 0)
 	_, b := cast(sim, 1)
 	wantAnswer(t, sim, a, leftOf(sim), 70)
@@ -342,7 +342,7 @@ func TestManyTimers(t *testing.T) {
 	for worker := range 2 {
 		a := &sleeper{sim: sim}
 		all = append(all, a)
-		at := sleep.At(core.Spawn(sim.Workers()[worker], func() *sleeper { return a }))
+		at := sleep.At(roomy(sim.Workers()[worker], func() *sleeper { return a }))
 		for range n / 2 {
 			// Some 16 share a time.
 			core.Notice(at, time.Second+time.Duration(rng.IntN(n/16))*100*time.Microsecond)

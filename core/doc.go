@@ -34,12 +34,15 @@
 // ("guests") with [Ask]. Notices, messages without an answer, have [HandleNotice],
 // [NoticePort] and [Notice]. A fan-out is an array of futures, a loop of asks and
 // one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
-// [Timer] is a port; [Offload] runs what blocks.
+// [Timer] is a port; [Offload] runs what blocks, [OffloadTo] with limits; a [Breaker] stops asking what fails. [Shutdown] ends the system.
 //
 // Actors that talk much belong on one worker: [Beside], [Address.Beside]. [Replicate]
 // puts one on each, a [Group] is actors that come and go, and a router is a port at
 // which all of them stand: Handler.Local, RoundRobin, Random, ByKey, LeastQueued,
 // Broadcast and First, and their kin of NoticeHandler.
+//
+// A [Topic] tells whoever subscribes: actors, and goroutines by a channel. [Events] are the topics on which
+// a system tells of itself: starts and stops, failures, slow steps, and notices that nobody handled.
 //
 // Rules: a step never blocks; a function of this package that would block fails in
 // a step, with [ErrBlockingOnWorker]. Nor does it wait in place, by a channel or a loop, for what

@@ -1,19 +1,36 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
 
 // The reasons why an ask ends without a reply. All work with errors.Is.
 var (
-	ErrStopped    = stack.ErrStopped    // the callee, or its whole system, has stopped
-	ErrTimeout    = stack.ErrTimeout    // no answer came before the deadline
-	ErrCancelled  = stack.ErrCancelled  // the asker gave up before the callee ended
-	ErrPanic      = stack.ErrPanic      // the callee panicked
-	ErrOverloaded = stack.ErrOverloaded // a bounded resource of the runtime is used up
-	ErrUnanswered = stack.ErrUnanswered // a batch ended without answering this ask
+	ErrStopped     = stack.ErrStopped     // the callee, or its whole system, has stopped
+	ErrRestarted   = stack.ErrRestarted   // the callee failed, and was made anew
+	ErrTimeout     = stack.ErrTimeout     // no answer came before the deadline
+	ErrCancelled   = stack.ErrCancelled   // the asker gave up before the callee ended
+	ErrPanic       = stack.ErrPanic       // the callee panicked
+	ErrOverloaded  = stack.ErrOverloaded  // a bounded resource of the runtime is used up
+	ErrMailboxFull = stack.ErrMailboxFull // as many messages as the callee's mailbox takes wait in it
+	ErrUnanswered  = stack.ErrUnanswered  // a batch ended without answering this ask
+
+	// ErrBreakerOpen: a circuit breaker refused the call, because too many before it have failed.
+	// errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that it wasn't tried and may be later.
+	ErrBreakerOpen = stack.ErrBreakerOpen
 
 	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers.
 	// It would wait for the worker that waits for it.
 	ErrBlockingOnWorker = stack.ErrBlockingOnWorker
+)
+
+var (
+	// ErrNotFound: no actor has the path.
+	ErrNotFound = errors.New("stackhouse: no such actor")
+	// ErrAlreadyExists: another actor has the name.
+	ErrAlreadyExists = errors.New("stackhouse: the name is taken")
 )
 
 // PanicError is what the asker of a stack that panicked gets.

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -301,4 +302,66 @@ func ExampleOffload() {
 	load := archiveLoad.At(core.Spawn(sys, func() *Archive { return &Archive{} }))
 	fmt.Println(core.Ask(ctx, load, "scroll"))
 	// Output: 6 <nil>
+}
+
+// Registry keeps what it is told in a database that can be down.
+type Registry struct{ base core.OffloadPool }
+
+func (r *Registry) load(s *loadStack) core.Yield {
+	core.OffloadTo(s, &s.size, r.base, s.Req, measure)
+	return core.Suspend(s, (*Registry).loaded)
+}
+
+func (r *Registry) loaded(s *loadStack) core.Yield {
+	n, err := s.size.Get()
+	if errors.Is(err, core.ErrOverloaded) { // queue full, or the breaker open
+		return s.Throw(fmt.Errorf("try again later: %w", err))
+	} else if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(n)
+}
+
+var registryLoad = core.Handle((*Registry).load)
+
+// What blocks on one thing has a pool of its own.
+func ExampleOffloadTo() {
+	sys, _ := house.New(house.Config{})
+	base, _ := sys.NewOffloadPool(house.OffloadConfig{
+		Name:       "base",
+		Goroutines: 4, // connections
+		Queue:      100,
+		Timeout:    time.Second,
+		Breaker:    core.NewBreaker(core.BreakerConfig{Failures: 10}),
+	})
+	ctx := context.Background()
+	sys.Start(ctx)
+	defer sys.Shutdown(ctx)
+
+	load := registryLoad.At(core.Spawn(sys, func() *Registry { return &Registry{base} }))
+	fmt.Println(core.Ask(ctx, load, "accounts"))
+	fmt.Println(base.Stats().Done, "done, breaker", base.Stats().Breaker)
+	// Output:
+	// 8 <nil>
+	// 1 done, breaker closed
+}
+
+// A breaker refuses calls when some have failed in a row, and tries again later.
+func ExampleBreaker() {
+	b := core.NewBreaker(core.BreakerConfig{Failures: 2, Pause: time.Second, Jitter: -1})
+	now := int64(0) // in a step: core.Now(s)
+	for range 2 {
+		call, _ := b.Begin(now)
+		b.End(now, call, errors.New("down"))
+	}
+	_, err := b.Begin(now)
+	fmt.Println(b, "-", err)
+
+	now += int64(time.Second)
+	call, err := b.Begin(now) // a probe
+	b.End(now, call, err)
+	fmt.Println(b)
+	// Output:
+	// open - stackhouse: circuit breaker open
+	// closed
 }

@@ -16,7 +16,9 @@ const FanMax = 256
 // errors included, when all have. If the deadline passes before, the answer is
 // ErrTimeout. Each gets a copy of the request, which so must not be one that is
 // released. What a guest tells a member after Begin may overtake the broadcast.
-func (h Handler[A, Req, Rep]) Broadcast(m Members[A]) Port[Req, Answers[Rep]] {
+//
+// It is no method, as are the makers of other routers: each type of ask would be compiled with it.
+func Broadcast[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Answers[Rep]] {
 	return fanOut[Req, Answers[Rep]](h.route, rosterOf(m), fansOf[Req, Rep]().all)
 }
 
@@ -24,7 +26,7 @@ func (h Handler[A, Req, Rep]) Broadcast(m Members[A]) Port[Req, Answers[Rep]] {
 // and the other asks are cancelled. An error is the answer only if all fail: the
 // last one's. Each gets a copy of the request, which so must not be one that is
 // released.
-func (h Handler[A, Req, Rep]) First(m Members[A]) Port[Req, Rep] {
+func First[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Rep] {
 	return fanOut[Req, Rep](h.route, rosterOf(m), fansOf[Req, Rep]().first)
 }
 

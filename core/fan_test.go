@@ -71,7 +71,7 @@ func TestBroadcast(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			eachSeed(t, 2, 3, func(t *testing.T, sim *housetest.Sim) {
 				g, _ := choir(sim, n)
-				all := singerSing.Broadcast(g)
+				all := core.Broadcast(singerSing, g)
 				odd := func(id int) error {
 					if id%2 == 1 {
 						return errSour
@@ -136,7 +136,7 @@ func TestBroadcastOfAGuest(t *testing.T) {
 	for i := range 5 {
 		g.Join(core.Spawn(sys, func() *singer { return &singer{i} }))
 	}
-	all := singerSing.Broadcast(g)
+	all := core.Broadcast(singerSing, g)
 	for range 10 {
 		var songs []string
 		err := core.AskInto(t.Context(), all, sing{}, func(answers *core.Answers[[]byte]) {
@@ -160,7 +160,7 @@ func TestFirst(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			eachSeed(t, 2, 3, func(t *testing.T, sim *housetest.Sim) {
 				g, _ := choir(sim, n)
-				first := singerSing.First(g)
+				first := core.First(singerSing, g)
 				winner, last := n/2, n/3
 				sour := make([]error, n)
 				for i := range sour {
@@ -238,7 +238,7 @@ func TestFirstOfAGuest(t *testing.T) {
 		}
 		return nil
 	}
-	first := singerSing.First(g)
+	first := core.First(singerSing, g)
 	for range 10 {
 		got := ""
 		err := core.AskInto(t.Context(), first, sing{Fails: fails}, func(song *[]byte) { got = string(*song) })
@@ -252,13 +252,13 @@ func TestFirstOfAGuest(t *testing.T) {
 func TestFanOfTooMany(t *testing.T) {
 	sim := stage(t, 1, 2)
 	g, _ := choir(sim, core.FanMax+1)
-	if _, err := housetest.Ask(t, sim, singerSing.First(g), sing{}); !errors.Is(err, core.ErrOverloaded) {
+	if _, err := housetest.Ask(t, sim, core.First(singerSing, g), sing{}); !errors.Is(err, core.ErrOverloaded) {
 		t.Errorf("a guest gets %v", err)
 	}
 	_, a := cast(sim, 0)
 	var f core.Future[core.Answers[[]byte]]
 	wantError(t, sim, a, func(_ *player, s *scene) core.Yield {
-		singerSing.Broadcast(g).Ask(s, &f, sing{})
+		core.Broadcast(singerSing, g).Ask(s, &f, sing{})
 		return s.wait(func(_ *player, s *scene) core.Yield {
 			_, err := f.Get()
 			return s.Throw(err)
@@ -296,7 +296,7 @@ func TestFanEnds(t *testing.T) {
 			eachSeed(t, 5, 3, func(t *testing.T, sim *housetest.Sim) {
 				g, members := choir(sim, 7)
 				address, a := cast(sim, int(sim.Seed)%3)
-				all, first := singerSing.Broadcast(g), singerSing.First(g)
+				all, first := core.Broadcast(singerSing, g), core.First(singerSing, g)
 				limit := c.limit
 				if limit == 0 {
 					limit = 24 * time.Hour
@@ -359,8 +359,8 @@ func TestFanIsCancelled(t *testing.T) {
 		var f core.Future[core.Answers[[]byte]]
 		var h core.Future[[]byte]
 		wantAnswer(t, sim, a, func(_ *player, s *scene) core.Yield {
-			singerSing.Broadcast(g).Ask(s, &f, slow)
-			singerSing.First(g).Ask(s, &h, slow)
+			core.Broadcast(singerSing, g).Ask(s, &f, slow)
+			core.First(singerSing, g).Ask(s, &h, slow)
 			return s.Return(5)
 		}, 5)
 		sim.Run(time.Hour)
@@ -373,13 +373,13 @@ func TestFanIsCancelled(t *testing.T) {
 func TestFanInAChain(t *testing.T) {
 	eachSeed(t, 5, 3, func(t *testing.T, sim *housetest.Sim) {
 		g, _ := choir(sim, 3)
-		inner := singerSing.Broadcast(g)
+		inner := core.Broadcast(singerSing, g)
 		var team core.Group[player]
 		for w := range 3 {
 			a, _ := cast(sim, w)
 			team.Join(a)
 		}
-		outer := play.Broadcast(&team)
+		outer := core.Broadcast(play, &team)
 		_, a := cast(sim, 0)
 		var f core.Future[core.Answers[int]]
 		wantAnswer(t, sim, a, func(_ *player, s *scene) core.Yield {

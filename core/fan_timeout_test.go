@@ -13,12 +13,12 @@ import (
 // A guest whose broadcast isn't answered in time gets ErrTimeout, though its members' asks
 // end at the same moment, all of them.
 func TestBroadcastOfAGuestAtItsDeadline(t *testing.T) {
-	sys, err := house.New(house.Config{Workers: 1, AskTimeout: 5 * time.Millisecond, Logger: quiet})
+	sys, err := house.New(house.Config{Workers: 1, AskTimeout: 5 * time.Millisecond, Supervise: resumes, Logger: quiet})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	g := &core.Group[loner]{}
 	g.Join(core.Spawn(sys, func() *loner { return &loner{} }))
-	all := lonerAdd.Broadcast(g)
+	all := core.Broadcast(lonerAdd, g)
 	for range 10 {
 		err := core.AskInto(t.Context(), all, -int(time.Hour), func(*core.Answers[int]) { t.Error("answers") })
 		require.ErrorIs(t, err, core.ErrTimeout)
@@ -33,7 +33,7 @@ func TestPendingAnswers(t *testing.T) {
 	for range 3 {
 		g.Join(core.Spawn(sys, func() *loner { return &loner{} }))
 	}
-	err := core.Begin(lonerAdd.Broadcast(g), 7).GetInto(func(a *core.Answers[int]) {
+	err := core.Begin(core.Broadcast(lonerAdd, g), 7).GetInto(func(a *core.Answers[int]) {
 		require.Equal(t, 3, a.Len())
 		for n, err := range a.All() {
 			require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestUseAfterTheEnd(t *testing.T) {
 
 	g := &core.Group[loner]{}
 	g.Join(at)
-	dead, err := core.Ask(t.Context(), lonerAdd.Broadcast(g), 7)
+	dead, err := core.Ask(t.Context(), core.Broadcast(lonerAdd, g), 7)
 	require.NoError(t, err)
 	const text = "core: Answers are read after their end; a guest reads them in AskInto or GetInto"
 	require.PanicsWithValue(t, text, func() { dead.Get(0) })

@@ -37,14 +37,13 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrNoMember, of a router that has none; a message to an actor that has stopped, or whose system
-// has, is a dead letter.
+// ErrMailboxFull, or ErrNoMember of a router that has none: nobody gets the message, and if it is one that
+// is released, it was. A message to an actor that has stopped, or whose system has, is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
 	}
-	stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
-	return nil
+	return stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
 // Pending is an ask of a guest that doesn't block: several can be under way at
@@ -65,7 +64,9 @@ func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 		return Pending[Rep]{err: err}
 	}
 	under := Pending[Rep]{guests: g, call: c, life: c.Generation()}
-	g.Send(c)
+	if err = g.Send(c); err != nil {
+		return Pending[Rep]{err: err}
+	}
 	return under
 }
 

@@ -26,18 +26,29 @@ type flyStack struct {
 
 func (m *mayfly) note(what string) { *m.life = append(*m.life, what) }
 
-func (m *mayfly) PreStart() error {
+func (m *mayfly) PreStart(s *core.HookStack) core.Yield {
 	if m.note("start"); m.panic == "start" {
 		panic("at the start")
 	}
-	return m.start
+	return ends(s, m.start)
 }
 
-func (m *mayfly) PostStop() error {
+// resumes has actors go on that have failed.
+var resumes = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
+
+// ends is the end of a hook.
+func ends(s *core.HookStack, err error) core.Yield {
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return()
+}
+
+func (m *mayfly) PostStop(s *core.HookStack) core.Yield {
 	if m.note("stop"); m.panic == "stop" {
 		panic("at the end")
 	}
-	return m.end
+	return ends(s, m.end)
 }
 
 // fly answers at once, or suspends for an hour.
@@ -181,8 +192,8 @@ type (
 	stopperOnly struct{ ended *int }
 )
 
-func (a *starterOnly) PreStart() error { *a.began++; return nil }
-func (a *stopperOnly) PostStop() error { *a.ended++; return nil }
+func (a *starterOnly) PreStart(s *core.HookStack) core.Yield { *a.began++; return s.Return() }
+func (a *stopperOnly) PostStop(s *core.HookStack) core.Yield { *a.ended++; return s.Return() }
 
 func TestOneEndOfALife(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
@@ -206,9 +217,9 @@ type lateParent struct {
 	child *core.Address[mayfly]
 }
 
-func (a *lateParent) PostStop() error {
+func (a *lateParent) PostStop(s *core.HookStack) core.Yield {
 	*a.child = core.Spawn(a.at, func() *mayfly { return &mayfly{life: a.life} })
-	return nil
+	return s.Return()
 }
 
 // TestSpawnWhileClosing: who is born while the system closes is stopped from

@@ -207,7 +207,7 @@ func testMesh(t *testing.T, each int, systems ...*house.System) {
 // TestRandomTraffic is the same in simulations, with small budgets.
 func TestRandomTraffic(t *testing.T) {
 	for seed := range uint64(20) {
-		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%4), Budget: 1 + int(seed%7), Logger: quiet})
+		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%4), Budget: 1 + int(seed%7), Supervise: resumes, Logger: quiet})
 		all := newMesh(seed, sim.System)
 		var calls []core.Pending[int]
 		for _, a := range all {

@@ -47,7 +47,7 @@ var (
 )
 
 func newTally(at core.Place) core.Address[tally] {
-	return core.Spawn(at, func() *tally { return &tally{last: map[int]int{}} })
+	return roomy(at, func() *tally { return &tally{last: map[int]int{}} })
 }
 
 // teller sends n numbered messages, every third an ask, in steps of ten.

@@ -120,7 +120,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // stage is a simulation without log lines.
 func stage(t testing.TB, seed uint64, workers int) *housetest.Sim {
 	t.Helper()
-	return housetest.New(t, seed, house.Config{Workers: workers, Logger: quiet})
+	return housetest.New(t, seed, house.Config{Workers: workers, Supervise: resumes, Logger: quiet})
 }
 
 // eachSeed runs f on n simulations of a number of workers.
@@ -137,8 +137,26 @@ func cast(sim *housetest.Sim, worker int) (core.Address[player], core.Port[scrip
 	return a, play.At(a)
 }
 
+// crowded spawns a player on a worker for as many messages as come.
+func crowded(sim *housetest.Sim, worker int) (core.Address[player], core.Port[script, int]) {
+	a := roomy(sim.Workers()[worker], func() *player { return &player{} })
+	return a, play.At(a)
+}
+
+// roomy spawns an actor for as many messages as come.
+func roomy[A any](at core.Place, factory func() *A) core.Address[A] {
+	a, err := core.SpawnWith(at, factory, core.Props{Mailbox: core.Unbounded()})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
 // open starts a system with threads; it is shut down, and found balanced, at the end.
 func open(t testing.TB, c house.Config) *house.System {
+	if c.Supervise == nil {
+		c.Supervise = resumes
+	}
 	t.Helper()
 	if c.Logger == nil {
 		c.Logger = quiet

@@ -26,7 +26,7 @@ type route[Req any] struct {
 // Ask asks from a step of s: it sends req and binds f, a field of s, to the
 // answer. End the step with Suspend or one of its kin. The ask inherits what is
 // left of the deadline of s, or gets the system's default. It may leave later, as
-// a notice may.
+// a notice may. If the callee's mailbox is full, that is the answer: ErrMailboxFull.
 //
 //alloc:none
 func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
@@ -86,33 +86,33 @@ type NoticePort[Msg any] struct {
 
 // noticeRoute is how a port is told that has no one actor.
 type noticeRoute[Msg any] struct {
-	via  func(s *stack.Stack, msg Msg)
+	via  func(s *stack.Stack, msg Msg) error
 	post func(msg Msg) error // of a guest
 }
 
 // Notice tells from a step of s. To an actor of another worker it may leave only when
 // the visit of this actor ends, some steps later: a step must not wait for what it tells.
+// The error is ErrMailboxFull: nobody gets the message, and if it is one that is released, it was.
 //
 //alloc:none
-func (p NoticePort[Msg]) Notice(s Running, msg Msg) {
+func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 	if p.to == nil {
-		p.elsewhere(stack.Of(s), msg)
-		return
+		return p.elsewhere(stack.Of(s), msg)
 	}
 	w := stack.Of(s).Worker()
 	if at := stack.Place[Msg](w.Tell(p.to, p.by)); at != nil {
 		*at = msg
-		return
+		return nil
 	}
-	stack.TellElsewhere(w, p.to, p.by, &msg)
+	return stack.TellElsewhere(w, p.to, p.by, &msg)
 }
 
 // elsewhere tells what is no one actor.
-func (p NoticePort[Msg]) elsewhere(s *stack.Stack, msg Msg) {
+func (p NoticePort[Msg]) elsewhere(s *stack.Stack, msg Msg) error {
 	if p.route == nil {
 		panic("core: notice to a zero NoticePort")
 	}
-	p.route.via(s, msg)
+	return p.route.via(s, msg)
 }
 
 // post tells, of a guest, what is no one actor.
@@ -128,9 +128,9 @@ type Handler[A, Req, Rep any] struct{ route *route[Req] }
 
 // Handle makes a handler of the method expression of its first step, as in
 // core.Handle((*Cache).get), where get takes a pointer to a struct that embeds
-// AskStack. Call it once, in a package variable.
-func Handle[A, S, Req, Rep any, PS stack.AskOf[S, Req, Rep]](first func(*A, PS) Yield) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk(first)}}
+// AskStack. Call it once, in a package variable. The middleware, if any, is told of each call, the first given first.
+func Handle[A, S, Req, Rep any, PS stack.AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk(first, around...)}}
 }
 
 // HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
@@ -148,8 +148,8 @@ func (h Handler[A, Req, Rep]) At(a Address[A]) Port[Req, Rep] {
 type NoticeHandler[A, Msg any] struct{ by *stack.Handler }
 
 // HandleNotice is Handle for a first step whose stack embeds NoticeStack.
-func HandleNotice[A, S, Msg any, PS stack.NoticeOf[S, Msg]](first func(*A, PS) Yield) NoticeHandler[A, Msg] {
-	return NoticeHandler[A, Msg]{stack.NewNotice(first)}
+func HandleNotice[A, S, Msg any, PS stack.NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{stack.NewNotice(first, around...)}
 }
 
 // HandleNoticeBatch is HandleNotice for a first step whose stack embeds

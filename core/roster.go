@@ -2,14 +2,13 @@ package core
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // roster is who a router chooses from. It is read without a lock and copied when it
 // changes, by whichever goroutine changes it. The zero roster is empty.
-type roster struct{ now atomic.Pointer[list] }
+type roster struct{ now stack.Copied[list] }
 
 // list is the members at one moment; it never changes.
 type list struct {
@@ -28,16 +27,12 @@ func (r *roster) list() *list {
 
 // change swaps in what f makes of the list. f returns its argument if nothing changes.
 func (r *roster) change(f func(*list) *list) {
-	for {
-		old := r.now.Load()
-		was := old
-		if was == nil {
-			was = &nobody
+	r.now.Change(func(l *list) *list {
+		if l == nil {
+			l = &nobody
 		}
-		if l := f(was); l == was || r.now.CompareAndSwap(old, l) {
-			return
-		}
-	}
+		return f(l)
+	})
 }
 
 // join adds h unless it is a member or has stopped.

@@ -48,7 +48,7 @@ func ExampleReplicate() {
 			fmt.Println(err)
 		}
 	}
-	totals, workers := counterTotal.Broadcast(counters), len(sys.Workers())
+	totals, workers := core.Broadcast(counterTotal, counters), len(sys.Workers())
 	err := core.AskInto(ctx, totals, struct{}{}, func(answers *core.Answers[int]) {
 		sum := 0
 		for n, err := range answers.All() {

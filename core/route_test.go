@@ -492,7 +492,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	eachSeed(t, 20, 3, func(t *testing.T, sim *housetest.Sim) {
 		o := staffed(sim, 2)
 		ports, tells := o.routers()
-		first, all := clerkAsk.First(&o.group), clerkAsk.Broadcast(&o.group)
+		first, all := core.First(clerkAsk, &o.group), core.Broadcast(clerkAsk, &o.group)
 		const senders, each = 6, 40
 		ends := map[string]int{}
 		end := func(err error) {
@@ -600,7 +600,7 @@ func TestNoMember(t *testing.T) {
 			eachSeed(t, 2, 2, func(t *testing.T, sim *housetest.Sim) {
 				o := c.prep(sim)
 				ports, tells := o.routers()
-				ports = append(ports, clerkAsk.First(&o.group))
+				ports = append(ports, core.First(clerkAsk, &o.group))
 				_, a := cast(sim, 0)
 				before := stats(sim).DeadLetter
 				for i, p := range ports {
@@ -629,7 +629,7 @@ func TestNoMember(t *testing.T) {
 					}, 1)
 				}
 				wantStat(t, "dead letters", stats(sim).DeadLetter-before, uint64(len(tells)))
-				_, err := housetest.Ask(t, sim, clerkAsk.Broadcast(&o.group), numbered{})
+				_, err := housetest.Ask(t, sim, core.Broadcast(clerkAsk, &o.group), numbered{})
 				if !errors.Is(err, core.ErrNoMember) {
 					t.Errorf("a broadcast to nobody: %v", err)
 				}
@@ -657,7 +657,7 @@ func TestRoutedDeadlines(t *testing.T) {
 			"random":       play.Random(&team, 1),
 			"by key":       play.ByKey(&team, func(*script) uint64 { return 1 }),
 			"least queued": play.LeastQueued(&team),
-			"first":        play.First(&team),
+			"first":        core.First(play, &team),
 		} {
 			_, a := cast(sim, 0)
 			var own int64
@@ -816,7 +816,7 @@ func TestRoutersWithThreads(t *testing.T) {
 		team.Join(spawn())
 	}
 	ports := []core.Port[script, int]{
-		play.RoundRobin(&team), play.Random(&team, 1), play.LeastQueued(&team), play.First(&team),
+		play.RoundRobin(&team), play.Random(&team, 1), play.LeastQueued(&team), core.First(play, &team),
 		play.ByKey(&team, func(*script) uint64 { return 1 }), play.Local(core.Replicate(sys, func() *player { return &player{} })),
 	}
 	done := make(chan error, 4)
@@ -841,7 +841,7 @@ func TestRoutersWithThreads(t *testing.T) {
 		for range 100 {
 			a := spawn()
 			team.Join(a)
-			core.Ask(t.Context(), play.Broadcast(&team), answer(1))
+			core.Ask(t.Context(), core.Broadcast(play, &team), answer(1))
 			if err := a.StopWait(t.Context()); err != nil {
 				done <- err
 				return

@@ -30,7 +30,8 @@ func (h NoticeHandler[A, Msg]) LeastQueued(m Members[A]) NoticePort[Msg] {
 }
 
 // Broadcast returns a port that tells all members. Each gets a copy of the message,
-// which so must not be one that is released.
+// which so must not be one that is released. The error of a notice is ErrMailboxFull if at least one had no
+// room for it; the others have got it.
 func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 	if h.by == nil {
 		panic("core: a router of a zero NoticeHandler")
@@ -61,7 +62,7 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 // notice is the way of a step. With nobody there the message is a dead letter.
 //
 //alloc:none
-func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) {
+func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
 	w := s.Worker()
 	c := w.Begin(r.by)
 	m := stack.Message[Msg](c)
@@ -72,14 +73,14 @@ func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) {
 	}
 	h := r.policy.pick(w, key)
 	if h == nil {
-		w.Count.Add(stack.CountDeadLetter, 1)
+		w.Lost(nil, c, stack.LostNoMember)
 		w.Discard(c)
-		return
+		return nil
 	}
 	if r.counts {
 		h.Expect(c)
 	}
-	w.Push(h, c)
+	return w.Push(h, c)
 }
 
 // post is the way of a guest.
@@ -108,8 +109,7 @@ func (r *noticeRouter[Msg]) post(msg Msg) error {
 	if r.counts {
 		h.Expect(s)
 	}
-	s.Post()
-	return nil
+	return s.Post()
 }
 
 // herald tells all.
@@ -119,22 +119,27 @@ type herald[Msg any] struct {
 }
 
 //alloc:none
-func (r *herald[Msg]) notice(s *stack.Stack, msg Msg) {
+func (r *herald[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
 	w := s.Worker()
 	for _, h := range r.roster.here() {
 		c := w.Begin(r.by)
 		*stack.Message[Msg](c) = msg
-		w.Push(h, c)
+		if err := w.Push(h, c); err != nil {
+			full = err
+		}
 	}
+	return full
 }
 
-func (r *herald[Msg]) post(msg Msg) error {
+func (r *herald[Msg]) post(msg Msg) (full error) {
 	for _, h := range r.roster.here() {
 		s := h.Owner().Guests.Begin(h, r.by)
 		*stack.Message[Msg](s) = msg
-		s.Post()
+		if err := s.Post(); err != nil {
+			full = err
+		}
 	}
-	return nil
+	return full
 }
 
 // refuseReleased panics if messages M are released with the stack that carries them.

@@ -1,17 +1,29 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
 
 // Place is where an actor can be born: a house.System puts it on any worker, one
-// of its workers on that one, Beside and Address.Beside on an actor's.
+// of its workers on that one, where it stays, Beside and Address.Beside on an actor's, and Under
+// makes it a child.
 type Place interface {
-	// Settle gives a new house its first owner; the runtime's business.
-	Settle(h *stack.House)
+	// Settle gives a new house its first owner, or returns who has its name already; the
+	// runtime's business.
+	Settle(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
 // Beside is the worker of the actor that runs s: messages between the two cost
-// no atomic operation.
+// no atomic operation, until one of them moves (see package house). Actors that are to stay together are
+// born on one of a system's workers.
 func Beside(s Running) Place { return (*beside)(stack.Of(s)) }
+
+// Under is Beside, and the new actor is a child of the one that runs s: it stops before its parent does,
+// and its failures are its parent's concern.
+func Under(s Running) Place { return (*under)(stack.Of(s)) }
 
 // Beside is the worker that runs a when the new actor is born: a step or a guest
 // spawns there. It is a place also after a has stopped.
@@ -24,57 +36,103 @@ func (a Address[A]) Beside() Place {
 
 type neighbour stack.House
 
-func (n *neighbour) Settle(h *stack.House) {
+func (n *neighbour) Settle(h *stack.House, make stack.Factory) *stack.House {
 	w := (*stack.House)(n).Owner()
-	w.Driver.Settle(h, w)
+	return w.Driver.Settle(h, make, w)
 }
 
 type beside stack.Stack
 
-func (b *beside) Settle(h *stack.House) {
+func (b *beside) Settle(h *stack.House, make stack.Factory) *stack.House {
 	w := (*stack.Stack)(b).Worker()
-	w.Driver.Settle(h, w)
+	return w.Driver.Settle(h, make, w)
 }
 
-// Starter is implemented by actors that prepare themselves.
-type Starter interface {
-	// PreStart runs in a turn of the actor's worker, before its first message; an
-	// error is reported, with the actor's address, and stops the actor.
-	PreStart() error
-}
+type under stack.Stack
 
-// Stopper is implemented by actors that clean up.
-type Stopper interface {
-	// PostStop runs once, in a turn of the actor's worker, after every stack of
-	// the actor has ended; an error is reported, with the actor's address.
-	PostStop() error
+func (u *under) Settle(h *stack.House, make stack.Factory) *stack.House {
+	s := (*stack.Stack)(u)
+	w, parent := s.Worker(), s.House()
+	parent.Bear(h)
+	taken := w.Driver.Settle(h, make, w)
+	if taken != nil || h.Gone() { // the system closes: nobody waits for who was never there
+		parent.Disown(h)
+		return taken
+	}
+	if parent.Gone() {
+		h.Stop(w.Guests) // it was born too late for its parent to stop it
+	}
+	return nil
 }
 
 // Spawn makes an actor and returns its address. The factory, called at once and
-// by the caller, makes the actor's struct; a restart would call it again, so it
-// must not share state. Any goroutine may spawn; a step spawns Beside itself.
+// by the caller, makes the actor's struct; a restart calls it again, on a worker, so it
+// must not share state nor block. Any goroutine may spawn; a step spawns Beside or Under itself.
 func Spawn[A any](at Place, factory func() *A) Address[A] {
-	h := stack.NewHouse(factory)
-	_, starts := h.Actor().(Starter)
-	_, stops := h.Actor().(Stopper)
-	if starts || stops {
-		h.Hang(hooks{})
-	}
-	at.Settle(h)
-	if starts {
-		h.Start(h.Owner().Guests)
-	}
-	return Address[A]{h}
+	a, _ := SpawnWith(at, factory, Props{})
+	return a
 }
 
-// hooks calls what an actor implements of its life cycle.
-type hooks struct{}
-
-func (hooks) Started(h *stack.House) error { return h.Actor().(Starter).PreStart() }
-
-func (hooks) Stopped(h *stack.House) error {
-	if a, ok := h.Actor().(Stopper); ok {
-		return a.PostStop()
+// SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address of
+// who has it, nobody's if that is no A. Who spawns the same name at the same time may
+// have the factory called in vain.
+func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
+	if p.Name != "" {
+		if err := stack.CheckName(p.Name); err != nil {
+			return Address[A]{}, err
+		}
 	}
-	return nil
+	if p.Passivate.Idle < 0 || p.Passivate.Messages < 0 {
+		panic("core: an actor passivates by less than nothing")
+	}
+	h, make := stack.NewHouse(factory)
+	h.Mailbox(p.Mailbox.mail)
+	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial,
+		Idle: int64(p.Passivate.Idle), Calls: int64(p.Passivate.Messages)})
+	passivates := h.Passivates() // which is its owner's from here on
+	if taken := at.Settle(h, make); taken != nil {
+		if taken.Is(reflect.TypeFor[A]()) {
+			return Address[A]{taken}, ErrAlreadyExists
+		}
+		return Address[A]{}, ErrAlreadyExists
+	}
+	if !h.Starts() {
+		h.TellStarted(reflect.TypeFor[A]())
+	}
+	if h.Starts() || passivates {
+		h.Start(h.Owner().Guests)
+	}
+	return Address[A]{h}, nil
+}
+
+// Path is where an actor stands; see ParsePath.
+type Path = stack.Path
+
+// ParsePath reads a path, as in "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without "@" and what follows if
+// the system can't be reached from others, or "/user/orders/order.42" in whatever system. What it accepts is what
+// Path.String gives back.
+func ParsePath(text string) (Path, error) { return stack.ParsePath(text) }
+
+// Directory finds actors by their paths: a house.System.
+type Directory interface {
+	// Find returns the house with the path; the runtime's business.
+	Find(p Path) *stack.House
+}
+
+// Lookup returns the address of the actor whose path is given, in any form that ParsePath reads. The error is
+// ErrNotFound if there is none with that name in this system, it has stopped, or it is no A. Actors without a name
+// can't be looked up. Any goroutine and any step may call it.
+func Lookup[A any](in Directory, path string) (Address[A], error) {
+	p, err := stack.ParsePath(path)
+	if err != nil {
+		return Address[A]{}, fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	h := in.Find(p)
+	if h == nil {
+		return Address[A]{}, ErrNotFound
+	}
+	if !h.Is(reflect.TypeFor[A]()) {
+		return Address[A]{}, fmt.Errorf("%w: the actor at %s is no %v", ErrNotFound, path, reflect.TypeFor[A]())
+	}
+	return Address[A]{h}, nil
 }

@@ -22,7 +22,7 @@ func stopSelf(then script) script {
 func TestStopFromInsideAStep(t *testing.T) {
 	for _, budget := range []int{1, 7, 32} {
 		for seed := range uint64(5) {
-			sim := housetest.New(t, seed, house.Config{Workers: 2, Budget: budget, Logger: quiet})
+			sim := housetest.New(t, seed, house.Config{Workers: 2, Budget: budget, Supervise: resumes, Logger: quiet})
 			address, a := cast(sim, 0)
 			var before, behind []core.Pending[int]
 			for i := range 10 {
@@ -213,7 +213,7 @@ func (c *crowd) stopped(sim *housetest.Sim) {
 // each asker hears ErrStopped exactly once.
 func TestStopWithSuspendedStacks(t *testing.T) {
 	eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) {
-		address, a := cast(sim, 1)
+		address, a := crowded(sim, 1)
 		c := crowd{t: t}
 		began := 0
 		c.ask(sim, a, func(p *player, s *scene) core.Yield {
@@ -235,7 +235,7 @@ func TestStopWithSuspendedStacks(t *testing.T) {
 // TestStopWithQueuedAsks is the same for asks that have not begun.
 func TestStopWithQueuedAsks(t *testing.T) {
 	eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) {
-		address, a := cast(sim, 1)
+		address, a := crowded(sim, 1)
 		c := crowd{t: t}
 		began := 0
 		c.ask(sim, a, func(_ *player, s *scene) core.Yield { began++; return s.Return(1) },

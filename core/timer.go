@@ -1,9 +1,6 @@
 package core
 
 import (
-	"context"
-	"reflect"
-	"sync"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/future"
@@ -23,25 +20,3 @@ var Timer = Port[time.Duration, Tick]{route: &route[time.Duration]{
 		s.Alarm(p, int64(d), limit)
 	},
 }}
-
-// Offload asks a goroutine that may block for fn(ctx, in), from a step of s. The
-// input is copied and fn must capture nothing, so that the goroutine shares
-// nothing with the actor. ctx ends when the system shuts down. If too many
-// goroutines are at work already, the answer is ErrOverloaded.
-func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Context, in In) (R, error)) {
-	stack.Offload(stack.Of(s), f, jobOf[In, R](), in, fn)
-}
-
-// jobs holds the handler of each pair of types that was ever offloaded.
-var jobs sync.Map
-
-type jobKey[In, R any] struct{}
-
-func jobOf[In, R any]() *stack.Handler {
-	key := reflect.TypeFor[jobKey[In, R]]()
-	h, ok := jobs.Load(key)
-	if !ok {
-		h, _ = jobs.LoadOrStore(key, stack.NewJob[In, R]())
-	}
-	return h.(*stack.Handler)
-}

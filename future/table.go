@@ -91,16 +91,19 @@ func (t *Table) Take(id uint64, s *pool.Shard) *Promise {
 }
 
 // Has reports whether a promise with this id waits.
-func (t *Table) Has(id uint64) bool {
+func (t *Table) Has(id uint64) bool { return t.Find(id) != nil }
+
+// Find returns the promise with this id, which stays in the table; nil if none waits.
+func (t *Table) Find(id uint64) *Promise {
 	if t.count == 0 {
-		return false
+		return nil
 	}
 	for p := t.array.heads[id&uint64(len(t.array.heads)-1)]; p != nil; p = p.hash {
 		if p.ID == id {
-			return true
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 // Any returns a waiting promise, or nil if there is none: the first of the first
@@ -119,6 +122,18 @@ func (t *Table) Any(from *int) *Promise {
 		*from++
 	}
 	return nil
+}
+
+// Each calls f for every waiting promise; f must not change the table.
+func (t *Table) Each(f func(*Promise)) {
+	if t.count == 0 {
+		return
+	}
+	for _, p := range t.array.heads {
+		for ; p != nil; p = p.hash {
+			f(p)
+		}
+	}
 }
 
 // Close gives the array back. The table, which must be empty, is as new.

@@ -40,8 +40,8 @@ func TestAssistsUnlessSlow(t *testing.T) {
 	}
 	a, b := s.workers[0], s.workers[1]
 	settle := func(w *Worker, actor *teller) *stack.House {
-		h := stack.NewHouse(func() *teller { return actor })
-		w.Settle(h)
+		h, _ := stack.NewHouse(func() *teller { return actor })
+		w.Settle(h, nil)
 		return h
 	}
 	back := &teller{now: &now}
@@ -121,10 +121,10 @@ func newDuo(t *testing.T, do func(d *duo, w *stack.Worker)) *duo {
 	}
 	d.a, d.b = d.system.workers[0], d.system.workers[1]
 	d.far.do = func(*stack.Worker) {}
-	d.to = stack.NewHouse(func() *doer { return &d.far })
-	d.b.Settle(d.to)
-	d.door = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) { do(d, w) }} })
-	d.a.Settle(d.door)
+	d.to, _ = stack.NewHouse(func() *doer { return &d.far })
+	d.b.Settle(d.to, nil)
+	d.door, _ = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) { do(d, w) }} })
+	d.a.Settle(d.door, nil)
 	d.b.hot.Park()
 	t.Cleanup(func() {
 		d.b.hot.Unpark()
@@ -208,8 +208,8 @@ func TestWhoHasMoreToDoWakes(t *testing.T) {
 	for _, n := range []int{turnMax, turnMax + 1} {
 		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
 		d.a.hot.Budget = 1
-		others := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
-		d.a.Settle(others)
+		others, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
+		d.a.Settle(others, nil)
 		tell(&d.a.hot, d.door, 1)
 		tell(&d.a.hot, others, n-1)
 		d.a.Turn()

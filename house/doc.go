@@ -10,12 +10,18 @@
 // One turn:
 //
 //	read the clock
+//	give actors that have waited for long to a worker that has nothing to do
 //	take what others sent
-//	visit ready houses, those with answers first, up to 256 messages in all and
-//	Config.Budget messages a visit
+//	visit ready houses, those with answers first, up to 256 messages in all, or for
+//	Config.TurnTime, and Config.Budget messages a visit
 //	fire timers, look at the network, visit what these made ready
 //	end what the turn put off: writes to sockets, arming of deadlines, pooled
 //	objects of other workers sent home
+//
+// An actor is born on the worker that it is spawned on, or beside, or on each in turn. From then
+// on it may move, between turns, if it has messages that wait for Config.ShareAfter and
+// another worker has nothing to do; what is sent to it meanwhile keeps its order. Actors that
+// were spawned on a Worker stay there, as do those with connections.
 //
 // A worker with nothing to do looks again for Config.Spin, if others spoke to it a
 // moment ago, then parks in its poller until somebody wakes it or a timer is due. A
@@ -23,7 +29,13 @@
 // the answer is there, see Config.WakeForGuests. Workers are goroutines as any, unless
 // Config.LockThreads or Config.CPUs gives them threads of their own.
 //
+// So a ready actor waits for a bounded time. With calls only, behind k others of that kind, it
+// waits for at most 17k+16 visits, of which all but k are to actors with answers; with
+// answers, behind k others that have some, for k+1+k/16. A visit is up to Config.Budget steps, or
+// fewer if they take longer than an eighth of Config.TurnTime together. ARCHITECTURE.md, "One turn", has the whole formula.
+//
 // A step that blocks, or computes for long, holds up all actors of its worker:
-// use core.Offload. Failures of actors are logged, at a limited rate; nothing
-// that an actor does ends a worker.
+// use core.Offload. One that took longer than Config.SlowStep is logged. Failures of actors, and notices that nobody handled, are logged, at a limited rate; nothing
+// that an actor does ends a worker. All of them are events too, see core.Events, and
+// System.DeadLetters has the counts.
 package house

@@ -1,4 +1,77 @@
 package house
 
+import (
+	"runtime"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
 // LongSpinners returns how many workers spin beyond 5 µs.
 func (s *System) LongSpinners() int { return int(s.longSpinners.Load()) }
+
+// TrimOffloads waits until the goroutines of all pools are idle, has those end that weren't needed, and waits
+// until each pool that has any has so many left.
+func (s *System) TrimOffloads(left int) {
+	for _, p := range s.pools() {
+		p.await(func() bool { return len(p.idle) == len(p.runners) })
+	}
+	s.trimOffloads()
+	for _, p := range s.pools() {
+		p.await(func() bool { return len(p.runners) <= left })
+	}
+}
+
+func (p *OffloadPool) await(cond func() bool) {
+	for {
+		p.mu.Lock()
+		ok := cond()
+		p.mu.Unlock()
+		if ok {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// Held is what a part of a system has in use.
+type Held struct {
+	Armed int // timers
+	Made  int // pooled objects that exist
+	Out   int // of them, that are taken, or on their way home
+}
+
+// Add adds what another part has.
+func (h *Held) Add(other Held) {
+	h.Armed += other.Armed
+	h.Made += other.Made
+	h.Out += other.Out
+}
+
+func (h *Held) count(all []pool.Usage) {
+	for _, u := range all {
+		h.Made += u.Made
+		h.Out += u.Made - u.Free
+	}
+}
+
+// Holds returns what the worker has that runs s.
+func Holds(s stack.Running) (h Held) {
+	w := stack.Of(s).Worker()
+	h.Armed = (*Worker)(w.Driver.(*driver)).wheel.Len()
+	h.count(w.Shard.Usage())
+	return h
+}
+
+// GuestsHold returns what guests have.
+func (s *System) GuestsHold() (h Held) {
+	h.count(s.guests.Pools.Usage())
+	return h
+}
+
+// Names returns how many names are taken.
+func (s *System) Names() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.names)
+}

@@ -7,24 +7,34 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// failuresEvery is the least time between two lines about failures of one
-// worker's actors, ns: a crash loop must not become a logging loop.
-const failuresEvery = 100e6
+// linesEvery is the least time between two lines of one kind about one worker's actors,
+// ns: a crash loop must not become a logging loop.
+const linesEvery = 100e6
 
-// failures reports what goes wrong in a worker's actors, at a limited rate.
-type failures struct {
+// seldom writes lines of one kind, at a limited rate.
+type seldom struct {
 	nextAt  int64
 	skipped int
 }
 
-func (f *failures) report(log *slog.Logger, now int64, err error) {
-	if now < f.nextAt {
-		f.skipped++
+// due reports whether a line may be written now, and before how many weren't.
+func (l *seldom) due(now int64) (skipped int, yes bool) {
+	if now < l.nextAt {
+		l.skipped++
+		return 0, false
+	}
+	l.nextAt = now + linesEvery
+	skipped, l.skipped = l.skipped, 0
+	return skipped, true
+}
+
+// reportFailure says what went wrong in an actor.
+func reportFailure(l *seldom, log *slog.Logger, now int64, err error) {
+	skipped, yes := l.due(now)
+	if !yes {
 		return
 	}
-	f.nextAt = now + failuresEvery
-	args := []any{"error", err, "skipped", f.skipped}
-	f.skipped = 0
+	args := []any{"error", err, "skipped", skipped}
 	var p *stack.PanicError
 	if errors.As(err, &p) {
 		args = append(args, "trace", string(p.Trace))

@@ -15,13 +15,19 @@ func (w *Worker) loop() {
 	defer w.exit()
 	for {
 		w.yield()
-		if w.Turn() {
+		busy := w.Turn()
+		if w.woken {
+			w.heedWake(busy)
+		}
+		if busy {
 			w.resume()
 			continue
 		}
 		if w.leaving.Load() {
 			w.stopSpinning()
-			w.hot.Leave()
+			if !w.hot.Leave() {
+				continue
+			}
 			w.publish()
 			w.poller.Close()
 			w.left = true
@@ -43,7 +49,7 @@ const yieldEvery = 9_000_000
 // looks for what the goroutine leaves takes its time: both cost more than what the monitor does.
 func (w *Worker) yield() {
 	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads && len(w.system.workers) > 1 {
-		w.yieldedAt, w.timely = w.hot.Now, false
+		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
 		runtime.Gosched()
 	}
 }
@@ -85,6 +91,9 @@ func (w *Worker) exit() {
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
+		if w.spin > 0 {
+			w.hot.Count.Add(stack.CountSpins, 1)
+		}
 	}
 	idle := w.hot.Now - w.idleAt
 	if idle >= w.spin || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
@@ -142,7 +151,7 @@ const watchMax = 100
 // while a turn finds nothing would wait until it has read the clock and asked the network.
 func (w *Worker) watch() {
 	w.hot.Now = w.system.config.Clock()
-	w.timely = true
+	w.timely, w.follows = true, false
 	for range watchMax {
 		if w.hot.Pending() {
 			return
@@ -166,6 +175,7 @@ func (w *Worker) startLongSpin() bool {
 		}
 		if n.CompareAndSwap(old, old+1) {
 			w.spinsLong = true
+			w.offerHelp()
 			return true
 		}
 	}
@@ -182,13 +192,14 @@ func (w *Worker) stopSpinning() {
 	if w.spinsLong {
 		w.spinsLong = false
 		w.system.longSpinners.Add(-1)
+		w.endHelp()
 	}
 }
 
 // park blocks until another worker, a guest, the network or a timer has work. From
 // Park to Unpark a guest, or another worker, may run the worker's turns.
 func (w *Worker) park() {
-	w.idleAt = 0
+	w.idleAt, w.follows = 0, false
 	w.stopSpinning()
 	w.hot.Heard = false
 	ns := w.NextWake()
@@ -198,6 +209,7 @@ func (w *Worker) park() {
 	w.hot.Count.Add(stack.CountParks, 1)
 	w.publish()
 	var err error
+	w.offerHelp()
 	if w.hot.Park() {
 		err = w.poller.Wait(ns)
 	}
@@ -205,8 +217,9 @@ func (w *Worker) park() {
 	for !w.hot.Unpark() {
 		err = errors.Join(err, w.poller.Wait(-1)) // until the turn is given back
 	}
+	w.endHelp()
 	w.checkPoll(err)
-	if woken {
+	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}
 	before := w.hot.Now
@@ -214,6 +227,15 @@ func (w *Worker) park() {
 		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
 	}
 	w.poller.Deliver()
+}
+
+// heedWake counts the wake-up behind which the first turn was busy or not: what it was sent
+// for may have been done meanwhile, by who had borrowed the turn.
+func (w *Worker) heedWake(busy bool) {
+	w.woken = false
+	if !busy {
+		w.hot.Count.Add(stack.CountVain, 1)
+	}
 }
 
 // checkPoll ends the process if the poller is broken: a worker that can't wait

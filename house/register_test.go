@@ -11,7 +11,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-func newHouse() *stack.House { return stack.NewHouse(func() *int { return new(int) }) }
+func newHouse() *stack.House {
+	h, _ := stack.NewHouse(func() *int { return new(int) })
+	return h
+}
 
 // A register holds what a map of houses does, in no more slots than there ever were at once.
 func TestRegister(t *testing.T) {
@@ -23,7 +26,7 @@ func TestRegister(t *testing.T) {
 		for range 8000 {
 			if rnd.IntN(4000) > len(list) {
 				h := newHouse()
-				r.add(h)
+				r.add(h, nil)
 				list = append(list, h)
 			} else {
 				i := rnd.IntN(len(list))
@@ -51,7 +54,7 @@ func TestRegisterLast(t *testing.T) {
 	var all []*stack.House
 	for range chunkSize + 3 {
 		h := newHouse()
-		r.add(h)
+		r.add(h, nil)
 		all = append(all, h)
 	}
 	slices.Reverse(all)

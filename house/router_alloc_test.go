@@ -133,14 +133,14 @@ func TestZeroAllocFirst(t *testing.T) {
 		for range 4 {
 			g.Join(core.Spawn(sys.Workers()[1], func() *target { return &target{} }))
 		}
-		return onAsks.At(core.Spawn(sys.Workers()[0], func() *loader { return &loader{ask: onTargetAsk.First(g)} }))
+		return onAsks.At(core.Spawn(sys.Workers()[0], func() *loader { return &loader{ask: core.First(onTargetAsk, g)} }))
 	})
 }
 
 func TestZeroAllocBroadcast(t *testing.T) {
 	routedRun(t, 16, func(sys *house.System, g *core.Group[target], _ core.Replicas[target]) core.Port[int, uint64] {
 		return onBroadcasts.At(core.Spawn(sys.Workers()[0], func() *routed {
-			return &routed{all: onTargetAsk.Broadcast(g)}
+			return &routed{all: core.Broadcast(onTargetAsk, g)}
 		}))
 	})
 }
@@ -157,7 +157,7 @@ func TestZeroAllocRoutedNotices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routedRun(t, 4, func(sys *house.System, g *core.Group[target], _ core.Replicas[target]) core.Port[int, uint64] {
 				return onRoutedNotices.At(core.Spawn(sys.Workers()[0], func() *routed {
-					return &routed{loader: loader{take: port(g)}, all: onTargetAsk.Broadcast(g)}
+					return &routed{loader: loader{take: port(g)}, all: core.Broadcast(onTargetAsk, g)}
 				}))
 			})
 		})
@@ -196,7 +196,7 @@ func TestZeroAllocRoutedGuests(t *testing.T) {
 	}
 	asks := []core.Port[uint64, uint64]{
 		onTargetAsk.RoundRobin(g), onTargetAsk.Random(g, 1), onTargetAsk.ByKey(g, targetKey),
-		onTargetAsk.LeastQueued(g), onTargetAsk.First(g),
+		onTargetAsk.LeastQueued(g), core.First(onTargetAsk, g),
 	}
 	takes := []core.NoticePort[uint64]{
 		onTargetTake.RoundRobin(g), onTargetTake.ByKey(g, targetKey), onTargetTake.LeastQueued(g), onTargetTake.Broadcast(g),

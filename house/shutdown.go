@@ -5,35 +5,151 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// shutdown is the one run of Shutdown's work.
-func (s *System) shutdown(ctx context.Context, drains []func(context.Context) error, ran bool) error {
-	var errs []error
-	for _, f := range slices.Backward(drains) {
-		errs = append(errs, f(ctx))
+// ErrAbandoned is in the outcome of a Shutdown whose context ended before all that it waits for: errors.Is
+// finds it, and the text names what was left behind.
+var ErrAbandoned = errors.New("house: a shutdown abandoned something")
+
+// abandoned is an error of what a shutdown has left behind.
+type abandoned struct{ error }
+
+func (abandoned) Is(target error) bool { return target == ErrAbandoned }
+
+// Unwrap has errors.Is find the context's error.
+func (a abandoned) Unwrap() error { return a.error }
+
+// Shutdown drains, stops every actor, ends the workers and releases all. It is
+// idempotent: every call waits for the end of the first and returns its
+// outcome, or the error of its own context. If ctx ends first, or, if it has no deadline,
+// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what was told
+// to end just before gets a tenth of a second nevertheless. In a step it fails with ErrBlockingOnWorker: call
+// BeginShutdown there.
+func (s *System) Shutdown(ctx context.Context) error {
+	if stack.OnWorker() {
+		return stack.ErrBlockingOnWorker
 	}
+	if run := s.begin(); run != nil {
+		run(ctx)
+		return s.outcome
+	}
+	select {
+	case <-s.closed:
+		return s.outcome
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// BeginShutdown begins a Shutdown, within Config.ShutdownTimeout, and returns at once: for steps, which
+// core.Shutdown is for if they don't know the system, and for what else mustn't wait. Whoever calls Shutdown
+// then gets the outcome. A Manual system shuts down when its caller calls Shutdown: only Ending is closed.
+func (s *System) BeginShutdown() {
+	if s.config.Manual {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.announce()
+		return
+	}
+	if run := s.begin(); run != nil {
+		go run(context.Background())
+	}
+}
+
+// Ending is closed when a shutdown begins: for main, which waits for signals too, and for probes of readiness.
+func (s *System) Ending() <-chan struct{} { return s.ending }
+
+// Done is closed when a shutdown is over; Shutdown returns its outcome then.
+func (s *System) Done() <-chan struct{} { return s.closed }
+
+// announce closes ending. The caller holds the lock.
+func (s *System) announce() {
+	select {
+	case <-s.ending:
+	default:
+		close(s.ending)
+	}
+}
+
+// begin enters the draining phase and returns what is to be done; nil: somebody else does it.
+func (s *System) begin() (run func(context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase >= draining {
+		return nil
+	}
+	ran, hooks := s.phase == started && !s.config.Manual, s.hooks
+	s.phase = draining
+	s.announce()
+	return func(ctx context.Context) {
+		if _, limited := ctx.Deadline(); !limited && s.config.ShutdownTimeout > 0 {
+			limit, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
+			defer cancel()
+			ctx = limit
+		}
+		s.outcome = s.shutdown(ctx, hooks, ran)
+		close(s.closed)
+	}
+}
+
+// shutdown is the one run of Shutdown's work.
+func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook, ran bool) error {
+	errs := []error{s.runHooks(ctx, hooks, false)}
+	stopping := newPatience(ctx)
+	defer stopping.end()
 	for _, h := range s.close() {
 		h.Stop(&s.guests)
 	}
-	if !ran {
+	if ran {
+		if !stopping.wait(s.empty) {
+			if left := s.left(); left != "" {
+				errs = append(errs, abandoned{fmt.Errorf("house: actors didn't stop: %s: %w", left, ctx.Err())})
+			}
+		}
+		errs = append(errs, s.closeOffloads(ctx), s.endWorkers(ctx))
+	} else {
 		s.turnUntilEmpty()
 		s.leaveAll()
-		return errors.Join(append(errs, s.offload.close(ctx))...)
+		errs = append(errs, s.closeOffloads(ctx))
 	}
-	select {
-	case <-s.empty:
-	case <-ctx.Done():
-		if left := s.abandoned(); left != "" {
-			errs = append(errs, fmt.Errorf("house: actors didn't stop: %s: %w", left, ctx.Err()))
+	return errors.Join(append(errs, s.runHooks(ctx, hooks, true))...)
+}
+
+// moment is how long what was told to end has for that, at least.
+const moment = 100 * time.Millisecond
+
+// patience waits until a context ends, and for a moment since it began: what would have ended at once isn't to
+// blame for a context that had ended before.
+type patience struct {
+	ctx, least context.Context
+	end        context.CancelFunc
+}
+
+func newPatience(ctx context.Context) *patience {
+	p := &patience{ctx: ctx}
+	p.least, p.end = context.WithTimeout(context.Background(), moment)
+	return p
+}
+
+// wait reports whether what ended stands for ended in time.
+func (p *patience) wait(ended <-chan struct{}) bool {
+	for _, limit := range []context.Context{p.ctx, p.least} {
+		select {
+		case <-ended:
+			return true
+		case <-limit.Done():
 		}
 	}
-	errs = append(errs, s.offload.close(ctx), s.endWorkers(ctx))
-	return errors.Join(errs...)
+	select { // both may have come
+	case <-ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // close enters the closing phase and returns the houses to stop.
@@ -50,8 +166,8 @@ func (s *System) close() []*stack.House {
 // abandonedMax is how many actors an error names.
 const abandonedMax = 10
 
-// abandoned names the actors that haven't stopped, as in "#4, #7 and 3 more".
-func (s *System) abandoned() string {
+// left names the actors that haven't stopped, as in "#4, #7 and 3 more".
+func (s *System) left() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
@@ -78,9 +194,28 @@ func (s *System) turnUntilEmpty() {
 // leaveAll closes workers that no loop runs.
 func (s *System) leaveAll() {
 	for _, w := range s.workers {
-		w.hot.Leave()
+		for !w.hot.Leave() {
+			w.Turn()
+		}
 		w.publish()
 	}
+}
+
+// closeOffloads ends the contexts of offloaded functions, and waits for the functions.
+func (s *System) closeOffloads(ctx context.Context) error {
+	pools := s.pools()
+	for _, p := range pools {
+		p.close()
+	}
+	var errs []error
+	patience := newPatience(ctx)
+	defer patience.end()
+	for _, p := range pools {
+		if !patience.wait(p.ended) {
+			errs = append(errs, p.left(ctx.Err()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // endWorkers has the loops leave and waits for them.
@@ -90,25 +225,12 @@ func (s *System) endWorkers(ctx context.Context) error {
 		w.poller.Wake()
 	}
 	var errs []error
+	patience := newPatience(ctx)
+	defer patience.end()
 	for i, w := range s.workers {
-		if !waitFor(ctx, w.gone) {
-			errs = append(errs, fmt.Errorf("house: worker %d hasn't left: %w", i, ctx.Err()))
+		if !patience.wait(w.gone) {
+			errs = append(errs, abandoned{fmt.Errorf("house: worker %d hasn't left: %w", i, ctx.Err())})
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// waitFor reports whether what ended stands for ended, before ctx did.
-func waitFor(ctx context.Context, ended <-chan struct{}) bool {
-	select {
-	case <-ended:
-		return true
-	case <-ctx.Done():
-	}
-	select { // both may have come
-	case <-ended:
-		return true
-	default:
-		return false
-	}
 }

@@ -41,8 +41,8 @@ func TestLongSpinners(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, c := s.workers[0], s.workers[1], s.workers[2]
-	h := stack.NewHouse(func() *int { return new(int) })
-	a.Settle(h)
+	h, _ := stack.NewHouse(func() *int { return new(int) })
+	a.Settle(h, nil)
 
 	for _, at := range []int64{1000, 1001, 1000 + shortSpin - 1} {
 		now = at
@@ -133,8 +133,8 @@ func TestSpinningInVain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := s.workers[0]
-	h := stack.NewHouse(func() *int { return new(int) })
-	w.Settle(h)
+	h, _ := stack.NewHouse(func() *int { return new(int) })
+	w.Settle(h, nil)
 	idles := func() (spins bool) { // until it would park
 		now += 1_000
 		if spins = w.pass(t); spins {
@@ -184,4 +184,20 @@ func TestYieldTakesTime(t *testing.T) {
 	yielded := w.yieldedAt
 	w.yield()
 	want(t, "not again at once", w.yieldedAt == yielded, true)
+}
+
+// TestVainWakes: a wake-up behind which there is nothing to do is counted, and no other turn.
+func TestVainWakes(t *testing.T) {
+	w := &Worker{}
+	for _, busy := range []bool{false, true, false} {
+		w.woken = true
+		w.heedWake(busy)
+		if w.woken {
+			t.Error("the next turn follows a wake-up too")
+		}
+	}
+	w.hot.Count.Publish()
+	if n := w.Stats().VainWakes; n != 2 {
+		t.Errorf("%d wake-ups in vain, want 2", n)
+	}
 }

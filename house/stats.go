@@ -7,9 +7,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Stats is what a system's workers counted since it began. A worker shows its counts
-// every 64 turns and when it parks; of turns that others borrowed since, up to 63 are not
-// shown yet.
+// Stats is what a worker, or all of a system's, counted since it began. A worker shows its counts
+// at the end of a turn, if it is the 64th since the last time or 100 ms have passed, and when it parks.
+// The turn that it is busy with isn't shown yet. Of turns that others borrowed since it parked, up to 63
+// may not be shown before the next one.
 type Stats struct {
 	Turns      uint64 // passes of the loops
 	Visits     uint64 // of actors
@@ -20,11 +21,18 @@ type Stats struct {
 	Cancelled  uint64 // stacks ended because their asker gave up
 	Timeouts   uint64 // asks whose deadline passed at the asker
 	Refused    uint64 // calls to stopped actors
-	DeadLetter uint64 // notices that nobody handled
+	Full       uint64 // messages that a full mailbox refused, or dropped
+	DeadLetter uint64 // notices that nobody handled; System.Stats has those that no worker saw, too. See DeadLetters
 	Failures   uint64 // panics, and Throws in notices
+	Restarts   uint64 // of actors
 	Forwards   uint64 // notifications for an actor that had moved
+	Given      uint64 // actors that moved to another worker; none to those from index 64 on
 	Parks      uint64 // times that a worker had nothing to do
-	Woken      uint64 // parks that a message from elsewhere ended; timers and the network ended the others
+	Woken      uint64 // parks that a message from elsewhere, or a gift of actors, ended; timers and the network ended the others
+	Wakes      uint64 // parked workers that workers woke; guests wake others, and shutdown does
+	VainWakes  uint64 // times that a worker was woken and found nothing to do
+	Spins      uint64 // times that a worker with nothing to do looked again, instead of parking at once
+	SlowSteps  uint64 // readings of the clock that found Config.SlowStep exceeded: there may be several slow steps to one
 	Lent       uint64 // times that a guest, or another worker, ran a parked worker's turns
 	Trimmed    uint64 // pooled objects left to the collector
 	QueueWait  Wait
@@ -36,37 +44,67 @@ type Wait struct{ P50, P99, P999, Max time.Duration }
 // Stats returns the sum over all workers. Any goroutine may call it.
 func (s *System) Stats() Stats {
 	var total Stats
-	var wait, one stat.Snapshot
+	var waits stat.Snapshot
 	for _, w := range s.workers {
-		c := &w.hot.Count
-		total.Turns += c.Load(stack.CountTurns)
-		total.Visits += c.Load(stack.CountVisits)
-		total.Messages += c.Load(stack.CountMessages)
-		total.Answers += c.Load(stack.CountAnswers)
-		total.Late += c.Load(stack.CountLate)
-		total.Expired += c.Load(stack.CountExpired)
-		total.Cancelled += c.Load(stack.CountCancelled)
-		total.Timeouts += c.Load(stack.CountTimeouts)
-		total.Refused += c.Load(stack.CountRefused)
-		total.DeadLetter += c.Load(stack.CountDeadLetter)
-		total.Failures += c.Load(stack.CountFailures)
-		total.Forwards += c.Load(stack.CountForwards)
-		total.Parks += c.Load(stack.CountParks)
-		total.Woken += c.Load(stack.CountWoken)
-		total.Lent += c.Load(stack.CountLent)
-		total.Trimmed += c.Load(stack.CountTrimmed)
-		w.queued.Snapshot(&one)
-		wait.Merge(&one)
+		total.add(w, &waits)
 	}
-	ns := func(q float64) time.Duration { return time.Duration(wait.Quantile(q)) }
-	total.QueueWait = Wait{ns(0.5), ns(0.99), ns(0.999), time.Duration(wait.Max())}
+	full, refused := s.guests.Dropped()
+	total.Full += full
+	total.Refused += refused
+	total.QueueWait = waitOf(&waits)
+	s.guests.Events.Tally.Each(func(_ string, _ stack.Reason, n uint64) { total.DeadLetter += n })
 	return total
+}
+
+// Stats returns what the worker counted. Any goroutine may call it.
+func (w *Worker) Stats() Stats {
+	var own Stats
+	var waits stat.Snapshot
+	own.add(w, &waits)
+	own.QueueWait = waitOf(&waits)
+	return own
+}
+
+// add adds what w counted, but for its waits, which are merged.
+func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
+	c := &w.hot.Count
+	total.Turns += c.Load(stack.CountTurns)
+	total.Visits += c.Load(stack.CountVisits)
+	total.Messages += c.Load(stack.CountMessages)
+	total.Answers += c.Load(stack.CountAnswers)
+	total.Late += c.Load(stack.CountLate)
+	total.Expired += c.Load(stack.CountExpired)
+	total.Cancelled += c.Load(stack.CountCancelled)
+	total.Timeouts += c.Load(stack.CountTimeouts)
+	total.Refused += c.Load(stack.CountRefused)
+	total.Full += c.Load(stack.CountFull)
+	total.DeadLetter += c.Load(stack.CountDeadLetter)
+	total.Failures += c.Load(stack.CountFailures)
+	total.Restarts += c.Load(stack.CountRestarts)
+	total.Forwards += c.Load(stack.CountForwards)
+	total.Given += c.Load(stack.CountGiven)
+	total.Parks += c.Load(stack.CountParks)
+	total.Woken += c.Load(stack.CountWoken)
+	total.Wakes += c.Load(stack.CountWakes)
+	total.VainWakes += c.Load(stack.CountVain)
+	total.Spins += c.Load(stack.CountSpins)
+	total.SlowSteps += c.Load(stack.CountSlow)
+	total.Lent += c.Load(stack.CountLent)
+	total.Trimmed += c.Load(stack.CountTrimmed)
+	var one stat.Snapshot
+	w.queued.Snapshot(&one)
+	waits.Merge(&one)
+}
+
+func waitOf(waits *stat.Snapshot) Wait {
+	ns := func(q float64) time.Duration { return time.Duration(waits.Quantile(q)) }
+	return Wait{ns(0.5), ns(0.99), ns(0.999), time.Duration(waits.Max())}
 }
 
 // publish shows the worker's counts.
 func (w *Worker) publish() {
 	w.hot.Count.Add(stack.CountTurns, w.turns-w.published)
-	w.published = w.turns
+	w.published, w.publishAt = w.turns, w.hot.Now+publishAfter
 	w.hot.Count.Publish()
 	w.queued.Publish()
 }

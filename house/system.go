@@ -16,28 +16,34 @@ import (
 //
 //	made      Spawn and Notice work; nothing runs
 //	started   workers run
-//	draining  Shutdown began: what OnShutdown registered runs
+//	draining  Shutdown began: its hooks run
 //	closing   actors stop: what is spawned is stopped from birth
 //	closed    nothing runs; every message is answered with ErrStopped
 type System struct {
 	config  Config
 	workers []*Worker
 	guests  stack.Guests
-	offload offload
+	offload *OffloadPool // core.Offload's
 
-	mu      sync.Mutex
-	phase   phase
-	houses  register
-	serial  uint64 // of the last house spawned
-	drains  []func(context.Context) error
-	empty   chan struct{} // closing: closed when the last house has stopped
-	closed  chan struct{} // closed: Shutdown's work is over
-	outcome error         // of Shutdown; written before closed is closed
+	mu       sync.Mutex
+	phase    phase
+	houses   register
+	names    map[string]*stack.House // of houses that have names, by path
+	serial   uint64                  // of the last house spawned
+	offloads []*OffloadPool          // offload first
+	hooks    []ShutdownHook
+	ending   chan struct{} // draining: closed when a shutdown begins
+	empty    chan struct{} // closing: closed when the last house has stopped
+	closed   chan struct{} // closed: Shutdown's work is over
+	outcome  error         // of Shutdown; written before closed is closed
 
 	// Invariant: 0 <= longSpinners < len(workers).
 	_            [128]byte
 	longSpinners atomic.Int32 // workers that spin beyond shortSpin: startLongSpin and endLongSpin
 	_            [128]byte
+
+	idle atomic.Uint64 // a bit for each worker that has nothing to do, see share.go
+	_    [120]byte
 }
 
 type phase uint8
@@ -58,11 +64,14 @@ func New(c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{config: c, closed: make(chan struct{}), empty: make(chan struct{})}
+	s := &System{config: c, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
+	s.guests.Origin, _ = stack.NewOrigin(c.Name, c.Advertise)
+	s.guests.Extensions = c.Extensions
 	s.guests.AskTimeout = int64(c.AskTimeout)
 	s.guests.Clock = c.Clock
 	s.guests.Wakes = c.WakeForGuests
-	s.offload.init(c)
+	s.offload = newOffloadPool(OffloadConfig{Name: "default", Goroutines: c.OffloadMax, Queue: c.OffloadQueue}, c)
+	s.offloads = append(s.offloads, s.offload)
 	for i := range c.Workers {
 		s.workers = append(s.workers, newWorker(s, i))
 	}
@@ -116,6 +125,7 @@ func (s *System) closePollers() {
 	for _, w := range s.workers {
 		if w.poller != nil {
 			w.poller.Close()
+			w.poller, w.hot.Net = nil, nil
 		}
 	}
 }
@@ -128,11 +138,24 @@ func (s *System) Workers() []*Worker { return s.workers }
 func (s *System) Clock() int64 { return s.config.Clock() }
 
 // Settle puts a new house on the workers in turn: core.Spawn(system, …).
-func (s *System) Settle(h *stack.House) { s.settle(h, nil) }
+func (s *System) Settle(h *stack.House, make stack.Factory) *stack.House {
+	return s.settle(h, make, nil)
+}
 
-func (s *System) settle(h *stack.House, w *Worker) {
+// settle gives a new house an owner, w or the next in turn. If its name is taken it returns who has
+// that instead.
+func (s *System) settle(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
+	path := ""
+	if h.Name() != "" {
+		path = h.Local()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if path != "" {
+		if taken = s.names[path]; taken != nil {
+			return taken
+		}
+	}
 	s.serial++
 	if w == nil {
 		w = s.workers[s.serial%uint64(len(s.workers))]
@@ -140,9 +163,34 @@ func (s *System) settle(h *stack.House, w *Worker) {
 	h.Adopt(&w.hot, s.serial)
 	if s.phase == closing {
 		h.Close()
-		return
+		return nil
 	}
-	s.houses.add(h)
+	if path != "" {
+		if s.names == nil {
+			s.names = map[string]*stack.House{}
+		}
+		s.names[path] = h
+	}
+	s.houses.add(h, make)
+	return nil
+}
+
+// factory returns what h, which hasn't stopped, was settled with.
+func (s *System) factory(h *stack.House) stack.Factory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.houses.factory(h)
+}
+
+// Find returns the house whose path is given, as in "/user/orders"; nil: there is none with a name,
+// or it has stopped. Any goroutine may call it.
+func (s *System) Find(p stack.Path) *stack.House {
+	if here := s.guests.Origin; p.System() != "" && here.Below(p.Local()) != p {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names[p.Local()]
 }
 
 // remove forgets a stopped house.
@@ -150,6 +198,9 @@ func (s *System) remove(h *stack.House) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.houses.remove(h)
+	if h.Name() != "" {
+		delete(s.names, h.Local())
+	}
 	if s.phase == closing && s.houses.count() == 0 {
 		close(s.empty)
 	}
@@ -160,42 +211,4 @@ func (s *System) Actors() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.houses.count()
-}
-
-// OnShutdown has f called when Shutdown begins, before actors stop: the place to
-// stop accepting and to finish what is in flight. The last registered is called
-// first.
-func (s *System) OnShutdown(f func(context.Context) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.drains = append(s.drains, f)
-}
-
-// Shutdown drains, stops every actor, ends the workers and releases all. It is
-// idempotent: every call waits for the end of the first and returns its
-// outcome, or the error of its own context. If ctx ends first the outcome names what was
-// abandoned. In a step it fails with ErrBlockingOnWorker.
-func (s *System) Shutdown(ctx context.Context) error {
-	if stack.OnWorker() {
-		return stack.ErrBlockingOnWorker
-	}
-	s.mu.Lock()
-	first := s.phase < draining
-	ran := s.phase == started && !s.config.Manual
-	drains := s.drains
-	if first {
-		s.phase = draining
-	}
-	s.mu.Unlock()
-	if first {
-		s.outcome = s.shutdown(ctx, drains, ran)
-		close(s.closed)
-		return s.outcome
-	}
-	select {
-	case <-s.closed:
-		return s.outcome
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -298,12 +298,12 @@ func TestShutdownManyTimes(t *testing.T) {
 
 type mortal struct{ stopped *atomic.Int32 }
 
-func (m *mortal) PostStop() error { m.stopped.Add(1); return nil }
+func (m *mortal) PostStop(s *core.HookStack) core.Yield { m.stopped.Add(1); return s.Return() }
 
 // TestShutdownWithQueuedMessages: each ask ends once, with its answer or with
 // ErrStopped; notices are handled or dead letters.
 func TestShutdownWithQueuedMessages(t *testing.T) {
-	sys := started(t, house.Config{Workers: 2})
+	sys := started(t, house.Config{Workers: 2, MailboxMax: -1})
 	var calls []core.Pending[int]
 	var heard atomic.Int32
 	entered, open := [2]chan struct{}{}, make(chan struct{})
@@ -473,7 +473,7 @@ func TestNothingLeftBehind(t *testing.T) {
 	files := descriptors(t)
 	ignore := goleak.IgnoreCurrent()
 	for range 20 {
-		sys := newSystem(t, house.Config{Workers: 3, AskTimeout: time.Minute})
+		sys := newSystem(t, house.Config{Workers: 3, AskTimeout: time.Minute, Supervise: resumes})
 		if err := sys.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -568,6 +568,12 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("a negative %s: %v", name, err)
 		}
 	}
+	if _, err := house.New(house.Config{Workers: 1025}); err == nil || !strings.Contains(err.Error(), "Workers is 1025, at most 1024") {
+		t.Errorf("too many workers: %v", err)
+	}
+	if sys, err := house.New(house.Config{Workers: 1024, Manual: true}); err != nil || len(sys.Workers()) != 1024 {
+		t.Errorf("1024 workers: %v", err)
+	}
 	sys, err := house.New(house.Config{})
 	if err != nil || len(sys.Workers()) < 2 {
 		t.Errorf("the zero Config: %v", err)
@@ -577,7 +583,7 @@ func TestConfigIsChecked(t *testing.T) {
 // TestFailuresAreLogged: with trace and count of those left out, ten a second at most.
 func TestFailuresAreLogged(t *testing.T) {
 	var out bytes.Buffer
-	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	sim := housetest.New(t, 1, house.Config{Workers: 1, Supervise: resumes, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	_, p := spawn(sim)
 	burst := func() {
 		for range 50 {
@@ -604,8 +610,19 @@ func TestFailuresAreLogged(t *testing.T) {
 // doomed does at the ends of its life what it is told.
 type doomed struct{ start, stop func() error }
 
-func (d *doomed) PreStart() error { return d.start() }
-func (d *doomed) PostStop() error { return d.stop() }
+func (d *doomed) PreStart(s *core.HookStack) core.Yield { return ends(s, d.start()) }
+func (d *doomed) PostStop(s *core.HookStack) core.Yield { return ends(s, d.stop()) }
+
+// resumes has actors go on that have failed.
+var resumes = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
+
+// ends is the end of a hook.
+func ends(s *core.HookStack, err error) core.Yield {
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return()
+}
 
 // TestFailuresOfHooksAreLogged: each with the actor and the hook.
 func TestFailuresOfHooksAreLogged(t *testing.T) {

@@ -11,13 +11,17 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// turnMax is how many messages a turn handles before it looks at the clock, the
-// network and other workers again: some tens of microseconds of small handlers.
+// turnMax is how many messages a turn handles before it looks at the network and other
+// workers again: some tens of microseconds of small handlers. Config.TurnTime ends the turns of
+// others.
 const turnMax = 256
 
-// publishEvery is how many turns pass before the counters are shown: showing them
-// takes as long as handling a few messages.
-const publishEvery = 64
+// publishEvery is how many turns pass before the counters are shown, unless publishAfter, ns, has passed:
+// showing them takes as long as handling a few messages.
+const (
+	publishEvery = 64
+	publishAfter = 100_000_000
+)
 
 // Worker is one loop. Only the goroutine that runs its turn touches what isn't atomic: its
 // own, or a guest's or another worker's that borrows the turn.
@@ -26,25 +30,32 @@ type Worker struct {
 	system *System
 	wheel  wheel.Wheel
 	poller *netio.Poller // nil in simulations
-	failed failures
+	failed seldom        // lines about failures
+	slowed seldom        // lines about slow steps
+	lost   seldom        // lines about dead letters
 
 	began     int64  // when the turn began, ns
 	trimAt    int64  // when the pools are trimmed next
+	publishAt int64  // when the counters are shown next, at the latest
 	yieldedAt int64  // when the loop last yielded
 	idleAt    int64  // since when there is nothing to do; 0: there is
 	spin      int64  // for how long from then on the loop looks again before it parks, ns
 	vain      misses // of spinning for mail
 	skips     int    // how often it parks at once before it spins for mail again
 	slow      misses // of assisting other workers
+	behind    int    // turns in a row that began with a backlog
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
 	timely    bool // the clock was just read
+	follows   bool // nothing was done since the last turn
+	woken     bool // somebody has woken it, and no turn has passed
 	spinsLong bool // it is one of the system's longSpinners
 
 	queued    stat.Histogram // how long ready houses waited for their visit
 	published uint64         // turns at the last publish
 	turns     uint64
+	lent      uint64 // times that a guest borrowed turns
 
 	leaving atomic.Bool // written by the system: leave when all is done
 	left    bool        // the loop has ended for good
@@ -55,8 +66,12 @@ func newWorker(s *System, index int) *Worker {
 	w := &Worker{system: s, gone: make(chan struct{})}
 	w.hot.Index = index
 	w.hot.Budget = s.config.Budget
+	w.hot.TurnTime = int64(max(0, s.config.TurnTime))
+	w.hot.SlowStep = int64(max(0, s.config.SlowStep))
 	w.hot.Assists = !s.config.LockThreads
 	w.hot.AskTimeout = int64(s.config.AskTimeout)
+	w.hot.Supervise = s.config.Supervise
+	w.hot.MailboxMax = max(0, s.config.MailboxMax)
 	w.hot.Driver = (*driver)(w)
 	w.hot.Guests = &s.guests
 	w.hot.Now = s.config.Clock()
@@ -67,11 +82,15 @@ func newWorker(s *System, index int) *Worker {
 	}
 	w.wheel.Init(w.hot.Now)
 	w.trimAt = w.hot.Now + pool.TrimEvery
+	w.publishAt = w.hot.Now + publishAfter
 	return w
 }
 
-// Settle makes the worker the first owner of a new house: core.Spawn(w, …).
-func (w *Worker) Settle(h *stack.House) { w.system.settle(h, w) }
+// Settle makes the worker the owner of a new house, for ever: core.Spawn(w, …).
+func (w *Worker) Settle(h *stack.House, make stack.Factory) *stack.House {
+	h.Stay()
+	return w.system.settle(h, make, w)
+}
 
 // Index returns the worker's number in its system, from 0.
 func (w *Worker) Index() int { return w.hot.Index }
@@ -84,13 +103,16 @@ func (w *Worker) Turn() (busy bool) {
 	if w.system.config.Manual { // no loop has entered
 		w.hot.Enter()
 		defer w.hot.Exit()
+		w.endHelp()
 	}
 	hot := &w.hot
 	if !w.timely {
 		hot.Now = w.system.config.Clock()
 	}
+	hot.BeginTurn(hot.Now, w.follows)
 	w.timely, w.began = false, hot.Now
 	w.turns++
+	w.share()
 	hot.TakeRungs()
 	w.endLongSpin()
 	done := hot.Run(turnMax)
@@ -106,7 +128,17 @@ func (w *Worker) Turn() (busy bool) {
 	}
 	w.endTurn()
 	hot.Hurry() // the one to which deferred work has sent
-	return done > 0 || !hot.Idle()
+	busy = done > 0 || !hot.Idle()
+	if w.system.config.Manual { // who knows when it is called again
+		hot.Now = w.system.config.Clock()
+		hot.Look()
+		if !busy { // a loop says so when it parks
+			w.offerHelp()
+		}
+	} else {
+		w.follows = true
+	}
+	return busy
 }
 
 // assistsMax is how often a turn assists: what it gets back may send again.
@@ -132,11 +164,15 @@ func (w *Worker) assist() (done int) {
 	hot.Hurry()
 	hot.Heard = heard // what came back says nothing of what others will send
 	hot.Now = w.system.config.Clock()
+	hot.Look()
 	if slow := hot.Now-w.began >= slowTurn; slow || n > 0 {
 		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
 	}
 	return done
 }
+
+// lentTimed is of how many borrowed asks one is timed: a reading of the clock takes as long as half of one.
+const lentTimed = 16
 
 const (
 	// lentMax is how many turns a guest runs at most: its own call has been handled
@@ -154,14 +190,14 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	hot.Count.Add(stack.CountLent, 1)
 	hot.Lent(c)
 	defer hot.Lent(nil)
-	hot.Now = max(hot.Now, now)
+	hot.BeginTurn(max(hot.Now, now), false)
 	turns, messages := lentMax, turnMax
 	if c == nil {
 		turns, messages = 1, assistMax
 	}
 	for i := range turns {
 		if i > 0 {
-			hot.Now = w.system.config.Clock()
+			hot.BeginTurn(w.system.config.Clock(), true)
 		}
 		w.turns++
 		hot.TakeRungs()
@@ -172,11 +208,25 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 			break
 		}
 	}
+	if c != nil {
+		w.lookLent()
+	}
 	if !hot.Idle() {
 		return true
 	}
+	w.offerHelp() // what was given since it parked is done
 	at, armed := w.wheel.Next()
 	return armed && at < w.wakeAt
+}
+
+// lookLent reads the clock behind a guest's ask, if that is timed: in its last turn nobody else does. It is
+// if one was slow a moment ago.
+func (w *Worker) lookLent() {
+	timed := w.lent%lentTimed == 0
+	if w.lent++; timed && w.hot.SlowStep > 0 || w.hot.Timed() {
+		w.hot.Driver.Clock()
+		w.hot.Look()
+	}
 }
 
 // fire queues the promises whose time has come.
@@ -213,7 +263,7 @@ func (w *Worker) endTurn() {
 	if hot.Now >= w.trimAt {
 		w.trim()
 	}
-	if w.turns-w.published >= publishEvery {
+	if w.turns-w.published >= publishEvery || hot.Now >= w.publishAt {
 		w.publish()
 	}
 }
@@ -222,6 +272,7 @@ func (w *Worker) trim() {
 	w.hot.Count.Add(stack.CountTrimmed, uint64(w.hot.Shard.Trim(w.hot.Now)))
 	if w.hot.Index == 0 {
 		w.system.guests.Pools.Trim(w.hot.Now)
+		w.system.trimOffloads()
 	}
 	w.trimAt = w.hot.Now + pool.TrimEvery
 }
@@ -254,15 +305,25 @@ func (d *driver) Arm(n *future.Node) { d.wheel.Arm(n, n.When) }
 
 func (d *driver) Disarm(n *future.Node) { d.wheel.Cancel(n) }
 
-func (d *driver) Settle(h *stack.House, beside *stack.Worker) {
-	d.system.settle(h, d.system.workers[beside.Index])
+func (d *driver) Settle(h *stack.House, make stack.Factory, beside *stack.Worker) *stack.House {
+	return d.system.settle(h, make, d.system.workers[beside.Index])
 }
 
-func (d *driver) Offload(job *stack.Stack) bool { return d.system.offload.submit(job) }
+func (d *driver) Factory(h *stack.House) stack.Factory { return d.system.factory(h) }
+
+func (d *driver) Shutdown() { d.system.BeginShutdown() }
+
+func (d *driver) Offloads() stack.OffloadPool { return d.system.offload }
 
 func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
-	d.failed.report(d.system.config.Logger, d.hot.Now, err)
+	reportFailure(&d.failed, d.system.config.Logger, d.hot.Now, err)
 }
+
+func (d *driver) Lost(h *stack.House, s *stack.Stack, why stack.Reason) {
+	(*Worker)(d).reportLost(h, s, why)
+}
+
+func (d *driver) Slow(n uint64, ns int64) { (*Worker)(d).reportSlow(n, ns) }
 
 func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
 

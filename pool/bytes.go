@@ -17,7 +17,11 @@ const (
 	SlabMax = 64 << 10
 )
 
-// slab is a counted block of bytes.
+// slab is a counted block of bytes. It is
+//
+//	held   by as many as refs says. Who holds it may Retain: the count goes up; and Release: it
+//	       goes down, but the last holder, who is alone, leaves it at one and sends the slab home
+//	home   an object that is free or on its way there, see shard.go: nobody may Retain or Release
 type slab struct {
 	Object
 	refs atomic.Int32 // holders; who drops it to 0 sends the slab home
@@ -147,6 +151,7 @@ func (b Bytes) Retain() Bytes {
 	if b.slab == nil {
 		return b
 	}
+	invariant.Point("bytes.retain")
 	// A lone holder's Release leaves the count at one, hence the look at gen.
 	if b.slab.gen&1 == 0 || b.slab.refs.Add(1) <= 1 {
 		panic("pool: retain of released bytes")
@@ -162,8 +167,10 @@ func (b Bytes) Release() {
 	if b.slab.gen&1 == 0 {
 		panic("pool: bytes released twice")
 	}
+	invariant.Point("bytes.look")
 	// A holder that is alone needs no read-modify-write: nobody else may Retain.
 	if b.slab.refs.Load() != 1 {
+		invariant.Point("bytes.drop")
 		if n := b.slab.refs.Add(-1); n > 0 {
 			return
 		} else if n < 0 {

@@ -3,6 +3,7 @@ package pool
 import (
 	"sync"
 
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/self"
 )
 
@@ -26,14 +27,16 @@ type stripe struct {
 // Stripe returns the number of the shard that the calling goroutine keeps to.
 //
 //alloc:none
-func Stripe() int { return int(uint64(self.ID()) * 0x9e3779b97f4a7c15 >> (64 - stripeBits)) }
+func Stripe() int {
+	return int(uint64(invariant.Self(self.ID())) * 0x9e3779b97f4a7c15 >> (64 - stripeBits))
+}
 
 func (g *Guests) mine() *stripe { return &g.stripes[Stripe()] }
 
 // Take is Shard.Take; any goroutine may call it.
 func (g *Guests) Take(k *Kind) *Object {
 	s := g.mine()
-	s.mu.Lock()
+	invariant.Lock(&s.mu)
 	defer s.mu.Unlock() // also when a check panics: the goroutine is the user's and may recover
 	return s.shard.Take(k)
 }
@@ -41,7 +44,7 @@ func (g *Guests) Take(k *Kind) *Object {
 // Put is Shard.Put; any goroutine may call it.
 func (g *Guests) Put(o *Object) {
 	s := g.mine()
-	s.mu.Lock()
+	invariant.Lock(&s.mu)
 	defer s.mu.Unlock()
 	s.shard.Put(o)
 	s.shard.Flush() // nobody ends a turn here
@@ -50,7 +53,7 @@ func (g *Guests) Put(o *Object) {
 // TakeTwo is two Takes behind one lock.
 func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 	s := g.mine()
-	s.mu.Lock()
+	invariant.Lock(&s.mu)
 	defer s.mu.Unlock()
 	return s.shard.Take(a), s.shard.Take(b)
 }
@@ -58,7 +61,7 @@ func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 // PutTwo is two Puts behind one lock.
 func (g *Guests) PutTwo(x, y *Object) {
 	s := g.mine()
-	s.mu.Lock()
+	invariant.Lock(&s.mu)
 	defer s.mu.Unlock()
 	s.shard.Put(x)
 	s.shard.Put(y)
@@ -68,7 +71,7 @@ func (g *Guests) PutTwo(x, y *Object) {
 // Bytes is Shard.Bytes; any goroutine may call it.
 func (g *Guests) Bytes(n int) Bytes {
 	s := g.mine()
-	s.mu.Lock()
+	invariant.Lock(&s.mu)
 	defer s.mu.Unlock()
 	return s.shard.Bytes(n)
 }
@@ -107,7 +110,7 @@ func (g *Guests) Usage() []Usage {
 func (g *Guests) each(f func(*Shard)) {
 	for i := range g.stripes {
 		s := &g.stripes[i]
-		s.mu.Lock()
+		invariant.Lock(&s.mu)
 		f(&s.shard)
 		s.mu.Unlock()
 	}

@@ -6,6 +6,16 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
+// Where an object is:
+//
+//	free      on the list of its kind, in the shard where it is at home
+//	taken     its holder's: Take, Put
+//	outgoing  put by another worker: on a chain of that one's shard, until its Flush
+//	incoming  on the chain in of its home, pushed there by Flush, Send or the last Release of
+//	          bytes (receive), until the owner, who has no free one left, swaps that out (collect)
+//
+// So objects cross in one word, and only one goroutine, the home's owner, touches its lists.
+
 // Shard is the pools of one worker. Only that worker may call its methods;
 // others reach it through the incoming chain that Flush, Send and Bytes.Release
 // push. The zero Shard is ready; once used it must not be copied.
@@ -210,6 +220,7 @@ func (s *Shard) receive(head, tail *Object) {
 		invariant.Point("pool.receive")
 		old := s.in.Load()
 		tail.next = old
+		invariant.Point("pool.received")
 		if s.in.CompareAndSwap(old, head) {
 			return
 		}
@@ -218,6 +229,7 @@ func (s *Shard) receive(head, tail *Object) {
 
 // collect sorts what came home into the free lists.
 func (s *Shard) collect() {
+	invariant.Point("pool.look")
 	if s.in.Load() == nil {
 		return
 	}

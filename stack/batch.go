@@ -1,6 +1,11 @@
 package stack
 
-import "unsafe"
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
 
 // BatchMax is how many messages a batch takes unless its handler says otherwise.
 const BatchMax = 64
@@ -128,14 +133,15 @@ func NewBatchNotice[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) 
 	if holds[Msg]() {
 		release = func(s *NoticeStack[Msg]) { letGo(&s.Msg) }
 	}
-	member := &Handler{class: classNotice, first: erase(first)}
+	member := &Handler{class: classNotice, counts: 1, first: erase(first), actor: reflect.TypeFor[A]()}
+	describeMessages[Msg](member)
 	member.kind = newKind(member, release)
 	return member.batched(newHandler[A, S](classBatch, first, nil), max)
 }
 
 // NewBatchAsk makes the handler of batches of at most max asks (0: BatchMax).
 func NewBatchAsk[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, max int) *Handler {
-	member := &Handler{class: classAsk, first: erase(first)}
+	member := &Handler{class: classAsk, counts: 1, first: erase(first)}
 	member.kind = newKind(member, releaseAsk[AskStack[Req, Rep], Req, Rep, *AskStack[Req, Rep]]())
 	return member.batched(newHandler[A, S](classBatch, first, nil), max)
 }
@@ -170,7 +176,9 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 			break
 		}
 		h.calls.pop()
+		h.unshown--
 		w.handled++
+		invariant.Point("batch.member")
 		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
 			w.doubtMember(h, m)
 			continue
@@ -189,9 +197,7 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 // answer gets the batch's error.
 func (w *Worker) endBatch(h *House, s *Stack) {
 	b := batchOf(s)
-	if s.err != nil && b.members.first.by.class == classNotice {
-		w.noticeFailed(h, s)
-	}
+	err, failed := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
 	for m := b.members.first; m != nil; {
 		next := m.next // read first: whoever gets m overwrites it
 		m.next = nil
@@ -206,4 +212,7 @@ func (w *Worker) endBatch(h *House, s *Stack) {
 	}
 	b.members = members{}
 	w.Shard.Put(&s.Object)
+	if failed {
+		w.supervise(h, err)
+	}
 }

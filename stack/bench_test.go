@@ -16,16 +16,23 @@ type idleDriver struct {
 	now    func() int64
 }
 
-func (d *idleDriver) Wake()                                { d.mu.Lock(); d.woken++; d.mu.Unlock() }
-func (d *idleDriver) Clock() int64                         { return d.now() }
-func (d *idleDriver) Arm(n *future.Node)                   { n.Slot = 1 }
-func (d *idleDriver) Disarm(n *future.Node)                { n.Slot = 0 }
-func (d *idleDriver) Settle(h *House, w *Worker)           { h.Adopt(w, 1) }
-func (d *idleDriver) Offload(*Stack) bool                  { return false }
+func (d *idleDriver) Wake()                 { d.mu.Lock(); d.woken++; d.mu.Unlock() }
+func (d *idleDriver) Clock() int64          { return d.now() }
+func (d *idleDriver) Arm(n *future.Node)    { n.Slot = 1 }
+func (d *idleDriver) Disarm(n *future.Node) { n.Slot = 0 }
+func (d *idleDriver) Settle(h *House, _ Factory, w *Worker) *House {
+	h.Adopt(w, 1)
+	return nil
+}
+func (d *idleDriver) Factory(*House) Factory               { return nil }
+func (d *idleDriver) Offloads() OffloadPool                { return nil }
+func (d *idleDriver) Shutdown()                            {}
 func (d *idleDriver) Lend(*Call, int64) bool               { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
+func (d *idleDriver) Lost(*House, *Stack, Reason)          {}
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}
+func (d *idleDriver) Slow(uint64, int64)                   {}
 
 func newTestWorker() (*Worker, *idleDriver) {
 	began := time.Now()
@@ -79,9 +86,9 @@ var askerRun = NewNotice((*asker).run)
 
 func BenchmarkAskLocal(b *testing.B) {
 	w, _ := newTestWorker()
-	e := NewHouse(func() *echo { return &echo{} })
+	e, _ := NewHouse(func() *echo { return &echo{} })
 	e.Adopt(w, 1)
-	a := NewHouse(func() *asker { return &asker{echo: e} })
+	a, _ := NewHouse(func() *asker { return &asker{echo: e} })
 	a.Adopt(w, 2)
 	s := w.Guests.Begin(a, askerRun)
 	*Message[int](s) = b.N
@@ -118,9 +125,9 @@ var sourceRun = NewNotice((*source).run)
 
 func BenchmarkNoticeLocal(b *testing.B) {
 	w, _ := newTestWorker()
-	e := NewHouse(func() *sink { return &sink{} })
+	e, _ := NewHouse(func() *sink { return &sink{} })
 	e.Adopt(w, 1)
-	a := NewHouse(func() *source { return &source{to: e} })
+	a, _ := NewHouse(func() *source { return &source{to: e} })
 	a.Adopt(w, 2)
 	b.ResetTimer()
 	for range b.N / 64 {

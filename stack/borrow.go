@@ -16,8 +16,7 @@ import (
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
 func (g *Guests) borrow(w *Worker, c *Call) bool {
-	invariant.Point("borrow.take")
-	if w.state.Load() != stateParked || !w.state.CompareAndSwap(stateParked, stateBorrowed) {
+	if !w.take() {
 		return false
 	}
 	turner := turning.enter(self.ID())
@@ -28,14 +27,14 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 			g.desert(c)
 		}
 	}()
-	w.runBorrowed(c, c.asked.sent)
+	w.runBorrowed(c, nil, c.asked.sent)
 	returned = true
 	return true
 }
 
-// runBorrowed runs turns of w, which the caller has borrowed, and gives them back: also if
-// a step calls runtime.Goexit, which ends the borrower's goroutine.
-func (w *Worker) runBorrowed(c *Call, now int64) {
+// runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for the
+// worker by, and gives them back: also if a step calls runtime.Goexit, which ends the borrower's goroutine.
+func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) {
 	more, returned := true, false
 	defer func() {
 		if !returned {
@@ -45,23 +44,31 @@ func (w *Worker) runBorrowed(c *Call, now int64) {
 		}
 		w.giveBack(more)
 	}()
+	handled := w.handled
 	more = w.Driver.Lend(c, now)
+	if by != nil {
+		by.noteAssist(w, handled)
+	}
 	returned = true
 }
 
 // rouse is wake in w's own turn. One parked worker of the same system it leaves to what comes
 // of this turn: see Assist and Hurry.
 func (w *Worker) rouse(to *Worker) {
-	if w.roused == to || to.state.Load() != stateParked {
+	if w.roused == to {
+		return
+	}
+	invariant.Point("borrow.rouse")
+	if to.state.Load() != stateParked {
 		return
 	}
 	switch {
 	case w.roused != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
 		w.state.Load() != stateRun: // its own turn is borrowed
-		to.wake()
+		w.wakeUp(to)
 	case w.WakesLeft > 0:
 		w.WakesLeft--
-		to.wake()
+		w.wakeUp(to)
 	default:
 		w.roused = to
 	}
@@ -75,17 +82,32 @@ func (w *Worker) Rouses() bool { return w.roused != nil }
 func (w *Worker) Assist() {
 	to := w.roused
 	w.roused = nil
-	invariant.Point("borrow.take")
-	if to.state.Load() == stateParked && to.state.CompareAndSwap(stateParked, stateBorrowed) {
-		to.runBorrowed(nil, w.Now)
+	if w.timed.on {
+		w.look() // to tell what was handled here
 	}
+	if to.take() {
+		to.runBorrowed(nil, w, w.Now)
+	}
+	if w.timed.on {
+		w.look() // from what was handled there
+	}
+}
+
+// take is the transition parked -> borrowed; false: it wasn't parked.
+func (w *Worker) take() bool {
+	invariant.Point("borrow.take")
+	if w.state.Load() != stateParked {
+		return false
+	}
+	invariant.Point("borrow.taken")
+	return w.state.CompareAndSwap(stateParked, stateBorrowed)
 }
 
 // Hurry wakes the worker that is still to be woken: this one has more to do.
 func (w *Worker) Hurry() {
 	if to := w.roused; to != nil {
 		w.roused = nil
-		to.wake()
+		w.wakeUp(to)
 	}
 }
 
@@ -101,6 +123,7 @@ func (w *Worker) giveBack(more bool) {
 		}
 		return
 	}
+	invariant.Point("borrow.run")
 	w.state.Store(stateRun)
 	w.Driver.Wake()
 }

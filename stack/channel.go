@@ -77,6 +77,7 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 		}
 	}
 	h := newHandler(classOwned, first, release)
+	h.counts = 0 // its connection's inflight is bounded
 	h.finish = func(s *Stack) {
 		c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 		c.complete = true
@@ -102,6 +103,15 @@ func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input 
 	c.input = input.Retain()
 	q.push(c)
 	w.Push(c.to, &c.Stack)
+}
+
+// Refuse queues a request, whose bytes are in input, behind those in flight with err as its result: no
+// handler starts.
+func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
+	c.input = input.Retain()
+	c.err, c.complete, c.used = err, true, true
+	c.state = ended
+	q.push(c)
 }
 
 // Discard frees a stack that was begun and not pushed.

@@ -35,11 +35,9 @@ type envelope struct {
 // opening is how far a house has come with the envelope that is first in its lane of
 // calls. It isn't in the envelope, whose lines the sender writes.
 type opening struct {
-	since uint16 // the low bits of Worker.handled when it began to rest
-	read  uint8  // how many messages have been handled, or are
-	seen  uint8  // how many the word counted at the last look
-	rests uint8  // visits without a look since all that was seen has been handled
-	whole bool   // nobody else adds to it, any more
+	read  uint8 // how many messages have been handled, or are
+	seen  uint8 // how many the word counted at the last look
+	rests uint8 // visits without a look since all that was seen has been handled; restMax: it is whole, nobody adds to it any more
 }
 
 const (
@@ -106,30 +104,32 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 // does for all of them, unless a step does something odd with it.
 func (w *Worker) open(h *House, e *envelope, n int) int {
 	o, mail, actor := &h.opening, e.by, h.self()
-	by, watched := mail.opens, w.Trace != nil
+	by, watched := mail.opens, w.Trace != nil || h.flags.has(flagNoted)
 	if h.Gone() {
 		return w.dropAll(h, e, n)
 	}
 	var s *Stack
 	var self unsafe.Pointer
-	for {
+	for before := w.handled; ; {
 		if o.read == o.seen {
-			if w.rests(h, e) {
+			if (o.rests > 0 || w.handled > before) && w.rests(h, e) {
 				n = 1
 				break
 			}
-			if !o.look(e) {
+			if !h.look(e) {
 				w.popEnvelope(h, e)
+				n++ // which the caller takes off: that was no message
 				break
 			}
 		}
 		if s == nil {
 			s = stackOf(w.Shard.Take(by.kind))
 			s.to, s.sent = h, e.sent
-			self, w.current = s.self(), s
+			self, w.current, w.by = s.self(), s, by
 		}
 		i := o.read
 		o.read = i + 1
+		h.unshown--
 		w.handled++
 		if mail.word { // mostly; without the call
 			*(*uint64)(s.message()) = *(*uint64)(letterAt(e, mail, int(i)))
@@ -137,7 +137,7 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 			mail.unpack(s, e, int(i))
 		}
 		if watched {
-			w.Trace(h, s)
+			w.see(h, s)
 		}
 		s.state, w.inStep = running, true
 		if y := by.first(actor, self); y.how != yieldEnd || s.odd() {
@@ -150,7 +150,8 @@ func (w *Worker) open(h *House, e *envelope, n int) int {
 			}
 			s.state = idle
 		}
-		if n == 1 || h.ahead || h.flags.has(flagUrged) {
+		invariant.Point("envelope.urged")
+		if n == 1 || h.ahead || h.flags.has(flagUrged|flagHeld) {
 			break
 		}
 		n--
@@ -178,7 +179,7 @@ func (w *Worker) putBlank(s *Stack) {
 func (w *Worker) dropAll(h *House, e *envelope, n int) int {
 	o := &h.opening
 	for ; n > 0; n-- {
-		if o.read == o.seen && !o.look(e) {
+		if o.read == o.seen && !h.look(e) {
 			w.popEnvelope(h, e)
 			return n
 		}
@@ -186,6 +187,7 @@ func (w *Worker) dropAll(h *House, e *envelope, n int) int {
 		s.to, s.sent = h, e.sent
 		e.by.unpack(s, e, int(o.read))
 		o.read++
+		h.unshown--
 		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, s)
@@ -202,41 +204,51 @@ func (w *Worker) popEnvelope(h *House, e *envelope) {
 	w.Shard.Put(&e.Object)
 }
 
-// look finds out how many messages there are now. If there are no more than at the last
-// look it closes the envelope, and reports false.
-func (o *opening) look(e *envelope) bool {
+// look finds out how many messages there are now in e, the first in the lane of calls. If there
+// are no more than at the last look it closes the envelope, and reports false.
+func (h *House) look(e *envelope) bool {
+	o := &h.opening
 	before := o.seen
 	if e.filled > 0 {
-		o.whole = true
+		o.rests = restMax
 		if o.seen = uint8(e.filled); o.seen == before {
 			e.word.Store(e.filled) // for clearing
 			e.filled = 0
 		}
 		return o.seen > before
 	}
+	invariant.Point("envelope.look")
 	word := e.word.Load()
-	if o.whole = word&envelopeClosed != 0; !o.whole && uint8(word) == before {
-		word, o.whole = uint32(e.close()), true
+	o.rests = 0
+	switch {
+	case word&envelopeClosed != 0:
+		o.rests = restMax
+	case uint8(word) == before:
+		n := e.close()
+		h.giveBack(e, n)
+		word, o.rests = uint32(n), restMax
 	}
-	o.seen, o.rests = uint8(word), 0
+	o.seen = uint8(word)
 	return o.seen > before
 }
 
 // restMax is how often a house is visited for nothing before the next look into its
 // envelope, if its worker has nothing else to do: some two microseconds. A worker that looked
 // after each message would take the lines of the envelope from a sender that is about
-// to write the next one, and close it for want of a message.
+// to write the next one, and close it for want of a message. A visit that begins with it looks,
+// unless it was left alone before: others have been visited meanwhile.
 const restMax = 12
 
 // rests reports whether to leave e alone in this visit.
 func (w *Worker) rests(h *House, e *envelope) bool {
 	o := &h.opening
-	if o.read == 0 || o.whole || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
+	invariant.Point("envelope.rests")
+	if o.read == 0 || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
 		return false
 	}
 	if o.rests == 0 {
-		o.since = uint16(w.handled)
-	} else if o.since != uint16(w.handled) {
+		h.since = uint16(w.handled)
+	} else if h.since != uint16(w.handled) {
 		return false // there was something else to do meanwhile
 	}
 	o.rests++
@@ -261,6 +273,9 @@ func (l *letters) forget(h *House) {
 	}
 }
 
+// leave has the next notice to h, which was the last, begin another envelope.
+func (l *letters) leave(h *House) { l[h.serial%uint64(len(l))].e = nil }
+
 // follows reports whether a notice of by follows others to h, and returns the envelope in
 // which it has a place, and that place; nil if there is none. A notice that follows none
 // goes in a stack of its own: most houses get no more of a sender at a time.
@@ -273,6 +288,7 @@ func (l *letters) follows(h *House, by *Handler) (e *envelope, i int, yes bool) 
 	if p.e == nil {
 		return nil, 0, true
 	}
+	invariant.Point("envelope.follow")
 	if i = int(p.e.word.Load()); i >= by.mail.max { // it is full, or closed
 		return nil, 0, true
 	}
@@ -289,6 +305,7 @@ func (l *letters) start(h *House, e *envelope) {
 	}
 	l[h.serial%uint64(len(l))].e = e
 	e.to = h
+	invariant.Point("envelope.start")
 	e.word.Store(1)
 }
 
@@ -315,19 +332,28 @@ func letter[Msg any](e *envelope, i int) *Msg {
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
-// Tell is Begin and Push of a notice, if h belongs to w; otherwise it returns nil, and
-// TellElsewhere does it. It returns the place of the message, of the handler's type, into which
+// Tell is Begin and Push of a notice, if h belongs to w and its mailbox has room; otherwise it
+// returns nil, and TellElsewhere does it. It returns the place of the message, of the handler's type, into which
 // the caller writes before it calls anything else. From the third on, notices by one handler in
 // a lane share an envelope: that is less to touch than a stack each.
 //
 //alloc:none
 func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
+	invariant.Point("worker.owner")
 	if h.owner.Load() != w {
 		return nil
 	}
+	if h.queued == queuedGift {
+		w.sendAhead(h)
+	}
+	invariant.Point("worker.tell")
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
+	if h.waits() >= int(h.limit) && !w.room(h) {
+		return nil
+	}
+	h.unshown++
 	q := &h.calls
 	if q.head != nil {
 		if last := q.tail; last.by == by.mail {
@@ -357,49 +383,73 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 
 // tellBehind is Tell into a new envelope.
 func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
+	if h.flags.has(flagSingles) {
+		s := w.Begin(by)
+		s.to = h
+		h.calls.push(s)
+		return s.message()
+	}
 	e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
 	e.to, e.filled = h, 1
 	h.calls.push(&e.Stack)
 	return letterAt(e, by.mail, 0)
 }
 
-// Tell sends a notice.
-func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
+// Tell sends a notice. The error is ErrMailboxFull.
+func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
 	if by.mail == nil {
 		s := g.Begin(h, by)
 		*Message[Msg](s) = *msg
-		s.Post()
-		return
+		return s.Post()
 	}
 	t := &g.stripes[pool.Stripe()]
-	t.mu.Lock()
-	w := tellLocked(g, t, h, by, msg)
+	invariant.Lock(&t.mu)
+	w, full := tellLocked(g, t, h, by, msg)
 	t.mu.Unlock()
+	if full {
+		s := g.Begin(h, by)
+		*Message[Msg](s) = *msg
+		return s.refusePost()
+	}
 	if w != nil {
 		w.wake()
 	}
+	return nil
 }
 
-// tellLocked is Tell with the stripe locked. It returns a worker for the caller to wake.
-func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *Msg) *Worker {
+// tellLocked is Tell with the stripe locked. It returns a worker for the caller to wake, or that
+// the mailbox is full.
+func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *Msg) (wake *Worker, full bool) {
 	e, i, follows := t.letters.follows(h, by)
-	if !follows {
-		t.any.Store(true)
-		s := g.Begin(h, by)
-		*Message[Msg](s) = *msg
-		return s.post()
-	}
-	if e != nil {
-		at := letter[Msg](e, i)
-		*at = *msg
-		if e.add(i) {
-			return nil
+	if chunk := h.chunk(by.mail.max); follows && chunk > 0 {
+		reserved := false
+		if e != nil {
+			if i%chunk == 0 {
+				reserved = h.reserve(chunk)
+			}
+			if i%chunk != 0 || reserved {
+				at := letter[Msg](e, i)
+				*at = *msg
+				if e.add(i) {
+					return nil, false
+				}
+				var zero Msg
+				*at = zero
+			}
 		}
-		var zero Msg
-		*at = zero
+		if reserved || h.reserve(chunk) {
+			e = envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
+			t.letters.start(h, e)
+			*letter[Msg](e, 0) = *msg
+			return e.post(), false
+		}
+		t.letters.leave(h) // what comes next comes behind the stack
 	}
-	e = envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
-	t.letters.start(h, e)
-	*letter[Msg](e, 0) = *msg
-	return e.post()
+	if !h.reserve(1) {
+		return nil, true
+	}
+	t.any.Store(true)
+	s := g.Begin(h, by)
+	*Message[Msg](s) = *msg
+	return s.post(), false
 }

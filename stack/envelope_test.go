@@ -15,7 +15,6 @@ import (
 type reader struct{ got []string }
 
 type (
-	words   struct{ From, N int }
 	line    struct{ S string }
 	longTld struct {
 		NoticeStack[words]
@@ -50,16 +49,6 @@ var (
 	readLong  = NewNotice((*reader).long)
 	readAsk   = NewAsk((*reader).asked)
 )
-
-// writer's step does what its message says.
-type writer struct{}
-
-func (*writer) write(s *NoticeStack[func(w *Worker)]) Yield {
-	s.Msg(s.Worker())
-	return s.Return()
-}
-
-var writerWrite = NewNotice((*writer).write)
 
 // tellFrom tells h in one of the ways, from a step of w.
 func tellFrom(w *Worker, h *House, way, from, n int) {
@@ -343,6 +332,7 @@ func TestTellBehindMailWithoutARing(t *testing.T) {
 	for i := range 3 {
 		s := h.guests.Begin(to, readWords)
 		*Message[words](s) = words{1, i}
+		require.True(t, to.reserve(1))
 		to.push(s, s)
 	}
 	*Place[words](w.Tell(to, readWords)) = words{0, 0}

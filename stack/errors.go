@@ -10,6 +10,8 @@ import (
 var (
 	// ErrStopped: the callee, or its whole system, has stopped.
 	ErrStopped = errors.New("stackhouse: actor stopped")
+	// ErrRestarted: the callee failed and was made anew; what it had begun is lost.
+	ErrRestarted = errors.New("stackhouse: actor restarted")
 	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
 	ErrTimeout error = &ending{"stackhouse: deadline exceeded", context.DeadlineExceeded}
 	// ErrCancelled: the asker gave up before the callee ended. It is context.Canceled too.
@@ -18,13 +20,18 @@ var (
 	ErrPanic = errors.New("stackhouse: actor panicked")
 	// ErrOverloaded: a bounded resource of the runtime is used up.
 	ErrOverloaded = errors.New("stackhouse: overloaded")
+	// ErrMailboxFull: as many messages as the callee's mailbox takes wait in it.
+	ErrMailboxFull = errors.New("stackhouse: mailbox full")
+	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too: whoever knows how to
+	// come back later needn't know why.
+	ErrBreakerOpen error = &ending{"stackhouse: circuit breaker open", ErrOverloaded}
 	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")
 )
 
-// ending is an end of an ask that contexts know too.
+// ending is an end of an ask that is another error too: one of contexts, or a wider one.
 type ending struct {
 	text string
 	like error
@@ -32,7 +39,7 @@ type ending struct {
 
 func (e *ending) Error() string { return e.text }
 
-// Unwrap has errors.Is find the context's error.
+// Unwrap has errors.Is find the other error.
 func (e *ending) Unwrap() error { return e.like }
 
 // contextError returns the error of an ask whose context ended with err.

@@ -75,6 +75,14 @@ func (s *Stack) negate() {
 	}
 }
 
+// unexpected takes back the count of s, which h refuses, if it is counted.
+func (s *Stack) unexpected(h *House) {
+	if s.deadline < 0 {
+		h.annex.Load().gauge.Load().waiting.Add(-1)
+		s.deadline = max(0, -s.deadline) // which unlimited isn't
+	}
+}
+
 // Expected has c, a guest's ask, counted when it gets its deadline: when it is sent.
 func (s *Stack) Expected() { s.deadline = unlimited }
 
@@ -104,15 +112,28 @@ func (w *Worker) uncount(h *House, s *Stack) bool {
 	return true
 }
 
-// doubt begins a call that looked dead if it was only counted, and else drops it.
+// doubt begins a call that looked dead if it was only counted or is to be noted, and else drops it.
 //
 //go:noinline
 func (w *Worker) doubt(h *House, s *Stack) {
-	if w.uncount(h, s) {
+	switch {
+	case w.uncount(h, s):
 		w.begin(h, s)
-	} else {
+	case w.dead(h, s):
 		w.drop(h, s)
+	default:
+		w.noteBegun(h, s)
+		if s.by.batch != nil {
+			s = w.gather(h, s)
+			w.noteBatch(h, s)
+		}
+		w.enter(h, s, s.by.first)
 	}
+}
+
+// dead reports whether s, which h takes, doesn't begin.
+func (w *Worker) dead(h *House, s *Stack) bool {
+	return h.Gone() || s.cancelled.Load() || s.deadline != 0 && w.Now > s.deadline
 }
 
 // doubtMember is doubt for a call that would be a member of a batch: one that is
@@ -125,6 +146,7 @@ func (w *Worker) doubtMember(h *House, s *Stack) {
 		return
 	}
 	w.handled-- // it will be taken again
+	h.unshown++
 	h.calls.putBack(s)
 }
 

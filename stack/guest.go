@@ -11,12 +11,17 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// Guests is what goroutines that are not workers share: their pools.
+// Guests is what goroutines that are not workers share: their pools; and what all of a system knows.
 type Guests struct {
 	Pools      pool.Guests
-	AskTimeout int64        // default deadline of a guest's ask, ns
-	Clock      func() int64 // the system's clock, ns
-	Wakes      bool         // guests wake workers rather than borrowing their turns
+	AskTimeout int64          // default deadline of a guest's ask, ns
+	Clock      func() int64   // the system's clock, ns
+	Wakes      bool           // guests wake workers rather than borrowing their turns
+	Events     Events         // what the system tells of itself
+	Origin     Path           // what the paths of its actors begin with
+	Extensions map[string]any // never written to
+
+	_ [128]byte // guests' lines begin here
 
 	stripes [pool.GuestStripes]guestStripe
 }
@@ -27,6 +32,21 @@ type guestStripe struct {
 	letters letters
 	any     atomic.Bool // letters was written to: the caller knows of its own notices
 	_       [128]byte
+
+	full    atomic.Uint64 // messages that a full mailbox refused, or accepted to drop them
+	refused atomic.Uint64 // messages to stopped actors that had no room for them
+	_       [128]byte
+}
+
+// Dropped returns how many messages of guests got no further than a full mailbox, how many of the rest got no
+// further than that of a stopped actor.
+func (g *Guests) Dropped() (full, refused uint64) {
+	for i := range g.stripes {
+		t := &g.stripes[i]
+		full += t.full.Load()
+		refused += t.refused.Load()
+	}
+	return full, refused
 }
 
 // forget is called when a guest has sent something else than an envelope to h. Not before:
@@ -35,7 +55,7 @@ type guestStripe struct {
 func forget(h *House) {
 	g := h.Owner().Guests
 	if t := &g.stripes[pool.Stripe()]; t.any.Load() {
-		t.mu.Lock()
+		invariant.Lock(&t.mu)
 		t.letters.forget(h)
 		t.mu.Unlock()
 	}
@@ -89,11 +109,15 @@ func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	return s
 }
 
-// Post sends a notice.
-func (s *Stack) Post() {
+// Post sends a notice. The error is ErrMailboxFull.
+func (s *Stack) Post() error {
 	h := s.to
+	if !h.reserve(1) {
+		return s.refusePost()
+	}
 	s.send()
 	forget(h)
+	return nil
 }
 
 // Call takes a call and its stack for an ask of the calling goroutine. The caller
@@ -118,6 +142,8 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		err = contextError(err)
 	} else if OnWorker() {
 		err = ErrBlockingOnWorker
+	} else if s.lane == Calls && !s.to.reserve(1) {
+		err = g.refused(s.to)
 	}
 	if err != nil {
 		g.Done(c)
@@ -162,6 +188,7 @@ func (c *Call) block(ctx context.Context, limit int64) (err error) {
 		defer c.timer.Stop()
 		expired = c.timer.C
 	}
+	invariant.Await("guest.wait", patience{c, ctx}, patience.over)
 	select {
 	case <-c.signal:
 	case <-ctx.Done():
@@ -172,24 +199,53 @@ func (c *Call) block(ctx context.Context, limit int64) (err error) {
 	return err
 }
 
-// Send sends an ask without waiting. Once Ready, or after Finish, the caller reads the
-// reply from c's stack, or its Err, and calls Done.
-func (g *Guests) Send(c *Call) {
+// patience is what a guest that blocks waits for, but for the default deadline.
+type patience struct {
+	c   *Call
+	ctx context.Context
+}
+
+func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
+
+// refused returns why an ask gets no further than the mailbox of h.
+//
+//go:noinline
+func (g *Guests) refused(h *House) error {
+	t := &g.stripes[pool.Stripe()]
+	if h.Gone() {
+		t.refused.Add(1)
+		return ErrStopped
+	}
+	t.full.Add(1)
+	return ErrMailboxFull
+}
+
+// Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns at once if Ready, the caller
+// reads the reply from c's stack, or its Err, and calls Done.
+func (g *Guests) Send(c *Call) error {
 	s := c.asked
-	s.expires(later(s.sent, g.AskTimeout))
 	h := s.to
+	if !h.reserve(1) {
+		g.Done(c)
+		return g.refused(h)
+	}
+	s.expires(later(s.sent, g.AskTimeout))
 	s.send()
 	forget(h)
+	return nil
 }
 
 // Ready reports whether the answer of a call is there. Only its guest may ask.
-func (c *Call) Ready() bool { return c.word.Load() == callDone }
+func (c *Call) Ready() bool {
+	invariant.Point("guest.ready")
+	return c.word.Load() == callDone
+}
 
 // Finish waits for the answer of a call that was sent. A step must not: if the answer
 // isn't there it gets ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
 	if c.Ready() || !OnWorker() {
-		<-c.signal
+		c.take()
 		return nil
 	}
 	if g.giveUp(c) {
@@ -201,14 +257,27 @@ func (g *Guests) Finish(c *Call) error {
 // giveUp abandons a call that waits: true if the worker will free it. Otherwise the
 // answer came first, and its signal has been taken.
 func (g *Guests) giveUp(c *Call) bool {
+	invariant.Point("guest.cancel")
 	c.asked.cancelled.Store(true) // while the word says waiting or done the stack isn't recycled
 	invariant.Point("guest.gone")
 	if c.word.CompareAndSwap(callWaiting, callGone) {
 		return true
 	}
-	<-c.signal
+	c.take()
 	return false
 }
+
+// take waits for the signal.
+func (c *Call) take() {
+	invariant.Await("guest.take", c, (*Call).signalled)
+	<-c.signal
+}
+
+// signalled reports whether the signal is there.
+func (c *Call) signalled() bool { return len(c.signal) > 0 }
+
+// silent reports whether there is room for a signal: always, but for a bug.
+func (c *Call) silent() bool { return len(c.signal) == 0 }
 
 // Done frees a call and its stack.
 func (g *Guests) Done(c *Call) { g.Pools.PutTwo(&c.asked.Object, &c.Object) }
@@ -238,11 +307,14 @@ func (c *Call) complete(s *Stack) {
 func (c *Call) finish() bool {
 	for {
 		invariant.Point("guest.done")
-		switch old := c.word.Load(); {
-		case old == callGone:
+		old := c.word.Load()
+		if old == callGone {
 			return false
-		case c.word.CompareAndSwap(old, callDone):
+		}
+		invariant.Point("guest.answer")
+		if c.word.CompareAndSwap(old, callDone) {
 			if old == callWaiting {
+				invariant.Await("guest.signal", c, (*Call).silent)
 				c.signal <- struct{}{}
 			}
 			return true
@@ -259,7 +331,8 @@ func (c *Call) waits() bool {
 // WaitStop stops h and blocks until it has stopped or ctx ends.
 func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 	for {
-		c := g.Call(h, stopHandler)
+		c := g.Call(h, controlHandler)
+		Request[control, struct{}](c.asked).verb = verbStop
 		c.asked.lane = System
 		err := g.Wait(ctx, c)
 		switch {

@@ -14,7 +14,10 @@ type hand struct {
 	guests  Guests
 	workers []*Worker
 	drivers []*handDriver
+	houses  []*House
 	serial  uint64
+
+	factories map[*House]Factory
 }
 
 // handDriver keeps armed nodes in a slice instead of a wheel.
@@ -23,18 +26,29 @@ type handDriver struct {
 	armed  []*future.Node
 	failed []error
 	gone   int
+	lost   int
 }
 
+// resumes has actors go on that have failed.
+var resumes = &Strategy{Decide: func(error) Directive { return Resume }}
+
 func newHand(t *testing.T, workers int) *hand {
-	h := &hand{t: t, now: 1}
+	h := makeHand(workers)
+	h.t = t
+	t.Cleanup(h.balance)
+	return h
+}
+
+// makeHand is newHand for who looks at the end whether all is home.
+func makeHand(workers int) *hand {
+	h := &hand{now: 1}
 	h.guests.Clock = func() int64 { return h.now }
 	h.guests.AskTimeout = 5e9
 	for i := range workers {
 		d := &handDriver{hand: h}
-		w := &Worker{Index: i, Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &h.guests, Now: h.now}
+		w := &Worker{Index: i, Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &h.guests, Now: h.now, Supervise: resumes}
 		h.workers, h.drivers = append(h.workers, w), append(h.drivers, d)
 	}
-	t.Cleanup(h.balance)
 	return h
 }
 
@@ -48,17 +62,30 @@ func (d *handDriver) Disarm(n *future.Node) {
 	n.Slot = 0
 	d.armed = slices.DeleteFunc(d.armed, func(o *future.Node) bool { return o == n })
 }
-func (d *handDriver) Settle(h *House, w *Worker)         { d.serial++; h.Adopt(w, d.serial) }
-func (d *handDriver) Offload(*Stack) bool                { return false }
+func (d *handDriver) Settle(h *House, make Factory, w *Worker) *House {
+	d.serial++
+	h.Adopt(w, d.serial)
+	d.houses = append(d.houses, h)
+	if d.factories == nil {
+		d.factories = map[*House]Factory{}
+	}
+	d.factories[h] = make
+	return nil
+}
+func (d *handDriver) Factory(h *House) Factory           { return d.factories[h] }
+func (d *handDriver) Offloads() OffloadPool              { return nil }
+func (d *handDriver) Shutdown()                          {}
 func (d *handDriver) Lend(*Call, int64) bool             { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
+func (d *handDriver) Lost(*House, *Stack, Reason)        { d.lost++ }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}
+func (d *handDriver) Slow(uint64, int64)                 {}
 
 // settleOn gives a house to a worker.
 func settleOn[A any](h *hand, worker int, actor *A) *House {
-	house := NewHouse(func() *A { return actor })
-	h.drivers[worker].Settle(house, h.workers[worker])
+	house, make := NewHouse(func() *A { return actor })
+	h.drivers[worker].Settle(house, make, h.workers[worker])
 	return house
 }
 
@@ -89,7 +116,7 @@ func (h *hand) settle() {
 			h.turn(i)
 		}
 		for _, w := range h.workers {
-			busy = busy || !w.Idle() || (w.Pending() && w.rungs.Load() != closedRungs)
+			busy = busy || !w.Idle() || w.Pending() && w.gifts.Load() != closedRungs
 		}
 	}
 }
@@ -107,11 +134,33 @@ func tell[Msg any](h *hand, to *House, by *Handler, msg Msg) {
 	s.Post()
 }
 
+// letters returns how many dead letters there were.
+func (h *hand) letters() (n uint64) {
+	add := func(_ string, _ Reason, k uint64) { n += k }
+	for _, w := range h.workers {
+		w.Tally.Each(add)
+	}
+	h.guests.Events.Tally.Each(add)
+	return n
+}
+
 // balance is the end of every test: all is home.
 func (h *hand) balance() {
 	if h.t.Failed() {
 		return
 	}
+	if n := h.out(); n != 0 {
+		h.t.Errorf("%d pooled objects are still out", n)
+	}
+	for _, k := range h.houses {
+		if n := k.waits(); n != 0 {
+			h.t.Errorf("%d calls wait in actor %d, where none does", n, k.serial)
+		}
+	}
+}
+
+// out lets all come to rest, and returns how many pooled objects aren't home.
+func (h *hand) out() int {
 	h.settle()
 	n := h.guests.Pools.Outstanding()
 	for _, w := range h.workers {
@@ -120,7 +169,55 @@ func (h *hand) balance() {
 	for _, w := range h.workers {
 		n += w.Shard.Outstanding()
 	}
-	if n != 0 {
-		h.t.Errorf("%d pooled objects are still out", n)
+	return n
+}
+
+// words is a message that says who sent it, and its number among those of that sender.
+type words struct{ From, N int }
+
+// writer's step does what its message says.
+type writer struct{}
+
+func (*writer) write(s *NoticeStack[func(w *Worker)]) Yield {
+	s.Msg(s.Worker())
+	return s.Return()
+}
+
+var writerWrite = NewNotice((*writer).write)
+
+// inMail counts the messages that really wait in h.
+func (h *House) inMail() (n int) {
+	count := func(s *Stack) {
+		if s.by.unpack == nil {
+			n += int(s.by.counts)
+			return
+		}
+		e := envelopeOf(s)
+		if e.filled > 0 { // the word is that of another life
+			n += int(e.filled)
+		} else {
+			n += int(e.word.Load() &^ envelopeClosed)
+		}
+		if s == h.calls.head {
+			n -= int(h.opening.read)
+		}
 	}
+	for s := h.calls.head; s != nil; s = s.next {
+		count(s)
+	}
+	for s := h.inbox.Load(); s != nil; s = s.next {
+		if s.lane == Calls {
+			count(s)
+		}
+	}
+	if a := h.annex.Load(); a != nil && a.rules != nil && a.rules.sorter != nil {
+		n += a.rules.sorter.Len()
+	}
+	return n
+}
+
+// tallied returns what w has counted.
+func tallied(w *Worker, counter int) uint64 {
+	w.Count.Publish()
+	return w.Count.Load(counter)
 }

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"strings"
 	"unsafe"
@@ -17,12 +18,14 @@ const (
 	classAsk                 // sent home with its reply
 	classBatch               // its members are ended, then it is put
 	classOwned               // handed to finish: its maker decides
+	classHook                // the actor's life goes on
 )
 
 // Handler describes one way to handle a message: the first step and the type of
 // stack it runs in. Handlers are made once, mostly in package variables.
 type Handler struct {
 	class  class
+	counts int32 // in a mailbox: 1, or 0 for what has a bound of its own
 	first  step
 	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
 	kind   *pool.Kind
@@ -31,6 +34,7 @@ type Handler struct {
 	max    int                                 // batch: members at most; envelopes: messages at most
 	title  string                              // name of a handler without a first step
 	work   func(ctx context.Context, s *Stack) // a job: what the goroutine does
+	told   func(s *Stack) *told                // a job: who is told when its asker gives up
 	tick   step                                // owned stacks: the step after an answer; fans: the one after the answers
 	won    predicate                           // fans: asked after each answer; nil: all are waited for
 	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
@@ -41,7 +45,14 @@ type Handler struct {
 	unpack func(s *Stack, e *envelope, i int)  // envelopes: puts the i-th message into a stack
 	size   uintptr                             // envelopes: of a message, in bytes
 	word   bool                                // envelopes: a message is one machine word, and no pointer
+	around []Middleware                        // told of each call
 	twin   *Handler                            // lean: the same that isn't, for calls that a gauge counts
+
+	// What is said of notices that get lost.
+	actor   reflect.Type               // who would have handled them
+	message reflect.Type               // of notices
+	box     func(m unsafe.Pointer) any // of notices: a copy of a message; nil: it is released
+	letters bool                       // they tell of dead letters themselves
 }
 
 // Name returns the first step's name, as in "main.(*Cache).get".
@@ -76,7 +87,7 @@ func newHandler[A, S any, PS RunningOf[S]](c class, first func(*A, PS) Yield, re
 	if first == nil {
 		panic("stack: a handler needs a first step")
 	}
-	h := &Handler{class: c, first: erase(first), types: typeWord(first)}
+	h := &Handler{class: c, counts: 1, first: erase(first), types: typeWord(first), actor: reflect.TypeFor[A]()}
 	h.kind = newKind(h, release)
 	return h
 }
@@ -146,3 +157,6 @@ func letGo[T any](v *T) {
 		r.Release()
 	}
 }
+
+// Is reports whether h handles what by does: it is by, or the one whose calls a gauge can count.
+func (h *Handler) Is(by *Handler) bool { return h == by || h == by.twin }

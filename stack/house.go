@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/prefetch"
 )
 
@@ -27,17 +28,22 @@ type House struct {
 	actor    any                   // the user's struct: always a pointer
 	serial   uint64
 	flags    flags
-	Slot     uint32 // its place in the register of its system, which writes it under a lock
+	limit    uint16 // how many calls may wait, see mailbox.go; written before anybody knows the house
+	givenAt  moment // when it was given to its owner; 0: it was born there
 
 	// Written by the owner, for each message.
 	calls   queue   // asks and notices, in one lane so that a sender's order holds across both
 	system  circle  // system messages
-	next    *House  // ready queue
+	next    *House  // ready queue, or chain of gifts
 	prev    *House  // ready queue
 	readyAt int64   // the worker's clock when the house became ready, ns
+	unshown int32   // calls that came less those that were taken, which flags doesn't count yet
+	Slot    uint32  // its place in the register of its system, which writes it under a lock
+	since   uint16  // the low bits of Worker.handled when the first envelope began to rest
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued
+	urgents uint8 // between visits: how many replies in a row went ahead of the calls that wait
 }
 
 // annex is the part of a house that an actor needs who asks, sets timers or has hooks, or whose
@@ -53,13 +59,23 @@ type annex struct {
 	_ [7]byte
 
 	// Seldom written, and read by others too: a line of its own.
-	hooks Hooks // of its life cycle; nil: none
 	gauge atomic.Pointer[Gauge]
+	known atomic.Pointer[life] // nil: there is nothing to record, see life.go; written by the owner
+	rules *rules               // of its mailbox, if they aren't those of its worker
 
-	_ [40]byte
+	// Written by the owner while calls are held, see hold.go.
+	held queue   // calls
+	bars int32   // how many stacks have the barrier
+	why  reasons // Invariant: 0 unless flagHeld is set
+
+	_ [3]byte
+
+	quiet *quiet // non-nil: that a call begins matters, see quiet.go; written by the owner
+	stash *stash // non-nil: there may be calls in it, see stash.go; written by the owner
 }
 
-// flags are what others tell a house, or ask about it.
+// flags are what others tell a house, or ask about it, and behind them the number of its calls
+// that wait, see mailbox.go.
 type flags struct{ bits atomic.Uint32 }
 
 const (
@@ -70,6 +86,21 @@ const (
 	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call is answered
 	// with ErrStopped, notices become dead letters, answers go home.
 	flagStopped
+	// flagStays: the house isn't given to another worker, see handover.go.
+	flagStays
+	// flagMoving, which the owner sets: the house is being given to another worker.
+	flagMoving
+	// flagHeld, which the owner sets: no call begins, see hold.go.
+	flagHeld
+	// flagAlone: no call begins while a stack of the actor is suspended. Written before
+	// anybody else knows the house.
+	flagAlone
+	// flagSorted, for ever: calls aren't taken in the order of the lane, see mailbox.go.
+	flagSorted
+	// flagSingles, for ever: calls come by a stack each, so that each can be sorted or dropped.
+	flagSingles
+	// flagNoted, which the owner sets, for ever: it is noted that a call begins, see quiet.go.
+	flagNoted
 )
 
 // has reports whether flag is set.
@@ -87,29 +118,29 @@ const (
 	notQueued  queued = iota
 	queuedCold        // among the ready houses with calls only
 	queuedHot         // among those with replies or system messages, or it is being visited
+	queuedGift        // it was given to its owner, who hasn't taken it yet: see handover.go
 )
 
-// Hooks are the ends of an actor's life. They run in a turn of the owner.
-type Hooks interface {
-	// Started runs before the first message; an error stops the actor.
-	Started(h *House) error
-	// Stopped runs once, after every stack of the actor has ended.
-	Stopped(h *House) error
-}
+// Factory makes the structs of one actor, one for each of its lives: a func() *A without
+// its type.
+type Factory func() unsafe.Pointer
 
-// NewHouse returns a house for the actor that factory makes. It belongs to
-// nobody until a worker adopts it.
-func NewHouse[A any](factory func() *A) *House {
+// NewHouse returns a house for the actor that factory makes, and the factory for what
+// comes after a restart. The house belongs to nobody until a worker adopts it.
+func NewHouse[A any](factory func() *A) (*House, Factory) {
 	actor := factory()
 	if actor == nil {
 		panic("stack: the factory of an actor returned nil")
 	}
-	return &House{actor: actor}
+	return &House{actor: actor}, *(*Factory)(unsafe.Pointer(&factory))
 }
 
 // Adopt makes w the house's first owner. The caller is the only one who knows the house.
 func (h *House) Adopt(w *Worker, serial uint64) {
 	h.serial = serial
+	if h.limit == 0 {
+		h.limit = limitOf(w.MailboxMax)
+	}
 	h.owner.Store(w)
 }
 
@@ -138,19 +169,23 @@ func (h *House) self() unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1]
 }
 
-// Gone reports whether the actor has stopped. Any goroutine may ask.
-func (h *House) Gone() bool { return h.flags.has(flagStopped) }
+// setSelf puts another actor of the same type into the house.
+func (h *House) setSelf(actor unsafe.Pointer) {
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1] = actor
+}
 
-// Hang gives the house, which nobody knows yet, the hooks of its actor's life.
-func (h *House) Hang(hooks Hooks) { h.rooms().hooks = hooks }
+// Gone reports whether the actor has stopped, or is about to. Any goroutine may ask.
+func (h *House) Gone() bool { return h.flags.has(flagStopped) }
 
 // Describe returns the actor's type and number, as in "main.Cache#42". Only the
 // owner may call it.
-func (h *House) Describe() string {
-	if h.actor == nil {
-		return fmt.Sprintf("stopped#%d", h.serial)
+func (h *House) Describe() string { return describe(h.actor, h.serial) }
+
+func describe(actor any, serial uint64) string {
+	if actor == nil {
+		return fmt.Sprintf("stopped#%d", serial)
 	}
-	return fmt.Sprintf("%v#%d", reflect.TypeOf(h.actor).Elem(), h.serial)
+	return fmt.Sprintf("%v#%d", reflect.TypeOf(actor).Elem(), serial)
 }
 
 // wrapID steps over the id that means "no ask", and over ids that still wait,
@@ -166,7 +201,11 @@ func (a *annex) wrapID() {
 
 // hasMail reports whether a visit would find anything. Only the owner may ask.
 func (h *House) hasMail() bool {
-	return h.ahead || h.calls.head != nil || h.inbox.Load() != nil
+	if h.ahead || h.calls.head != nil {
+		return true
+	}
+	invariant.Point("house.mail")
+	return h.inbox.Load() != nil
 }
 
 // put appends s to its lane. Only the owner may call it.

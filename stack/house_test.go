@@ -54,23 +54,27 @@ func TestAnnexIsMadeOnce(t *testing.T) {
 func TestSystemMessagesInOrder(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &lateActor{})
-	l := &life{}
-	h.Hang(l)
+	var told []string
+	h.Give(Props{Hooks: &Hooks{
+		PreStart: NewHook("PreStart", func(_ *lateActor, s *HookStack) Yield {
+			told = append(told, "started")
+			return s.Return()
+		}),
+		PostStop: NewHook("PostStop", func(_ *lateActor, s *HookStack) Yield {
+			told = append(told, "stopped")
+			return s.Return()
+		}),
+	}})
 	c := w.Guests.Call(h, lateAsk)
 	w.Guests.Send(c)
 	h.Start(w.Guests)
 	h.Stop(w.Guests)
 	h.Stop(w.Guests)
 	w.run()
-	require.Equal(t, []string{"started", "stopped"}, l.told)
+	require.Equal(t, []string{"started", "stopped"}, told)
 	require.True(t, h.Gone())
 	<-c.signal
 	require.ErrorIs(t, c.Stack().Err(), ErrStopped)
 	w.Guests.Done(c)
 	require.Zero(t, w.Guests.Pools.Outstanding())
 }
-
-type life struct{ told []string }
-
-func (l *life) Started(*House) error { l.told = append(l.told, "started"); return nil }
-func (l *life) Stopped(*House) error { l.told = append(l.told, "stopped"); return nil }

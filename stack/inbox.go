@@ -41,8 +41,9 @@ import (
 //	          Otherwise, or if it is wanted, store run, wake
 //	add       to an envelope that its sender has pushed and rung for, and that is
 //	          open: see envelope.go. The drain that the ring promised finds it
-//	leave     swap the rungs to a closed mark. Who rings a closed chain holds the
-//	          bit and drains: answer the inbox, clear the bit, look again
+//	give      a ready house to another worker, and wake that: see handover.go
+//	leave     if there are no gifts, swap them to a closed mark, then the rungs. Who rings a
+//	          closed chain holds the bit and drains: answer the inbox, clear the bit, look again
 
 // The states of a worker.
 const (
@@ -72,6 +73,7 @@ func (s *Stack) post() *Worker {
 	}
 	h.push(s, s)
 	if lane == System {
+		invariant.Point("inbox.urge")
 		h.flags.set(flagUrged)
 	}
 	return h.ring()
@@ -88,6 +90,7 @@ func (h *House) push(newest, oldest *Stack) {
 		invariant.Point("inbox.push")
 		old := h.inbox.Load()
 		oldest.next = old
+		invariant.Point("inbox.pushed")
 		if h.inbox.CompareAndSwap(old, newest) {
 			return
 		}
@@ -98,7 +101,11 @@ func (h *House) push(newest, oldest *Stack) {
 // caller must wake it.
 func (h *House) ring() *Worker {
 	invariant.Point("inbox.ring")
-	if h.flags.has(flagRung) || !h.flags.set(flagRung) {
+	if h.flags.has(flagRung) {
+		return nil
+	}
+	invariant.Point("inbox.bit")
+	if !h.flags.set(flagRung) {
 		return nil
 	}
 	return h.pushRung()
@@ -107,6 +114,7 @@ func (h *House) ring() *Worker {
 // pushRung puts h, whose bit the caller holds, on its owner's chain. It returns the
 // owner, for the caller to wake.
 func (h *House) pushRung() *Worker {
+	invariant.Point("inbox.owner")
 	w := h.owner.Load()
 	for {
 		invariant.Point("inbox.rung")
@@ -116,24 +124,44 @@ func (h *House) pushRung() *Worker {
 			return nil
 		}
 		h.rungNext = old
+		invariant.Point("inbox.chained")
 		if w.rungs.CompareAndSwap(old, h) {
 			return w
 		}
 	}
 }
 
-// wake sees to it that w looks at its rungs and gifts.
-func (w *Worker) wake() {
+// wake sees to it that w looks at its rungs and gifts. It reports whether w was parked.
+func (w *Worker) wake() bool {
 	invariant.Point("inbox.wake")
-	if w.state.Load() == stateParked && w.state.CompareAndSwap(stateParked, stateRun) {
+	if w.state.Load() != stateParked {
+		return false
+	}
+	invariant.Point("inbox.woken")
+	if w.state.CompareAndSwap(stateParked, stateRun) {
 		w.Driver.Wake()
+		return true
+	}
+	return false
+}
+
+// wakeUp is wake of another worker in w's own turn, which counts it.
+func (w *Worker) wakeUp(to *Worker) {
+	if to.wake() {
+		w.Count.Add(CountWakes, 1)
 	}
 }
 
-// TakeRungs takes what other workers and guests sent. Only who runs w's turn calls it.
+// TakeRungs takes what other workers and guests sent, and the houses that were given to w.
+// Only who runs w's turn calls it.
 //
 //alloc:none
 func (w *Worker) TakeRungs() {
+	invariant.Point("gift.look")
+	if w.gifts.Load() != nil {
+		w.takeGifts()
+	}
+	invariant.Point("inbox.look")
 	h := w.rungs.Load()
 	if h == nil || h == closedRungs {
 		return
@@ -143,14 +171,16 @@ func (w *Worker) TakeRungs() {
 	w.Heard = true
 	for h = w.rungs.Swap(nil); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
+		invariant.Point("inbox.mine")
 		if h.owner.Load() == w {
+			invariant.Point("inbox.clear")
 			h.flags.clear(flagRung)
 			w.drain(h)
 			w.makeReady(h)
 		} else {
 			w.Count.Add(CountForwards, 1)
 			if to := h.pushRung(); to != nil {
-				to.wake()
+				w.wakeUp(to)
 			}
 		}
 		h = next
@@ -174,6 +204,9 @@ func (w *Worker) drain(h *House) {
 		h.put(oldest)
 		oldest = next
 	}
+	if h.waits() > int(h.limit) {
+		w.shed(h)
+	}
 }
 
 // Park declares w parked and reports whether to block. The caller has flushed its
@@ -183,6 +216,7 @@ func (w *Worker) Park() bool {
 	if w.roused != nil {
 		panic("stack: a worker parks, and has not woken another one")
 	}
+	invariant.Point("park.store")
 	w.state.Store(stateParked)
 	invariant.Point("park.look")
 	return !w.Pending()
@@ -197,10 +231,12 @@ func (w *Worker) Unpark() bool {
 		case stateRun, stateWanted:
 			return old == stateRun
 		case stateParked:
+			invariant.Point("park.run")
 			if w.state.CompareAndSwap(stateParked, stateRun) {
 				return true
 			}
 		case stateBorrowed:
+			invariant.Point("park.want")
 			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {
 				return false
 			}
@@ -208,31 +244,54 @@ func (w *Worker) Unpark() bool {
 	}
 }
 
+// Borrowed reports whether somebody else runs a turn of w. Any goroutine may ask.
+func (w *Worker) Borrowed() bool {
+	invariant.Point("inbox.borrowed")
+	state := w.state.Load()
+	return state == stateBorrowed || state == stateWanted
+}
+
 // Woken reports whether somebody has seen w parked and wakes it.
 func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
 
 // Leave closes w: its houses have stopped, its turns are over. What is sent to
-// them from now on is answered by the sender.
-func (w *Worker) Leave() {
+// them from now on is answered by the sender. It does nothing and reports false if w was given
+// a house meanwhile: then it takes another turn.
+func (w *Worker) Leave() bool {
+	invariant.Point("gift.close")
+	if !w.gifts.CompareAndSwap(nil, closedRungs) {
+		return false
+	}
+	invariant.Point("leave.close")
 	for h := w.rungs.Swap(closedRungs); h != nil; {
 		next := h.rungNext
 		h.drainClosed()
 		h = next
 	}
+	return true
 }
 
 // drainClosed answers the mail of a house whose worker left. The caller holds
 // the rung bit, and with it the house's inbox.
 func (h *House) drainClosed() {
 	for {
+		invariant.Point("closed.drain")
+		counted := 0
 		for s := h.inbox.Swap(nil); s != nil; {
 			next := s.next
+			counted += s.counted(h)
 			s.refuseOutside(ErrStopped)
 			s = next
 		}
+		h.count(-counted)
+		invariant.Point("closed.clear")
 		h.flags.clear(flagRung)
-		invariant.Point("inbox.closed")
-		if h.inbox.Load() == nil || !h.flags.set(flagRung) {
+		invariant.Point("closed.look")
+		if h.inbox.Load() == nil {
+			return
+		}
+		invariant.Point("closed.bit")
+		if !h.flags.set(flagRung) {
 			return
 		}
 	}
@@ -242,11 +301,15 @@ func (h *House) drainClosed() {
 func (s *Stack) refuseOutside(err error) {
 	switch {
 	case s.by.unpack != nil:
-		envelopeOf(s).close()
+		e := envelopeOf(s)
+		e.allLost(e.close(), LostStopped)
 		pool.Send(&s.Object)
 	case s.lane == Replies: // an answer to an actor that is gone
 		pool.Send(&s.Object)
 	case s.back == nil:
+		if s.by.class == classNotice {
+			s.lostOutside(LostStopped)
+		}
 		pool.Send(&s.Object)
 	case s.back.owner.Load() == nil:
 		s.err = err

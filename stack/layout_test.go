@@ -23,7 +23,7 @@ func (w *Worker) run() {
 }
 
 func adopt[A any](w *Worker, serial uint64, actor *A) *House {
-	h := NewHouse(func() *A { return actor })
+	h, _ := NewHouse(func() *A { return actor })
 	h.Adopt(w, serial)
 	return h
 }
@@ -110,7 +110,7 @@ func TestSizes(t *testing.T) {
 	require.Greater(t, unsafe.Sizeof(House{}), uintptr(112), "houses begin at cache lines")
 	require.EqualValues(t, 64, unsafe.Offsetof(House{}.calls)-unsafe.Sizeof(ghost{}), "others write the first line only, which a visit only reads")
 	require.EqualValues(t, 128, unsafe.Sizeof(annex{}))
-	require.EqualValues(t, 64, unsafe.Offsetof(annex{}.hooks), "others read the second line only, which a visit doesn't write")
+	require.EqualValues(t, 64, unsafe.Offsetof(annex{}.gauge), "others read the second line only, which a visit doesn't write")
 	require.LessOrEqual(t, unsafe.Sizeof(Stack{}), uintptr(152), "a notice with a word is at most 160 bytes")
 }
 
@@ -280,7 +280,7 @@ func TestStepNames(t *testing.T) {
 // TestHouseOfActor covers the actor as its steps take it.
 func TestHouseOfActor(t *testing.T) {
 	a := &lateActor{}
-	h := NewHouse(func() *lateActor { return a })
+	h, _ := NewHouse(func() *lateActor { return a })
 	require.Same(t, a, (*lateActor)(h.self()))
 	require.Panics(t, func() { NewHouse(func() *lateActor { return nil }) })
 }

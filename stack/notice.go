@@ -27,22 +27,41 @@ type NoticeOf[S, Msg any] interface {
 }
 
 // NewNotice makes the handler whose first step is first.
-func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield) *Handler {
+func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) *Handler {
 	var release func(PS)
 	if holds[Msg]() {
 		release = func(s PS) { letGo(&s.notice().Msg) }
 	}
-	h := newHandler(classNotice, first, release)
+	h := newHandler(classNotice, wrapped(first, around), release)
+	h.wrap(erase(first), around)
+	describeMessages[Msg](h)
 	var probe S
-	if release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
+	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
 		h.lean = true
 		h.twin = newHandler(classNotice, first, release)
+		describeMessages[Msg](h.twin)
 		if hasPointers(reflect.TypeFor[Msg]()) {
 			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}
 		h.mail = newMail[Msg](h)
 	}
 	return h
+}
+
+// describeMessages has h, of notices, know its messages.
+func describeMessages[Msg any](h *Handler) {
+	h.message, h.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
+	if !holds[Msg]() {
+		h.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
+	}
+}
+
+// open returns a copy of a notice's message; nil if it is released with its stack.
+func (h *Handler) open(message unsafe.Pointer) any {
+	if h.box == nil {
+		return nil
+	}
+	return h.box(message)
 }
 
 // hasPointers reports whether the collector looks into values of type t.

@@ -3,15 +3,32 @@ package stack
 import (
 	"context"
 	"runtime/debug"
+	"sync/atomic"
 	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// job is a blocking function at work on a goroutine of its own. The goroutine
-// owns this stack, and nothing of the asker's, from the hand-over to the send home.
+// job is a blocking function at work on a goroutine of its own. It is
+//
+//	asked    the asker's worker writes it
+//	queued   handed over to a pool, whose goroutine takes it: Work, and then GoHome; or gives
+//	         it up: Abort
+//	at work  the goroutine owns this stack, and nothing of the asker's, which may end meanwhile
+//	home     pushed into the inbox of the asker's house, once, by GoHome or Abort; or, the pool
+//	         refusing it, by the asker's worker: Refuse
+//
+// That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by
+// a call: OnGivenUp.
 type job[In, R any] struct {
 	AskStack[In, R]
-	fn func(context.Context, In) (R, error)
+	fn   func(context.Context, In) (R, error)
+	told told
 }
+
+// told holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
+// stores it, and whoever swaps it out calls it.
+type told struct{ atomic.Pointer[func()] }
 
 // NewJob makes the handler of jobs that take an In and give an R.
 func NewJob[In, R any]() *Handler {
@@ -21,39 +38,51 @@ func NewJob[In, R any]() *Handler {
 		j := (*job[In, R])(unsafe.Pointer(s))
 		j.rep, j.err = j.fn(ctx, j.Req)
 	}
+	h.told = func(s *Stack) *told { return &(*job[In, R])(unsafe.Pointer(s)).told }
 	return h
 }
 
-// Offload binds f to fn(in), done by a goroutine that may block. h is NewJob's
-// for In and R.
-func Offload[In, R any](s *Stack, f *Future[R], h *Handler, in In, fn func(context.Context, In) (R, error)) {
-	c := s.Bind(&f.promise, h, 0)
+// OffloadPool is goroutines that do jobs. It outlives the actors that know it, or refuses their
+// jobs. Any goroutine may call it.
+type OffloadPool interface {
+	// Submit takes a job, which goes home later, or says why not: then it is the caller's still.
+	Submit(job *Stack) error
+	// Limit returns how long askers wait at most, ns; 0: as long as for any other answer.
+	Limit() int64
+}
+
+// Offload binds f to fn(in), done by a goroutine of the pool to, which may block; nil: of the
+// system's own. h is NewJob's for In and R.
+func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, in In, fn func(context.Context, In) (R, error)) {
+	w := s.Worker()
+	if to == nil {
+		to = w.Driver.Offloads()
+	}
+	c := s.Bind(&f.promise, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn = in, fn
-	w := s.Worker()
 	c.to = s.to
 	w.sendOut() // as before a guest's answer: the job may speak
-	if !w.Driver.Offload(c) {
-		w.Refuse(c, ErrOverloaded)
+	if err := to.Submit(c); err != nil {
+		w.Refuse(c, err)
 	}
 }
 
-// Work does a job and sends it home. Any goroutine may call it, once for each job.
-func (s *Stack) Work(ctx context.Context, now int64) {
-	defer func() { // also if the function calls runtime.Goexit
-		s.lane = Replies
-		s.send()
-	}()
+// Due returns nil if somebody still waits for the job, otherwise the error to Abort it with.
+func (s *Stack) Due(now int64) error {
+	invariant.Point("offload.due")
 	if s.cancelled.Load() {
-		s.err = ErrCancelled
-	} else if s.deadline != 0 && now > s.deadline {
-		s.err = ErrTimeout
-	} else {
-		s.work(ctx)
+		return ErrCancelled
 	}
+	if s.deadline != 0 && now > s.deadline {
+		return ErrTimeout
+	}
+	return nil
 }
 
-func (s *Stack) work(ctx context.Context) {
+// Work does a job, once, on the goroutine that calls it. Err says how it ended, also behind
+// runtime.Goexit, which goes on.
+func (s *Stack) Work(ctx context.Context) {
 	done := false
 	defer func() {
 		if done {
@@ -66,12 +95,39 @@ func (s *Stack) work(ctx context.Context) {
 		s.err = &PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
 	}()
 	s.by.work(ctx, s)
+	if s.err != nil {
+		s.err = contextError(s.err)
+	}
 	done = true
+}
+
+// OnGivenUp has f called once if the asker of the job, which is at work, gives up: on its
+// worker, so f must not wait. It may still be called when the job has ended.
+func (s *Stack) OnGivenUp(f *func()) {
+	invariant.Point("offload.watch")
+	s.by.told(s).Store(f)
+	invariant.Point("offload.look")
+	if s.cancelled.Load() { // perhaps before f was there
+		s.tellGivenUp()
+	}
+}
+
+// tellGivenUp makes the call that OnGivenUp promised, if it did and nobody has.
+func (s *Stack) tellGivenUp() {
+	invariant.Point("offload.tell")
+	if f := s.by.told(s).Swap(nil); f != nil {
+		(*f)()
+	}
+}
+
+// GoHome sends a job home that has been done.
+func (s *Stack) GoHome() {
+	s.lane = Replies
+	s.send()
 }
 
 // Abort sends a job home that won't be done.
 func (s *Stack) Abort(err error) {
 	s.err = err
-	s.lane = Replies
-	s.send()
+	s.GoHome()
 }

@@ -1,5 +1,7 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/internal/invariant"
+
 // outbox is what a visit sends to one house of another worker, and has not sent yet: each
 // crossing costs both sides the lines of the inbox, so one crossing takes many messages.
 // They leave in the order in which they were sent:
@@ -19,6 +21,7 @@ type outbox struct {
 	newest  *Stack // chained by next to the oldest
 	oldest  *Stack
 	n       int      // stacks
+	calls   int      // what they count in the mailbox, which doesn't count them yet
 	by      *Handler // of newest, if that is a lone notice which an envelope may follow, or
 	letters int      // an envelope with room, and so many notices in it
 }
@@ -60,6 +63,7 @@ func (o *outbox) seal() {
 
 // sendFirst empties the outbox if nothing else is on its way to the same house.
 func (w *Worker) sendFirst() {
+	invariant.Point("outbox.first")
 	if w.out.n == 1 && !w.out.to.flags.has(flagRung) {
 		w.sendOut()
 	}
@@ -73,27 +77,46 @@ func (w *Worker) sendOut() {
 	}
 	o.seal()
 	to, newest, oldest := o.to, o.newest, o.oldest
+	to.count(o.calls)
 	*o = outbox{}
 	if at := to.post(newest, oldest); at != nil {
 		w.rouse(at)
 	}
 }
 
-// TellElsewhere is Begin and Push of a notice to a house of another worker.
-func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
+// sendCall is sendLater of a call, unless the mailbox of h is full.
+//
+//alloc:none
+func (w *Worker) sendCall(h *House, s *Stack) error {
+	if s.by.counts != 0 && w.crowded(h) {
+		return w.refuse(h, s)
+	}
+	w.enclose(h, s)
+	w.out.calls += int(s.by.counts)
+	w.sendFirst()
+	return nil
+}
+
+// TellElsewhere is Begin and Push of a notice that Tell didn't take: its house belongs to another
+// worker, or its mailbox is full. The error is ErrMailboxFull.
+func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 	o := &w.out
-	if o.by != by || o.to != h {
+	if o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) || h.owner.Load() == w {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
-		if by.mail == nil {
-			w.Push(h, s)
-			return
+		if by.mail == nil || h.owner.Load() == w {
+			return w.Push(h, s)
 		}
 		s.to = h
+		if w.crowded(h) {
+			return w.refuse(h, s)
+		}
 		w.enclose(h, s)
 		o.by = by
-		return
+		o.calls++
+		return nil
 	}
+	o.calls++
 	if o.letters == 0 {
 		e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
 		e.to = h
@@ -104,4 +127,5 @@ func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) {
 	if o.letters++; o.letters == by.mail.max {
 		w.sendOut()
 	}
+	return nil
 }

@@ -57,7 +57,9 @@ type Stack struct {
 	// Written by the callee's owner, from dequeue to the push home.
 	state state
 	mode  mode
-	used  bool // it asked, carries bytes or threw: more is to be cleared than its message
+	used  bool  // it asked, carries bytes or threw: more is to be cleared than its message
+	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
+	threw bool  // its own step ended it with err
 
 	// cancelled is stored by the asker's owner while its promise stands, and
 	// loaded by the callee's owner; see abandon.
@@ -102,6 +104,8 @@ func (s *Stack) fetch() {
 	prefetch.Write(unsafe.Add(unsafe.Pointer(s), line))
 	prefetch.Write(unsafe.Add(unsafe.Pointer(s), 2*line))
 }
+
+func hookOf(s *Stack) *HookStack { return (*HookStack)(unsafe.Pointer(s)) }
 
 func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
 
@@ -157,7 +161,7 @@ func (s *Stack) Throw(err error) Yield {
 		panic("stack: Throw of a nil error")
 	}
 	y := s.finish()
-	s.used, s.err = true, err
+	s.used, s.threw, s.err = true, true, err
 	return y
 }
 

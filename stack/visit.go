@@ -17,14 +17,19 @@ const (
 	replyStreak = 16
 )
 
-// Run visits ready houses until none is ready or about limit messages were
-// handled. It returns the number handled. Only who runs w's turn calls it.
+// Run visits ready houses until none is ready, about limit messages were handled, or the
+// turn's time is up. It returns the number handled. Only who runs w's turn calls it.
 func (w *Worker) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
 	w.rested, w.brief = nil, w.lent != nil
-	for w.handled < end && !w.Idle() && !(w.brief && w.done()) {
-		w.guarded(end)
+	w.setShare()
+	for w.handled < end && !w.overtime() && !w.Idle() && !(w.brief && w.done()) {
+		if w.handled >= w.pace.next {
+			w.look()
+			continue
+		}
+		w.guarded(min(end, w.pace.next))
 	}
 	w.Count.Add(CountVisits, w.visits-visits)
 	w.Count.Add(CountMessages, w.handled-handled)
@@ -75,26 +80,27 @@ func (w *Worker) pick() *House {
 	return h
 }
 
-// visit handles up to Budget messages of h, which is ready and unlinked.
+// visit handles up to share messages of h, which is ready and unlinked.
 func (w *Worker) visit(h *House) {
 	h.enter(w)
 	w.house = h
-	w.urgents = 0
+	w.urgents = int(h.urgents)
 	w.visits++
 	if w.visits&15 == 0 {
 		w.Driver.Queued(w.Now - h.waiting())
 	}
+	invariant.Point("visit.look")
 	if h.inbox.Load() != nil {
 		w.drain(h)
 	}
-	n := w.Budget
-	if w.lent != nil {
-		n = 1
-	}
-	for ; n > 0; n-- {
-		if h.flags.has(flagUrged) {
-			h.flags.clear(flagUrged)
-			w.drain(h)
+	for n := w.share; n > 0; n-- {
+		invariant.Point("visit.urged")
+		if h.flags.has(flagUrged | flagHeld | flagAlone | flagSorted) {
+			w.attend(h)
+			if h.flags.has(flagSorted) {
+				w.visitSorted(h, n)
+				break
+			}
 		}
 		if h.ahead && (w.urgents < replyStreak || h.calls.head == nil || h.system.last != nil) {
 			w.first(h)
@@ -110,6 +116,7 @@ func (w *Worker) visit(h *House) {
 			continue
 		}
 		h.calls.pop()
+		h.unshown -= s.by.counts
 		w.handled++
 		if w.Trace != nil {
 			w.Trace(h, s)
@@ -167,12 +174,26 @@ func (w *Worker) leave(h *House) {
 	if w.out.to != nil {
 		w.sendOut()
 	}
+	if w.seen != 0 {
+		if w.seen&flagNoted != 0 {
+			w.dated(h)
+		}
+		w.seen = 0
+		w.drained(h)
+	}
 	h.exit()
+	if h.unshown != 0 {
+		h.count(int(h.unshown))
+		h.unshown = 0
+	}
 	if h.ahead {
+		h.urgents = uint8(min(w.urgents, replyStreak))
 		h.readyAt = w.Now
 		w.hot.push(h)
 		return
 	}
+	h.urgents = 0
+	invariant.Point("visit.leave")
 	if h.calls.head == nil && h.inbox.Load() == nil {
 		h.queued = notQueued
 		return
@@ -184,7 +205,8 @@ func (w *Worker) leave(h *House) {
 
 // begin starts the handler of a call, or drops it.
 func (w *Worker) begin(h *House, s *Stack) {
-	if h.Gone() || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
+	invariant.Point("visit.begin")
+	if h.flags.has(flagStopped|flagNoted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.doubt(h, s)
 		return
 	}
@@ -192,7 +214,7 @@ func (w *Worker) begin(h *House, s *Stack) {
 		s = w.gather(h, s)
 	}
 	s.state = running
-	w.current, w.inStep = s, true // current stays until the next step
+	w.current, w.by, w.inStep = s, s.by, true // current stays until the next step
 	w.after(h, s, s.by.first(h.self(), s.self()))
 }
 
@@ -201,12 +223,11 @@ func (w *Worker) begin(h *House, s *Stack) {
 // stacks, no deadline ends them, and they have the shortest life of all.
 func (w *Worker) lean(h *House, s *Stack, n int) int {
 	for {
-		if h.Gone() {
-			w.drop(h, s)
+		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
 			return n
 		}
 		s.state = running
-		w.current, w.inStep = s, true
+		w.current, w.by, w.inStep = s, s.by, true
 		if y := s.by.first(h.self(), s.self()); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
 			return n
@@ -222,13 +243,15 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		if !w.Shard.PutHere(&s.Object) {
 			w.Shard.PutClear(&s.Object)
 		}
-		if n == 1 || h.ahead || h.flags.has(flagUrged) {
+		invariant.Point("lean.urged")
+		if n == 1 || h.ahead || h.flags.has(flagUrged|flagHeld) {
 			return n
 		}
 		if s = h.calls.head; s == nil || !s.by.lean {
 			return n
 		}
 		h.calls.pop()
+		h.unshown--
 		n--
 		w.handled++
 		if w.Trace != nil {
@@ -254,7 +277,7 @@ func (s *Stack) blank() {
 // enter goes on with a suspended stack.
 func (w *Worker) enter(h *House, s *Stack, f step) {
 	s.state = running
-	w.current, w.inStep = s, true
+	w.current, w.by, w.inStep = s, s.by, true
 	w.after(h, s, f(h.self(), s.self()))
 }
 
@@ -264,7 +287,7 @@ func (w *Worker) after(h *House, s *Stack, y Yield) {
 	if w.out.to != nil {
 		w.sendFirst()
 	}
-	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil {
+	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil && s.ends == 0 {
 		if s.by.class == classAsk && s.back != nil {
 			w.reply(s) // the most frequent end, without the detours of end
 			return
@@ -273,6 +296,9 @@ func (w *Worker) after(h *House, s *Stack, y Yield) {
 	if y.how == yieldWait && s.state == suspended {
 		if s.fresh == 0 {
 			w.suspend(s)
+		}
+		if w.seen&flagAlone != 0 {
+			s.isolate()
 		}
 		return
 	}
@@ -288,6 +314,8 @@ func (w *Worker) oddly(h *House, s *Stack, y Yield) {
 		if s.pending != 0 && s.fresh == 0 {
 			w.suspend(s)
 		}
+	case y.how == yieldStash && s.state == idle:
+		w.stash(h, s)
 	case y.how == yieldNone:
 		w.fail(h, s, "stack: a step returned the zero Yield")
 	default:
@@ -365,6 +393,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 	p.State = future.Done
 	s := stackOf(p.Owner)
 	s.pending--
+	invariant.Point("visit.answered")
 	if s.cancelled.Load() {
 		w.giveUp(h, s)
 		return
@@ -394,7 +423,12 @@ func (w *Worker) giveUp(h *House, s *Stack) {
 // recycled: only this worker recycles it, after its answer came.
 func abandon(p *future.Promise) {
 	if p.Call != nil {
-		stackOf(p.Call).cancelled.Store(true)
+		invariant.Point("visit.abandon")
+		c := stackOf(p.Call)
+		c.cancelled.Store(true)
+		if c.by.told != nil {
+			c.tellGivenUp()
+		}
 		p.Call = nil
 	}
 }
@@ -412,13 +446,6 @@ func (w *Worker) disarm(h *House, p *future.Promise) {
 // contain is deferred around visits: it ends the stack whose step panicked and
 // the visit. A panic of the runtime itself goes on.
 func (w *Worker) contain() {
-	if w.inHook { // it called runtime.Goexit: a panic doesn't come this far
-		w.inHook = false
-		w.current.state = ended
-		w.home(w.house, w.current)
-		w.leave(w.house)
-		return
-	}
 	if !w.inStep {
 		return // no panic, or none of user code: it passes
 	}
@@ -427,6 +454,12 @@ func (w *Worker) contain() {
 	if value == nil {
 		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
 	}
+	w.contained(value)
+}
+
+// contained ends the stack and the visit. The failure may have a hook run, which may panic in its turn.
+func (w *Worker) contained(value any) {
+	defer w.contain()
 	h := w.house
 	w.fail(h, w.current, value)
 	w.leave(h)
@@ -438,9 +471,12 @@ func (w *Worker) contain() {
 func (w *Worker) fail(h *House, s *Stack, value any) {
 	s.state = ended
 	s.err = &PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
-	w.Count.Add(CountFailures, 1)
-	w.Driver.Failed(h, s, s.err)
+	w.failed(h, s, s.err)
+	err, own := s.err, s.by.class == classHook || s.by.kind == nil // a hook, or a connection: no step of the actor
 	w.end(h, s)
+	if !own {
+		w.supervise(h, err)
+	}
 }
 
 // Failure is what a Throw in a notice tells the driver.

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
@@ -13,7 +14,7 @@ import (
 type Worker struct {
 	// Written by others; the protocol is in inbox.go.
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
-	gifts atomic.Pointer[House] // houses handed over, chained by next
+	gifts atomic.Pointer[House] // houses given to it, chained by next
 	state atomic.Uint32
 
 	_ [128]byte // others' lines end here
@@ -24,6 +25,8 @@ type Worker struct {
 	Shard   pool.Shard
 	Now     int64      // the clock as last read, ns since the process began
 	Count   stat.Group // by the constants below; the driver publishes it
+	Tally   Tally      // of dead letters
+	telling bool       // of a dead letter: what is dropped to make room for that is counted only
 	visits  uint64
 	handled uint64     // messages
 	hot     readyQueue // houses with replies or system messages
@@ -31,12 +34,14 @@ type Worker struct {
 	streak  int        // hot visits in a row while cold ones waited
 	house   *House     // being visited
 	current *Stack     // its running stack, or the last that ran
+	by      *Handler   // of current, which may be another one's by now
 	inStep  bool       // user code runs
-	inHook  bool       // a hook of an actor's life runs
+	seen    uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
 	brief   bool       // Run may be done before it has done much: see done
 	rested  *House     // in this Run, the first that left an envelope alone
 	lent    *Call      // a guest runs the turn, until this is answered; nil: no guest does
 	Heard   bool       // something came from another worker or a guest; the loop clears it
+	share   int        // messages a visit handles at most: see setShare
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn
@@ -49,11 +54,20 @@ type Worker struct {
 	Index      int
 	Assists    bool  // borrows turns of parked workers
 	Budget     int   // messages a visit
+	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
+	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
 	AskTimeout int64 // default deadline of an ask, ns
+	MailboxMax int   // calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
 	Driver     Driver
+	Supervise  *Strategy                // for actors at the top; nil: the default
 	Guests     *Guests                  // of the system
 	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
 	Net        any                      // the poller, for channels; opaque here because it stands on this floor
+
+	// Written by whoever runs the turn, a few times in it.
+	pace  pace  // of readings of the clock
+	timed timed // messages one by one, behind a slow one
+	past  assisted
 }
 
 // Driver is the loop around a worker, as far as houses need it. All but Wake and Settle
@@ -71,14 +85,23 @@ type Driver interface {
 	Arm(n *future.Node)
 	// Disarm takes an armed node out of the wheel.
 	Disarm(n *future.Node)
-	// Settle gives a new house an owner: beside, unless it is nil.
-	Settle(h *House, beside *Worker)
-	// Offload has the job done by a goroutine that may block; false: too many already.
-	Offload(job *Stack) bool
+	// Settle gives a new house an owner, beside. If its name is taken it returns who has it, and h
+	// stays unknown.
+	Settle(h *House, make Factory, beside *Worker) (taken *House)
+	// Factory returns what h was settled with.
+	Factory(h *House) Factory
+	// Offloads returns the pool of the jobs that name none.
+	Offloads() OffloadPool
+	// Shutdown begins the end of the system, and doesn't wait for it.
+	Shutdown()
 	// Failed tells of a panic or of a Throw in a notice.
 	Failed(h *House, s *Stack, err error)
+	// Lost tells of a dead letter, s, to h; nil: to nobody.
+	Lost(h *House, s *Stack, why Reason)
 	// Gone tells that h has stopped.
 	Gone(h *House)
+	// Slow tells that n messages took ns together, so long that a step was slow: see LastStep.
+	Slow(n uint64, ns int64)
 	// Queued tells how long the house just visited had been ready, ns; for one visit in 16.
 	Queued(ns int64)
 }
@@ -96,11 +119,18 @@ const (
 	CountRefused    // calls to a stopped actor
 	CountDeadLetter // notices that nobody handled
 	CountFailures   // panics, and Throws of notices
+	CountRestarts   // of actors
 	CountForwards   // rungs for a house that had moved
+	CountGiven      // houses given to other workers
 	CountParks
 	CountWoken   // parks that somebody ended; the others ended by a timer or the network
 	CountLent    // times that turns were borrowed
 	CountTrimmed // pooled objects left to the collector
+	CountSlow    // readings of the clock that found a slow step
+	CountWakes   // of other workers, which were parked; guests' aren't counted
+	CountVain    // times that it was woken and found nothing
+	CountSpins   // times that it looked again, instead of parking at once
+	CountFull    // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Full
 )
 
 // readyQueue is the ready houses of one class, linked both ways because a queued
@@ -176,22 +206,32 @@ func (w *Worker) promote(h *House) {
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
 func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
-// Push delivers a call that was begun on this worker to the house h.
+// Push delivers a call that was begun on this worker to the house h. If h has no room for it, it is
+// refused: an ask is answered so, and of a notice the error is ErrMailboxFull.
 //
 //alloc:none
-func (w *Worker) Push(h *House, s *Stack) {
+func (w *Worker) Push(h *House, s *Stack) error {
 	s.to = h
+	invariant.Point("worker.owner")
 	if h.owner.Load() != w {
-		w.sendLater(h, s)
-		return
+		return w.sendCall(h, s)
 	}
+	if h.queued == queuedGift {
+		w.sendAhead(h)
+	}
+	invariant.Point("worker.push")
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
+	if h.waits() >= int(h.limit) && s.by.counts != 0 && !w.room(h) {
+		return w.refuse(h, s)
+	}
+	h.unshown += s.by.counts
 	h.calls.push(s)
 	if h.queued == notQueued {
 		w.makeReady(h)
 	}
+	return nil
 }
 
 // Lent begins, or with nil ends, the turns of a guest that waits for c: Run stops when
@@ -204,6 +244,7 @@ func (w *Worker) reply(s *Stack) {
 	h := s.back
 	s.lane = Replies
 	w.Count.Add(CountAnswers, 1)
+	invariant.Point("worker.owner")
 	if owner := h.owner.Load(); owner != w {
 		if owner == nil {
 			w.sendOut() // the guest goes on now, and what it says comes behind what was said here
@@ -213,6 +254,7 @@ func (w *Worker) reply(s *Stack) {
 		}
 		return
 	}
+	invariant.Point("worker.reply")
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
@@ -241,7 +283,13 @@ func (w *Worker) overtaken(h *House) {
 func (w *Worker) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
 
 // Pending reports whether other workers sent something. Any goroutine may ask.
-func (w *Worker) Pending() bool { return w.rungs.Load() != nil || w.gifts.Load() != nil }
+func (w *Worker) Pending() bool { return w.rungs.Load() != nil || w.given() }
+
+// given reports whether others gave w houses.
+func (w *Worker) given() bool {
+	invariant.Point("gift.pending")
+	return w.gifts.Load() != nil
+}
 
 // Deferred is work for the end of the turn, such as writing what a connection
 // queued. It is a field of whoever defers it.

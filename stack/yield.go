@@ -9,4 +9,5 @@ const (
 	yieldEnd         // the stack returned or threw
 	yieldWait        // the stack is suspended
 	yieldAgain       // the stack stays with its maker, who will push it again (channels)
+	yieldStash       // the call goes to the stash
 )

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -31,6 +32,14 @@ const (
 type pipeline struct {
 	n      int // commands; 0: there is no pipeline
 	places [pipelineMax]place
+}
+
+// start is where command i begins.
+func (p *pipeline) start(i int) uint16 {
+	if i == 0 {
+		return 0
+	}
+	return p.places[i-1].end
 }
 
 // place is that of one command.
@@ -64,6 +73,12 @@ func (w *width) adapt(size int) {
 type share uint16
 
 func (s share) has(i int) bool { return s>>i&1 != 0 }
+
+// first is the first command of a share that has any.
+func (s share) first() int { return bits.TrailingZeros16(uint16(s)) }
+
+// rest is the share without its first command.
+func (s share) rest() share { return s & (s - 1) }
 
 // decodePipeline makes the command in req, which took n bytes of in, and those behind it
 // a pipeline, and returns how many bytes that takes; 0 if it stands alone.
@@ -229,14 +244,11 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 	n := t.lookAhead(s)
 	out := append(t.replies[:0], noLengths[:n*lengthBytes]...)
 	k := 0
-	for i, at := range p.places[:p.n] {
-		if !s.Req.share.has(i) {
-			continue
-		}
+	for left := s.Req.share; left != 0; left = left.rest() {
 		rep := resp.Err(errReply)
 		if len(out) < shareMax { // or it isn't done
 			s.cmd = &t.commands[k]
-			rep = commands[at.entry].do(t, s)
+			rep = commands[p.places[left.first()].entry].do(t, s)
 		}
 		rep.Version = s.Req.version
 		before := len(out)
@@ -256,15 +268,12 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 // lookAhead decodes the commands of a share, whose number it returns, and asks for the memory
 // that they will look at, which all comes while the first waits for its own.
 func (t *store) lookAhead(s *storeStack) (n int) {
-	p, in, from := &s.Req.pipeline, s.Req.bytes.B(), 0
-	for i, at := range p.places[:p.n] {
-		if s.Req.share.has(i) {
-			cmd := &t.commands[n]
-			t.decode(cmd, in[from:at.end])
-			t.hashes[n] = t.table.FetchSlot(cmd.Arg(1))
-			n++
-		}
-		from = int(at.end)
+	p, in := &s.Req.pipeline, s.Req.bytes.B()
+	for left := s.Req.share; left != 0; left = left.rest() {
+		cmd := &t.commands[n]
+		t.decode(cmd, in[p.start(left.first()):p.places[left.first()].end])
+		t.hashes[n] = t.table.FetchSlot(cmd.Arg(1))
+		n++
 	}
 	for _, h := range t.hashes[:n] {
 		t.table.FetchEntry(h)

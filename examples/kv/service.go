@@ -92,13 +92,23 @@ func start(ctx context.Context, o options) (*service, error) {
 	return s, nil
 }
 
+// keeps has an actor whose step panics go on with what it has: a cache that lost all its keys, or all
+// its connections, for a request that fails would be worse.
+var keeps = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
+
 // newStores spawns the stores.
 func newStores(system *house.System, seed uint64, wall int64) *stores {
 	c := &stores{seed: seed, wall: wall}
 	workers := system.Workers()
 	n := min(len(workers), storesMax)
+	// Who asks a store is bounded: by its connections, and inflightMax of each. Keys that another
+	// store sends must arrive.
+	props := core.Props{OnFailure: keeps, Mailbox: core.Unbounded()}
 	for i := range n {
-		at := core.Spawn(workers[i], func() *store { return newStore(c, i) })
+		at, err := core.SpawnWith(workers[i], func() *store { return newStore(c, i) }, props)
+		if err != nil {
+			panic(err)
+		}
 		c.ports = append(c.ports, storeDo.At(at))
 		c.doors = append(c.doors, storeAccept.At(at))
 		core.Notice(storeSweep.At(at), struct{}{})
@@ -114,9 +124,10 @@ const inflightMax = 128 / pipelineMax
 func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
 	var fronts []core.Address[front]
 	for i, w := range s.system.Workers() {
-		fronts = append(fronts, core.Spawn(w, func() *front {
+		at, _ := core.SpawnWith(w, func() *front {
 			return &front{service: s, stores: s.cluster, dice: dice(o.seed ^ uint64(i))}
-		}))
+		}, core.Props{OnFailure: keeps})
+		fronts = append(fronts, at)
 	}
 	return channel.Listen(ctx, channel.Config[inbound, resp.Reply]{
 		Network: o.network,

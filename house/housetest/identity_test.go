@@ -149,7 +149,7 @@ var (
 // saw it, and as the workers counted it.
 func TestEveryAskEndsOnce(t *testing.T) {
 	for seed := range seeds(100) {
-		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%3), Logger: slog.New(slog.DiscardHandler)})
+		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%3), Supervise: resumes, Logger: slog.New(slog.DiscardHandler)})
 		var b books
 		rng := rand.New(rand.NewPCG(seed, 3))
 		var servants []core.Port[int, int]

@@ -107,7 +107,7 @@ var (
 
 // orders runs the scenario and returns the hash and the number of its events.
 func orders(t *testing.T, seed uint64) (hash uint64, events int) {
-	sim := housetest.New(t, seed, house.Config{Workers: 3, Logger: slog.New(slog.DiscardHandler)})
+	sim := housetest.New(t, seed, house.Config{Workers: 3, Supervise: resumes, Logger: slog.New(slog.DiscardHandler)})
 	tl := core.Spawn(sim, func() *till { return &till{} })
 	lg := core.Spawn(sim, func() *ledger { return &ledger{} })
 	ports := make([]core.Port[order, int], 4)

@@ -62,6 +62,9 @@ func init() {
 	nodeTell = core.HandleNotice((*node).tell)
 }
 
+// resumes has actors go on that have failed.
+var resumes = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
+
 var errStorm = errors.New("storm")
 
 func (st *storm) spawn(i int) {
@@ -75,11 +78,11 @@ func (st *storm) any() core.Address[node] { return st.nodes[st.rng.IntN(len(st.n
 func (st *storm) pause() time.Duration { return time.Duration(st.rng.IntN(300_000)) }
 
 // PreStart fails now and then.
-func (n *node) PreStart() error {
+func (n *node) PreStart(s *core.HookStack) core.Yield {
 	if n.storm.rng.IntN(20) == 0 {
-		return errStorm
+		return s.Throw(errStorm)
 	}
-	return nil
+	return s.Return()
 }
 
 func (n *node) ask(s *nodeStack) core.Yield {
@@ -236,7 +239,7 @@ func (n *node) told(s *nodeNotice) core.Yield {
 // blow runs a storm to its end.
 func blow(t testing.TB, seed uint64) *storm {
 	st := &storm{rng: rand.New(rand.NewPCG(seed, 17))}
-	st.sim = housetest.New(t, seed, house.Config{
+	st.sim = housetest.New(t, seed, house.Config{Supervise: resumes,
 		Workers: 3, Budget: 1 + int(seed%5), AskTimeout: 2 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 	})
 	for i := range st.nodes {

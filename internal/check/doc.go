@@ -7,6 +7,7 @@
 //     files only (seams_test.go; the list is in permits_test.go);
 //   - escapes: a function marked //alloc:none makes nothing on the heap, as
 //     told by the compiler (escapes_test.go);
+//   - features: what docs/features.md says is shown, by tests that exist (features_test.go);
 //   - docs: every package has a doc.go and an Example that runs, every exported
 //     name a comment (docs_test.go).
 //

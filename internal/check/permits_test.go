@@ -37,12 +37,13 @@ var permits = slices.Concat(raw, []permit{
 
 	{files: "house/system.go", what: "go", why: "a worker's loop is one goroutine on one thread"},
 	{files: "house/loop.go", what: "go", why: "a worker whose goroutine a step has ended gets another"},
-	{files: "house/offload.go", what: "go", why: "the bounded pool for functions that block"},
+	{files: "house/shutdown.go", what: "go", why: "a shutdown that a step begins waits for the step's worker"},
+	{files: "house/hooks.go", what: "go", why: "a hook of a shutdown that doesn't return is left behind"},
+	{files: "house/runner.go", what: "go", why: "the bounded pools for functions that block"},
+	{files: "house/jobcontext.go", what: "time.Now", why: "a context's deadline is wall-clock time; what is left of it is not"},
 
 	// Guests are goroutines of the user's: they may block, and no worker's decision depends on them.
-	{files: "house/offload.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
 	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
-	{files: "house/system.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
 	{files: "stack/borrow.go", what: "go", why: "a panic that a guest must not recover, on a goroutine of its own"},
 	{files: "stack/guest.go", what: "select", why: "a guest waits for its answer, or its context ends"},
 	{files: "stack/guest.go", what: "time.NewTimer", why: "a guest's timeout: it has no worker to keep it"},

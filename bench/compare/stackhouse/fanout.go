@@ -23,7 +23,13 @@ var (
 // begin starts an order of N rounds. The counters are born beside the fan.
 func (f *fan) begin(s *core.NoticeStack[order]) core.Yield {
 	for len(f.to) < fanWidth {
-		f.to = append(f.to, core.Spawn(core.Beside(s), newCounter))
+		// Rounds don't wait for counters that move to another worker.
+		to, err := core.SpawnWith(core.Beside(s), newCounter, core.Props{Mailbox: core.Unbounded()})
+		if err != nil {
+			s.Msg.Tally.Fail(err)
+			return s.Return()
+		}
+		f.to = append(f.to, to)
 	}
 	for _, to := range f.to {
 		counterExpect.At(to).Notice(s, s.Msg)

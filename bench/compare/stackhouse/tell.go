@@ -123,7 +123,10 @@ func (a *source) begin(s *core.NoticeStack[order]) core.Yield {
 
 func (a *source) send(s *burst) core.Yield {
 	for last := min(a.next+burstSize, a.order.N+1); a.next < last; a.next++ {
-		a.to.Notice(s, uint64(a.next))
+		if err := a.to.Notice(s, uint64(a.next)); err != nil { // no more are under way than a mailbox takes
+			a.order.Tally.Fail(err)
+			return s.Return()
+		}
 	}
 	a.told.Ask(s, &s.sum, struct{}{})
 	return core.Suspend(s, (*source).handled)

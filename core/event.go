@@ -1,0 +1,96 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// What a system tells of itself; see Events.
+type (
+	// ActorStarted tells that an actor may handle its first message.
+	ActorStarted = stack.ActorStarted
+	// ActorStopped tells that an actor handles no message any more.
+	ActorStopped = stack.ActorStopped
+	// ActorRestarted tells that a fresh instance goes on in an actor's place.
+	ActorRestarted = stack.ActorRestarted
+	// Failure tells of a panic in an actor's code, a Throw in a notice, or an error of a hook.
+	Failure = stack.Failure
+	// SlowStep tells of a step that took longer than house.Config.SlowStep.
+	SlowStep = stack.SlowStep
+	// DeadLetter tells of a notice that nobody handled.
+	DeadLetter = stack.DeadLetter
+	// OpenedLetter is a DeadLetter with the message in it, which takes memory to make.
+	OpenedLetter = stack.OpenedLetter
+
+	// Reason is why nobody handled a notice.
+	Reason = stack.Reason
+	// AnyAddress is the address of an actor of any type: comparable and printable.
+	AnyAddress = stack.AnyAddress
+)
+
+// The reasons of dead letters.
+const (
+	LostStopped   = stack.LostStopped   // the actor, or its whole system, had stopped
+	LostExpired   = stack.LostExpired   // its deadline had passed before its turn came
+	LostCancelled = stack.LostCancelled // who sent it gave up before its turn came
+	LostNoMember  = stack.LostNoMember  // a router had nobody to choose from
+	LostFull      = stack.LostFull      // the mailbox was full
+	LostRefused   = stack.LostRefused   // middleware of the handler refused it
+)
+
+// Event is what a system tells of itself.
+type Event interface {
+	ActorStarted | ActorStopped | ActorRestarted | Failure | SlowStep | DeadLetter | OpenedLetter
+}
+
+// Teller is what tells of itself: a house.System.
+type Teller interface {
+	// Topics returns them; the runtime's business.
+	Topics() *stack.Events
+}
+
+// Events returns the topic of one kind of event of a system, as in
+//
+//	core.Events[core.DeadLetter](system).Subscribe(undertakerBury.At(undertaker))
+//
+// The worker where something happens tells of it; an event that nobody listens to is never made.
+// What is told of one actor reaches a subscriber in order, and ActorStarted and ActorStopped once
+// in its life. Only of an actor that is spawned while its system stops all others, ActorStarted may
+// come last. Users must not publish there.
+//
+// An ask that is refused is no dead letter: who asked gets the error. The same is true of a
+// guest's notice that returns one. A DeadLetter or OpenedLetter that gets lost itself is
+// counted, and nobody is told.
+func Events[E Event](of Teller) *Topic[E] {
+	all := of.Topics()
+	var topic any
+	switch any((*E)(nil)).(type) {
+	case *ActorStarted:
+		topic = &all.Started
+	case *ActorStopped:
+		topic = &all.Stopped
+	case *ActorRestarted:
+		topic = &all.Restarted
+	case *Failure:
+		topic = &all.Failed
+	case *SlowStep:
+		topic = &all.Slow
+	case *DeadLetter:
+		topic = &all.Lost
+	case *OpenedLetter:
+		topic = &all.Opened
+	default:
+		panic(fmt.Sprintf("core: nobody tells of %v", reflect.TypeFor[E]()))
+	}
+	return (*Topic[E])(topic.(*stack.Topic[E]))
+}
+
+// Any returns the address without its type.
+func (a Address[A]) Any() AnyAddress {
+	if a.house == nil {
+		return AnyAddress{}
+	}
+	return a.house.Any(reflect.TypeFor[A]())
+}

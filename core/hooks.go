@@ -1,0 +1,74 @@
+package core
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// HookStack is a hook of an actor's life in progress. A hook ends with Return or Throw, or
+// asks and ends with Suspend. What it asks into are futures that are fields of the actor. Nothing
+// else of the actor runs meanwhile.
+type HookStack = stack.HookStack
+
+// Starter is implemented by actors that prepare themselves.
+type Starter interface {
+	// PreStart runs in a turn of the actor's worker; messages wait until it has ended.
+	// A Throw or a panic is a failure of the start: the supervisor gets it as a *StartError, and
+	// stops the actor unless its strategy says otherwise.
+	PreStart(s *HookStack) Yield
+}
+
+// Stopper is implemented by actors that clean up.
+type Stopper interface {
+	// PostStop runs once for each instance, in a turn of the actor's worker, when every stack of
+	// the actor has ended and its children have stopped. A Throw or a panic is reported, and
+	// changes nothing.
+	PostStop(s *HookStack) Yield
+}
+
+// PreRestarter is implemented by actors that clean up otherwise before a restart.
+type PreRestarter interface {
+	// PreRestart runs in place of PostStop in the instance that failed, s.Cause says by what.
+	PreRestart(s *HookStack) Yield
+}
+
+// PostRestarter is implemented by actors that prepare themselves otherwise after a restart.
+type PostRestarter interface {
+	// PostRestart runs in place of PreStart in the new instance, s.Cause says why there is one.
+	PostRestart(s *HookStack) Yield
+}
+
+// hooks holds the handlers of each type of actor that has hooks.
+var hooks sync.Map
+
+// hooksOf returns the hooks that the actor, an *A, has.
+func hooksOf[A any](actor any) *stack.Hooks {
+	_, starts := actor.(Starter)
+	_, stops := actor.(Stopper)
+	_, ends := actor.(PreRestarter)
+	_, begins := actor.(PostRestarter)
+	if !starts && !stops && !ends && !begins {
+		return nil
+	}
+	key := reflect.TypeFor[A]()
+	if h, ok := hooks.Load(key); ok {
+		return h.(*stack.Hooks)
+	}
+	h := &stack.Hooks{}
+	if starts {
+		h.PreStart = stack.NewHook("PreStart", func(a *A, s *HookStack) Yield { return any(a).(Starter).PreStart(s) })
+	}
+	if stops {
+		h.PostStop = stack.NewHook("PostStop", func(a *A, s *HookStack) Yield { return any(a).(Stopper).PostStop(s) })
+	}
+	if ends {
+		h.PreRestart = stack.NewHook("PreRestart", func(a *A, s *HookStack) Yield { return any(a).(PreRestarter).PreRestart(s) })
+	}
+	if begins {
+		h.PostRestart = stack.NewHook("PostRestart", func(a *A, s *HookStack) Yield { return any(a).(PostRestarter).PostRestart(s) })
+	}
+	kept, _ := hooks.LoadOrStore(key, h)
+	return kept.(*stack.Hooks)
+}

@@ -1,0 +1,229 @@
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// The tests of this file are of moments in a life at which something else happens.
+
+// A hook may panic behind the panic for which it runs.
+func TestHookPanicsBehindAPanic(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "g", core.Props{OnFailure: always(core.Restart)}, func(g *ghost) { g.breaks = "end/hot" })
+	fails := core.Begin(ghostDo.At(a), panics(errHot))
+	next := core.Begin(ghostDo.At(a), says("a"))
+	sim.Rest()
+	require.Equal(t, "g1:start g1:end/hot g2:again/hot g2:a", d.took())
+	endedAs(t, core.ErrPanic, fails)
+	endedAs(t, nil, next)
+}
+
+// Who has stopped doesn't restart, with a record of its life or without: its place in the register is another's.
+func TestRestartOfTheDead(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	plain, full := core.Spawn(sim, func() *player { return &player{} }), haunt(t, sim, d, "g", core.Props{})
+	plain.Stop()
+	full.Stop()
+	sim.Rest()
+	d.took()
+	made := 0
+	for range 2 {
+		core.Spawn(sim, func() *ghost { made++; return &ghost{diary: d, name: "o"} })
+	}
+	sim.Rest()
+	d.took()
+	plain.Restart(errHot)
+	full.Restart(errHot)
+	sim.Rest()
+	require.Empty(t, d.took())
+	require.Equal(t, 2, made)
+	wantStat(t, "restarts", stats(sim).Restarts, 0)
+}
+
+// A child born while the system closes never lives: it has no place in the register, and is not waited for.
+func TestSpawnUnderWhileClosing(t *testing.T) {
+	for _, hook := range []string{"stop", "start"} {
+		sim := stage(t, 1, 1)
+		d := &diary{}
+		var child core.Address[ghost]
+		bears := func(g *ghost, s *core.HookStack) {
+			child = haunt(t, core.Under(s), d, "c", core.Props{})
+		}
+		other := core.Spawn(sim, func() *player { return &player{} })
+		haunt(t, sim, d, "p", core.Props{}, func(g *ghost) {
+			g.bears, g.bearsAt = bears, hook
+		})
+		if hook == "stop" {
+			sim.Rest()
+		}
+		require.NoError(t, sim.Shutdown(t.Context()))
+		require.NotContains(t, d.took(), "c1")
+		require.Zero(t, sim.Actors())
+		child.Restart(errHot)
+		_, err := housetest.Ask(t, sim, ghostDo.At(child), says("a"))
+		require.ErrorIs(t, err, core.ErrStopped)
+		_, err = housetest.Ask(t, sim, play.At(other), answer(1))
+		require.ErrorIs(t, err, core.ErrStopped)
+	}
+}
+
+// A child born in the hook that ends an instance stops, too, before the next instance begins.
+func TestChildBornInPreRestart(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "p", core.Props{OnFailure: always(core.Restart)}, func(g *ghost) {
+		g.bearsAt = "end/hot"
+		g.bears = func(g *ghost, s *core.HookStack) { haunt(t, core.Under(s), d, "c", core.Props{}) }
+	})
+	sim.Rest()
+	a.Restart(errHot)
+	sim.Rest()
+	require.Equal(t, "p1:start p1:end/hot c1:start c1:stop p2:again/hot", d.took())
+	require.Equal(t, 1, sim.Actors())
+}
+
+// What a parent tells a child comes behind the child's birth; who never started has no end hook.
+func TestParentFailsBehindABirth(t *testing.T) {
+	eachSeed(t, 5, 1, func(t *testing.T, sim *housetest.Sim) {
+		d := &diary{}
+		p := haunt(t, sim, d, "p", core.Props{OnFailure: always(core.Restart), Children: &core.Strategy{Scope: core.AllForOne}})
+		fails := core.Begin(ghostDo.At(p), func(g *ghost, s *ghostStack) core.Yield {
+			haunt(t, core.Under(s), d, "c", core.Props{})
+			panic(errHot)
+		})
+		sim.Rest()
+		endedAs(t, core.ErrPanic, fails)
+		require.Equal(t, "p1:start c1:start c1:stop p1:end/hot p2:again/hot", d.took())
+	})
+}
+
+// A child born when its parent has been told to stop never starts, and so never ends.
+func TestChildBornInPostStop(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "p", core.Props{}, func(g *ghost) {
+		g.bearsAt = "stop"
+		g.bears = func(g *ghost, s *core.HookStack) { haunt(t, core.Under(s), d, "c", core.Props{}) }
+	})
+	sim.Rest()
+	a.Stop()
+	sim.Rest()
+	require.Equal(t, "p1:start p1:stop", d.took())
+	require.Zero(t, sim.Actors())
+}
+
+// Who drains, and fails, and is told by its supervisor to go on, drains on.
+func TestResumeOfADrain(t *testing.T) {
+	sim := stage(t, 1, 2)
+	d := &diary{}
+	_, all := family(t, sim, d, core.Props{OnFailure: always(core.Resume), Children: always(core.Escalate)})
+	p := ghostDo.At(all[1])
+	begun := core.Begin(p, sleeps(2*time.Second, "a"))
+	fails := core.Begin(p, func(_ *ghost, s *ghostStack) core.Yield {
+		core.Timer.Ask(s, &s.wait, time.Second)
+		s.Req = panics(errHot)
+		return core.Suspend(s, (*ghost).do)
+	})
+	all[1].Drain()
+	late := core.Begin(p, says("never"))
+	sim.Run(3 * time.Second)
+	require.Equal(t, "b1:a b1:stop", d.took())
+	endedAs(t, nil, begun)
+	endedAs(t, core.ErrPanic, fails)
+	endedAs(t, core.ErrStopped, late)
+}
+
+// A Throw in a notice is a failure, whatever is thrown: also what a nested ask ended with.
+func TestThrowOfASentinel(t *testing.T) {
+	sim := stage(t, 1, 1)
+	for i, err := range []error{core.ErrStopped, core.ErrRestarted, core.ErrTimeout, core.ErrCancelled, core.ErrMailboxFull} {
+		a := core.Spawn(sim, func() *thrower { return &thrower{} })
+		core.Notice(throws.At(a), err)
+		sim.Rest()
+		wantStat(t, "failures", stats(sim).Failures, uint64(i+1))
+	}
+}
+
+type thrower struct{}
+
+func (*thrower) throw(s *core.NoticeStack[error]) core.Yield { return s.Throw(s.Msg) }
+
+var throws = core.HandleNotice((*thrower).throw)
+
+// A group pauses before it restarts, as one actor does.
+func TestBackoffOfAGroup(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	_, all := family(t, sim, d, core.Props{Children: &core.Strategy{Scope: core.RestForOne, Backoff: 1e9}})
+	core.Notice(ghostFail.At(all[1]), errHot)
+	sim.Run(400 * time.Millisecond)
+	require.Empty(t, d.took())
+	sim.Run(time.Second)
+	require.Equal(t, "b1:end/hot b2:again/hot c1:end/hot c2:again/hot", d.took())
+}
+
+// The restarts of an actor and those of its children together are limited apart.
+func TestGroupHasItsOwnLimit(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	p, all := family(t, sim, d, core.Props{
+		OnFailure: &core.Strategy{Restarts: 1}, Children: &core.Strategy{Scope: core.AllForOne, Restarts: 1},
+	})
+	core.Notice(ghostFail.At(all[1]), errHot)
+	sim.Rest()
+	require.Contains(t, d.took(), "b2:again/hot")
+	core.Notice(ghostFail.At(p), errHot)
+	sim.Rest()
+	require.Contains(t, d.took(), "p2:again/hot")
+}
+
+// The scope of a strategy that an actor has of its own concerns nobody else.
+func TestScopeOfOnesOwnStrategy(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	p, _ := family(t, sim, d, core.Props{})
+	housetest.Ask(t, sim, ghostDo.At(p), func(g *ghost, s *ghostStack) core.Yield {
+		own := haunt(t, core.Under(s), d, "o", core.Props{OnFailure: &core.Strategy{Scope: core.AllForOne}})
+		core.Notice(ghostFail.At(own), errHot)
+		return s.Return(0)
+	})
+	sim.Rest()
+	require.Equal(t, "o1:start o1:end/hot o2:again/hot", d.took())
+}
+
+// A parent that is told to go on tells its children, and that ends no pause before a restart.
+func TestResumeOfWhoRests(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	var p, c core.Address[ghost]
+	top := haunt(t, sim, d, "t", core.Props{OnFailure: always(core.Resume)})
+	_, err := housetest.Ask(t, sim, ghostDo.At(top), func(g *ghost, s *ghostStack) core.Yield {
+		p = haunt(t, core.Under(s), d, "p", core.Props{OnFailure: always(core.Escalate)})
+		return s.Return(0)
+	})
+	require.NoError(t, err)
+	_, err = housetest.Ask(t, sim, ghostDo.At(p), func(g *ghost, s *ghostStack) core.Yield {
+		c = haunt(t, core.Under(s), d, "c", core.Props{OnFailure: &core.Strategy{Backoff: int64(4 * time.Second)}})
+		return s.Return(0)
+	})
+	require.NoError(t, err)
+	fails := core.Begin(ghostDo.At(c), panics(errHot))
+	sim.Rest()
+	d.took()
+	escalates := core.Begin(ghostDo.At(p), panics(errCold))
+	begun := core.Begin(ghostDo.At(c), says("a"))
+	sim.Run(time.Second)
+	require.Empty(t, d.took(), "it goes on before its pause has ended")
+	sim.Run(3 * time.Second)
+	require.Equal(t, "c1:end/hot c2:again/hot c2:a", d.took())
+	endedAs(t, core.ErrPanic, fails, escalates)
+	endedAs(t, nil, begun)
+}

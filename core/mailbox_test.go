@@ -1,0 +1,345 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// desk is an actor with a small mailbox.
+type desk struct {
+	handled []int
+	freed   *atomic.Int32 // carriages released
+	hold    chan struct{} // what the first message waits for, if set: it holds the worker up
+	entered chan struct{}
+}
+
+// carriage is a message that is released.
+type carriage struct{ freed *atomic.Int32 }
+
+func (c *carriage) Release() {
+	if c.freed != nil {
+		c.freed.Add(1)
+	}
+}
+
+func (d *desk) note(n int) {
+	if d.hold != nil && len(d.handled) == 0 {
+		close(d.entered)
+		<-d.hold
+	}
+	d.handled = append(d.handled, n)
+}
+
+func (d *desk) take(s *core.NoticeStack[int]) core.Yield       { d.note(s.Msg); return s.Return() }
+func (d *desk) carry(s *core.NoticeStack[carriage]) core.Yield { return s.Return() }
+func (d *desk) ask(s *core.AskStack[int, int]) core.Yield      { d.note(s.Req); return s.Return(s.Req) }
+func (d *desk) count(s *core.AskStack[struct{}, int]) core.Yield {
+	return s.Return(len(d.handled))
+}
+
+var (
+	deskTake  = core.HandleNotice((*desk).take)
+	deskCarry = core.HandleNotice((*desk).carry)
+	deskAsk   = core.Handle((*desk).ask)
+	deskCount = core.Handle((*desk).count)
+)
+
+// spawnDesk spawns a desk with a mailbox of its own.
+func spawnDesk(t testing.TB, at core.Place, m core.Mailbox) (*desk, core.Address[desk]) {
+	t.Helper()
+	d := &desk{freed: new(atomic.Int32)}
+	a, err := core.SpawnWith(at, func() *desk { return d }, core.Props{Mailbox: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, a
+}
+
+// TestMailboxFull: whichever way a message is sent to an actor whose mailbox is full, its sender gets
+// ErrMailboxFull, and messages that are released are.
+func TestMailboxFull(t *testing.T) {
+	eachSeed(t, 2, 2, func(t *testing.T, sim *housetest.Sim) {
+		d, a := spawnDesk(t, sim.Workers()[0], core.Bounded(2, core.Reject))
+		var group core.Group[desk]
+		group.Join(a)
+		take, carry, ask := deskTake.At(a), deskCarry.At(a), deskAsk.At(a)
+		notices := map[string]core.NoticePort[int]{
+			"the actor":   take,
+			"round-robin": deskTake.RoundRobin(&group),
+			"random":      deskTake.Random(&group, 1),
+			"by key":      deskTake.ByKey(&group, func(n *int) uint64 { return uint64(*n) }),
+			"queued":      deskTake.LeastQueued(&group),
+			"broadcast":   deskTake.Broadcast(&group),
+		}
+		asks := map[string]core.Port[int, int]{
+			"the actor":   ask,
+			"round-robin": deskAsk.RoundRobin(&group),
+			"by key":      deskAsk.ByKey(&group, func(n *int) uint64 { return uint64(*n) }),
+			"queued":      deskAsk.LeastQueued(&group),
+			"first":       core.First(deskAsk, &group),
+		}
+		fails := func(what string, err error) {
+			t.Helper()
+			if !errors.Is(err, core.ErrMailboxFull) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		fill := func() {
+			for i := range 2 {
+				if err := core.Notice(take, i); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		fill()
+		sent := 0
+		for name, p := range notices {
+			fails("a guest's notice to "+name, core.Notice(p, 9))
+			sent++
+		}
+		fails("a guest's notice that is released", core.Notice(carry, carriage{d.freed}))
+		sent++
+		for name, p := range asks {
+			c := core.Begin(p, 9)
+			sim.Rest()
+			if _, err := c.Get(); name != "first" { // of which an actor asks, when the desk may have room again
+				fails("a guest's ask of "+name, err)
+				sent++
+			}
+			fill()
+		}
+		sim.Rest()
+		for worker := range 2 {
+			_, from := cast(sim, worker)
+			begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
+				w := s.Worker().Index
+				for i := range 2 {
+					if err := take.Notice(s, i); err != nil {
+						t.Error(err)
+					}
+				}
+				for name, p := range notices {
+					fails(fmt.Sprint("worker ", w, "'s notice to ", name), p.Notice(s, 9))
+				}
+				fails("a notice that is released", carry.Notice(s, carriage{d.freed}))
+				i := 0
+				for _, p := range asks {
+					p.Ask(s, &s.f[i], 9)
+					if s.f[i].Ready() {
+						t.Error("an ask is answered within Ask")
+					}
+					i++
+				}
+				return s.wait(func(_ *player, s *scene) core.Yield {
+					for i := range len(asks) {
+						_, err := s.f[i].Get()
+						fails(fmt.Sprint("worker ", w, "'s ask ", i), err)
+					}
+					return s.Return(1)
+				})
+			})
+			sim.Rest()
+			if _, err := begun.Get(); err != nil {
+				t.Error(err)
+			}
+			sent += len(notices) + 1 + len(asks)
+		}
+		for i, n := range d.handled {
+			if n == 9 && slices.Contains(d.handled[i+1:], 9) {
+				t.Error("more than the guest's ask by First was handled")
+			}
+		}
+		if n := d.freed.Load(); n != 3 {
+			t.Errorf("%d messages were released, want 3", n)
+		}
+		wantStat(t, "dead letters", stats(sim).DeadLetter, uint64(3*(len(notices)+1)))
+		if full := stats(sim).Full; full < uint64(sent) {
+			t.Errorf("%d messages are counted as refused, want %d at least", full, sent)
+		}
+	})
+}
+
+// TestDropNewest and what follows: a notice that is dropped is a dead letter, an ask says why.
+func TestDropPolicies(t *testing.T) {
+	for _, c := range []struct {
+		policy  core.WhenFull
+		handled string
+	}{{core.DropNewest, "[0 1]"}, {core.DropOldest, "[3 4]"}} {
+		sim := stage(t, 1, 1)
+		d, a := spawnDesk(t, sim.Workers()[0], core.Bounded(2, c.policy))
+		_, from := cast(sim, 0)
+		begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
+			for i := range 5 {
+				if i == 1 || i == 3 {
+					deskAsk.At(a).Ask(s, &s.f[i], i)
+				} else if err := deskTake.At(a).Notice(s, i); err != nil {
+					t.Error(err)
+				}
+			}
+			return s.wait(func(_ *player, s *scene) core.Yield {
+				_, first := s.f[1].Get()
+				_, second := s.f[3].Get()
+				if c.policy == core.DropOldest {
+					first, second = second, first
+				}
+				if first != nil || !errors.Is(second, core.ErrMailboxFull) {
+					t.Errorf("policy %d: %v, %v", c.policy, first, second)
+				}
+				return s.Return(1)
+			})
+		})
+		sim.Rest()
+		if _, err := begun.Get(); err != nil {
+			t.Error(err)
+		}
+		if got := fmt.Sprint(d.handled); got != c.handled {
+			t.Errorf("policy %d: %s are handled, want %s", c.policy, got, c.handled)
+		}
+		wantStat(t, "full", stats(sim).Full, 3)
+		wantStat(t, "dead letters", stats(sim).DeadLetter, 2)
+	}
+}
+
+// TestFloodOfAStuckActor: goroutines that send to an actor whose step doesn't end use no more memory than its mailbox
+// takes; what it took is handled once it goes on, and nothing else.
+func TestFloodOfAStuckActor(t *testing.T) {
+	for name, m := range map[string]core.Mailbox{
+		"the default": {},
+		"few":         core.Bounded(3, core.Reject),
+		"drop oldest": core.Bounded(100, core.DropOldest),
+		"priority":    core.ByPriority(100),
+		"fair":        core.FairBySender(100),
+	} {
+		sys := open(t, house.Config{Workers: 1})
+		d, a := spawnDesk(t, sys, m)
+		d.hold, d.entered = make(chan struct{}), make(chan struct{})
+		if err := core.Notice(deskTake.At(a), 0); err != nil {
+			t.Fatal(err)
+		}
+		<-d.entered
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const guests, each = 8, 50_000
+		var accepted, refused atomic.Int64
+		var all sync.WaitGroup
+		for range guests {
+			all.Go(func() {
+				for i := range each {
+					if core.Notice(deskTake.At(a), i+1) == nil {
+						accepted.Add(1)
+					} else {
+						refused.Add(1)
+					}
+					if i%10 == 0 {
+						if c := core.Begin(deskAsk.At(a), i+1); c.Ready() {
+							if _, err := c.Get(); !errors.Is(err, core.ErrMailboxFull) {
+								t.Errorf("%s: %v", name, err)
+							}
+						} else {
+							accepted.Add(1)
+							all.Go(func() { _, _ = c.Get() })
+						}
+					}
+				}
+			})
+		}
+		for sys.Stats().Full+uint64(accepted.Load()) < guests*(each+each/10) {
+			runtime.Gosched()
+		}
+		runtime.ReadMemStats(&after)
+		if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 16<<20 {
+			t.Errorf("%s: the heap grew by %d KB", name, grown>>10)
+		}
+		if n := accepted.Load(); n > 2048 {
+			t.Errorf("%s: %d messages were accepted", name, n)
+		}
+		close(d.hold)
+		all.Wait()
+		n, err := core.Ask(t.Context(), deskCount.At(a), struct{}{})
+		for errors.Is(err, core.ErrMailboxFull) { // what was accepted last isn't handled yet
+			n, err = core.Ask(t.Context(), deskCount.At(a), struct{}{})
+		}
+		st := sys.Stats()
+		if err != nil || int64(n)-1+int64(st.DeadLetter)-refused.Load() > accepted.Load() || n < 2 {
+			t.Errorf("%s: %d of %d messages are handled, %d dead letters, %v", name, n, accepted.Load(), st.DeadLetter, err)
+		}
+	}
+}
+
+func ExampleBounded() {
+	sys, _ := house.New(house.Config{Manual: true}) // nobody takes messages
+	at, _ := core.SpawnWith(sys, func() *desk { return &desk{} }, core.Props{Mailbox: core.Bounded(1, core.Reject)})
+	fmt.Println(core.Notice(deskTake.At(at), 1))
+	fmt.Println(core.Notice(deskTake.At(at), 2))
+	// Output:
+	// <nil>
+	// stackhouse: mailbox full
+}
+
+func ExampleByPriority() {
+	urgent := deskTake.Class(func(n *int) int {
+		if *n < 0 {
+			return 0
+		}
+		return 1
+	})
+	d := &desk{}
+	sys, _ := house.New(house.Config{Manual: true, Workers: 1})
+	at, _ := core.SpawnWith(sys, func() *desk { return d }, core.Props{Mailbox: core.ByPriority(100, urgent)})
+	for _, n := range []int{1, 2, -3, 4, -5} {
+		if err := core.Notice(deskTake.At(at), n); err != nil {
+			fmt.Println(err)
+		}
+	}
+	sys.Workers()[0].Turn()
+	fmt.Println(d.handled)
+	// Output: [-3 -5 1 2 4]
+}
+
+// TestRefusedIsNotQueued: what a full mailbox refuses, or drops, doesn't count as queued for LeastQueued.
+func TestRefusedIsNotQueued(t *testing.T) {
+	for _, policy := range []core.WhenFull{core.Reject, core.DropNewest, core.DropOldest} {
+		sim := stage(t, 1, 2)
+		var group core.Group[desk]
+		_, a := spawnDesk(t, sim.Workers()[0], core.Bounded(2, policy))
+		group.Join(a)
+		take, ask := deskTake.LeastQueued(&group), deskAsk.LeastQueued(&group)
+		for worker := range 2 {
+			_, from := cast(sim, worker)
+			begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
+				for range 5 {
+					_ = take.Notice(s, 1)
+				}
+				for i := range s.f {
+					ask.Ask(s, &s.f[i], 1)
+				}
+				return s.wait(func(_ *player, s *scene) core.Yield { return s.Return(1) })
+			})
+			for range 5 {
+				_ = core.Notice(take, 1)
+				if c := core.Begin(ask, 1); c.Ready() {
+					_, _ = c.Get()
+				} else {
+					defer func() { _, _ = c.Get() }()
+				}
+			}
+			sim.Rest()
+			if _, err := begun.Get(); err != nil {
+				t.Error(err)
+			}
+		}
+		sim.Rest()
+		if n := a.House().Gauge().Waiting(); n != 0 {
+			t.Errorf("policy %d: %d calls count as queued, and none is", policy, n)
+		}
+	}
+}

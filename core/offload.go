@@ -1,0 +1,54 @@
+package core
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// OffloadPool is goroutines that run offloaded functions: house.System.NewOffloadPool makes one,
+// with limits of its own. An actor gets it as it gets a port, in a field.
+//
+// The system makes pools, and not whoever uses them, because it must end their goroutines, and
+// because limits are the business of who runs a program: they belong beside the number of workers.
+type OffloadPool = stack.OffloadPool
+
+// Offload asks a goroutine that may block for fn(ctx, in), from a step of s. The
+// input is copied and fn must capture nothing, so that the goroutine shares
+// nothing with the actor. It is OffloadTo the pool that every system has; its limits
+// are house.Config.OffloadMax and OffloadQueue.
+func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Context, in In) (R, error)) {
+	stack.Offload(stack.Of(s), f, jobOf[In, R](), nil, in, fn)
+}
+
+// OffloadTo is Offload to a pool of one's own, for what blocks on the same thing: a disk, a
+// database. So what waits for a slow one takes no goroutines from the others. A nil pool is that of Offload.
+//
+// The answer is what fn returns; a panic is a *PanicError. ErrOverloaded: the
+// pool's goroutines and queue are full. ErrBreakerOpen: its breaker is. ErrStopped: its system shuts down.
+//
+// ctx ends when the asker gives up (it ended, its deadline passed, it was cancelled or stopped), when fn
+// has returned, and when the system shuts down. ErrTimeout and ErrCancelled are told instead of the
+// context's own errors, if fn returns those. A function that is still queued then is never
+// called. One that looks at ctx costs some garbage, one that doesn't costs none: its ctx
+// serves another function later. So a goroutine that fn leaves behind may use ctx only if fn has
+// used it, or derived another from it, before it returned.
+func OffloadTo[In, R any](s Running, f *Future[R], pool OffloadPool, in In, fn func(ctx context.Context, in In) (R, error)) {
+	stack.Offload(stack.Of(s), f, jobOf[In, R](), pool, in, fn)
+}
+
+// jobs holds the handler of each pair of types that was ever offloaded.
+var jobs sync.Map
+
+type jobKey[In, R any] struct{}
+
+func jobOf[In, R any]() *stack.Handler {
+	key := reflect.TypeFor[jobKey[In, R]]()
+	h, ok := jobs.Load(key)
+	if !ok {
+		h, _ = jobs.LoadOrStore(key, stack.NewJob[In, R]())
+	}
+	return h.(*stack.Handler)
+}

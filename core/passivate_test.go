@@ -1,0 +1,201 @@
+package core_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// The tests of this file have actors stop by themselves.
+
+// keeps pauses passivation, or resumes it.
+func keeps(keep bool) func(*ghost, *ghostStack) core.Yield {
+	return func(_ *ghost, s *ghostStack) core.Yield {
+		core.KeepActive(s, keep)
+		return s.Return(0)
+	}
+}
+
+// Who is idle for long enough, and not sooner, stops as by a drain, and its name is free.
+func TestPassivateByTime(t *testing.T) {
+	const idle = 10 * time.Millisecond
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+				rng := rand.New(rand.NewPCG(sim.Seed, 2))
+				d := &diary{}
+				for range 3 {
+					a := haunt(t, sim, d, "g", core.Props{Mailbox: mailbox, Passivate: core.Passivation{Idle: idle}}, func(g *ghost) { g.slow = time.Duration(sim.Seed%2) * time.Millisecond })
+					sim.Run(2 * time.Millisecond) // it starts
+					housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+					for range 20 {
+						sim.Run(time.Duration(rng.Int64N(int64(idle * 9 / 10))))
+						require.Equal(t, 1, sim.Actors(), "seed %d: early", sim.Seed)
+						switch rng.IntN(3) {
+						default:
+							_, err := housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+							require.NoError(t, err)
+						case 1:
+							core.Notice(ghostFail.At(a), errHot)
+							sim.Rest()
+						case 2: // it isn't idle while it answers
+							call := core.Begin(ghostDo.At(a), sleeps(9*idle/2, "b"))
+							sim.Run(5 * idle)
+							endedAs(t, nil, call)
+							require.Equal(t, 1, sim.Actors(), "it counts anew from when it isn't idle")
+							housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+						}
+					}
+					d.took()
+					sim.Run(idle - late)
+					require.Equal(t, 1, sim.Actors())
+					sim.Run(2*late + time.Duration(sim.Seed%2)*time.Millisecond)
+					require.Zero(t, sim.Actors(), "seed %d: late", sim.Seed)
+					require.Equal(t, "g1:stop", d.took())
+					_, err := core.Lookup[ghost](sim, "/user/g")
+					require.ErrorIs(t, err, core.ErrNotFound)
+				}
+			})
+		})
+	}
+}
+
+// Nobody has to send anything to an actor that passivates by time, without hooks or a name.
+func TestPassivateUntouched(t *testing.T) {
+	sim := stage(t, 1, 2)
+	for range 10 {
+		listen(t, sim, core.Props{Passivate: core.Passivation{Idle: time.Second}})
+	}
+	sim.Run(time.Second - late)
+	require.Equal(t, 10, sim.Actors())
+	sim.Run(2 * late)
+	require.Zero(t, sim.Actors())
+	require.Panics(t, func() { listen(t, sim, core.Props{Passivate: core.Passivation{Idle: -1}}) })
+}
+
+// After so many messages the actor stops, behind what was queued. What comes behind gets ErrStopped.
+func TestPassivateByCount(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+				d := &diary{}
+				a := haunt(t, sim, d, "g", core.Props{Mailbox: mailbox, Passivate: core.Passivation{Messages: 5}})
+				for range 3 {
+					_, err := housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+					require.NoError(t, err)
+				}
+				core.Notice(ghostFail.At(a), errHot)
+				sim.Run(time.Hour)
+				require.Equal(t, 1, sim.Actors())
+				a.Pause()
+				sim.Rest()
+				var calls []core.Pending[int]
+				for range 4 {
+					calls = append(calls, core.Begin(ghostDo.At(a), sleeps(time.Second, "b")))
+				}
+				sim.Rest()
+				a.Continue()
+				sim.Rest()
+				behind := core.Begin(ghostDo.At(a), says("never"))
+				sim.Run(2 * time.Second)
+				endedAs(t, nil, calls...)
+				endedAs(t, core.ErrStopped, behind)
+				require.Zero(t, sim.Actors())
+				require.Equal(t, "g1:start g1:a g1:a g1:a g1:b g1:b g1:b g1:b g1:stop", d.took())
+				haunt(t, sim, d, "g", core.Props{})
+			})
+		})
+	}
+}
+
+// Messages of each kind count: lean ones, in envelopes or alone, and those of batches.
+func TestPassivateCountsEach(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, 20, 2, func(t *testing.T, sim *housetest.Sim) {
+				const most = 40
+				_, a := listen(t, sim, core.Props{Mailbox: mailbox, Passivate: core.Passivation{Messages: most}})
+				rng := rand.New(rand.NewPCG(sim.Seed, 3))
+				for left := most - 1; left > 0; {
+					n := 1 + rng.IntN(left)
+					left -= n
+					lean := rng.IntN(2) == 0
+					for range n {
+						if lean {
+							core.Notice(listenerHear.At(a), false)
+						} else {
+							core.Notice(listenerHears.At(a), 0)
+						}
+					}
+					if rng.IntN(2) == 0 {
+						sim.Rest()
+					}
+				}
+				sim.Rest()
+				require.Equal(t, 1, sim.Actors(), "seed %d: early", sim.Seed)
+				core.Notice(listenerHear.At(a), false)
+				sim.Rest()
+				require.Zero(t, sim.Actors(), "seed %d: late", sim.Seed)
+			})
+		})
+	}
+}
+
+// It pauses and goes on; an instance that is made anew passivates.
+func TestKeepActive(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		d := &diary{}
+		with := core.Props{OnFailure: always(core.Restart), Passivate: core.Passivation{Idle: time.Second, Messages: 5}}
+		a := haunt(t, sim, d, "g", with)
+		housetest.Ask(t, sim, ghostDo.At(a), keeps(true))
+		for range 9 {
+			sim.Run(time.Minute)
+			housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+		}
+		require.Equal(t, 1, sim.Actors())
+		housetest.Ask(t, sim, ghostDo.At(a), keeps(false))
+		sim.Rest()
+		require.Zero(t, sim.Actors(), "it has had enough")
+
+		a = haunt(t, sim, d, "g", with)
+		housetest.Ask(t, sim, ghostDo.At(a), keeps(true))
+		sim.Run(time.Minute)
+		housetest.Ask(t, sim, ghostDo.At(a), keeps(false))
+		sim.Run(time.Second - late)
+		require.Equal(t, 1, sim.Actors())
+		sim.Run(2 * late)
+		require.Zero(t, sim.Actors())
+
+		a = haunt(t, sim, d, "g", with)
+		housetest.Ask(t, sim, ghostDo.At(a), keeps(true))
+		sim.Run(time.Minute)
+		core.Notice(ghostFail.At(a), errHot)
+		sim.Run(time.Second - late)
+		require.Equal(t, 1, sim.Actors())
+		sim.Run(2 * late)
+		require.Zero(t, sim.Actors())
+
+		housetest.Ask(t, sim, ghostDo.At(haunt(t, sim, d, "n", core.Props{})), keeps(true))
+	})
+}
+
+// Who is held isn't idle.
+func TestPassivateWhileHeld(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "g", core.Props{Passivate: core.Passivation{Idle: time.Second}})
+	a.Pause()
+	sim.Run(time.Minute)
+	call := core.Begin(ghostDo.At(a), says("a"))
+	sim.Rest()
+	a.Continue()
+	sim.Rest()
+	endedAs(t, nil, call)
+	sim.Run(time.Second + late)
+	require.Zero(t, sim.Actors())
+}

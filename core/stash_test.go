@@ -1,0 +1,193 @@
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// The tests of this file have actors put messages back.
+
+// door lets in who knocks while it is open, and has the others wait.
+type door struct {
+	open bool
+	in   []int
+}
+
+type doorKnock struct{ core.AskStack[int, int] }
+
+func (d *door) knock(s *doorKnock) core.Yield {
+	if !d.open {
+		return core.Stash(s)
+	}
+	d.in = append(d.in, s.Req)
+	return s.Return(s.Req)
+}
+
+func (d *door) throw(s *core.NoticeStack[int]) core.Yield {
+	if !d.open {
+		return core.Stash(s)
+	}
+	d.in = append(d.in, s.Msg)
+	return s.Return()
+}
+
+func (d *door) heap(s *core.BatchNoticeStack[int]) core.Yield {
+	if !d.open {
+		return core.Stash(s)
+	}
+	for _, m := range s.All() {
+		d.in = append(d.in, *m)
+	}
+	return s.Return()
+}
+
+// turn opens the door, or closes it, or breaks it.
+func (d *door) turn(s *core.AskStack[string, int]) core.Yield {
+	switch s.Req {
+	case "open":
+		d.open = true
+		core.Unstash(s)
+	case "break":
+		core.Unstash(s)
+		panic(errHot)
+	default:
+		d.open = false
+	}
+	return s.Return(len(d.in))
+}
+
+var (
+	doorKnocks = core.Handle((*door).knock)
+	doorThrow  = core.HandleNotice((*door).throw)
+	doorHeap   = core.HandleNoticeBatch((*door).heap, 4)
+	doorTurn   = core.Handle((*door).turn)
+)
+
+func hang(t *testing.T, sim *housetest.Sim, d *door, p core.Props) core.Address[door] {
+	t.Helper()
+	a, err := core.SpawnWith(sim, func() *door { return d }, p)
+	require.NoError(t, err)
+	return a
+}
+
+// What is stashed begins again in its order and before what is queued, whatever it is and wherever it waited.
+func TestStash(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, 20, 2, func(t *testing.T, sim *housetest.Sim) {
+				d := &door{}
+				a := hang(t, sim, d, core.Props{Mailbox: mailbox})
+				var want []int
+				var calls []core.Pending[int]
+				for range 3 { // the second stashes what the first has begun again
+					for range 20 {
+						n := len(want)
+						switch kind := int(sim.Seed) + n/7; kind % 3 {
+						case 0:
+							calls = append(calls, core.Begin(doorKnocks.At(a), n))
+						case 1:
+							core.Notice(doorThrow.At(a), n)
+						case 2:
+							core.Notice(doorHeap.At(a), n)
+						}
+						want = append(want, n)
+						if n%5 == 0 {
+							sim.Rest()
+						}
+					}
+					sim.Rest()
+					housetest.Ask(t, sim, doorTurn.At(a), "break")
+				}
+				require.Empty(t, d.in)
+				a.Pause()
+				sim.Rest()
+				open := core.Begin(doorTurn.At(a), "open")
+				core.Notice(doorThrow.At(a), -1)
+				a.Continue()
+				sim.Rest()
+				endedAs(t, nil, append(calls, open)...)
+				require.Equal(t, append(want, -1), d.in, "seed %d", sim.Seed)
+			})
+		})
+	}
+}
+
+// A full stash tells who sent the message, and no other.
+func TestStashIsBounded(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &door{}
+	a := hang(t, sim, d, core.Props{Mailbox: core.Bounded(3, core.Reject)})
+	var calls []core.Pending[int]
+	for i := range 5 {
+		calls = append(calls, core.Begin(doorKnocks.At(a), i))
+		sim.Rest()
+	}
+	endedAs(t, core.ErrMailboxFull, calls[3:]...)
+	open := core.Begin(doorTurn.At(a), "open") // it has room
+	sim.Rest()
+	endedAs(t, nil, append(calls[:3:3], open)...)
+	require.Equal(t, []int{0, 1, 2}, d.in)
+}
+
+// With a stop what is stashed ends, with a restart it begins; what nobody waits for doesn't.
+func TestStashEnds(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+				for _, drain := range []bool{false, true} {
+					a := hang(t, sim, &door{}, core.Props{Mailbox: mailbox})
+					call := core.Begin(doorKnocks.At(a), 1)
+					core.Notice(doorThrow.At(a), 2)
+					sim.Rest()
+					if drain {
+						a.Drain()
+					} else {
+						a.Stop()
+					}
+					sim.Rest()
+					endedAs(t, core.ErrStopped, call)
+					require.Zero(t, sim.Actors())
+				}
+				d := &door{}
+				a := hang(t, sim, d, core.Props{Mailbox: mailbox, OnFailure: always(core.Restart)})
+				call := core.Begin(doorKnocks.At(a), 1)
+				sim.Rest()
+				d.open = true
+				a.Restart(errHot)
+				sim.Rest()
+				endedAs(t, nil, call)
+
+				d.open, d.in = false, nil
+				late := core.Begin(doorKnocks.At(a), 3)
+				sim.Run(time.Hour)
+				housetest.Ask(t, sim, doorTurn.At(a), "open")
+				endedAs(t, core.ErrTimeout, late)
+				require.Empty(t, d.in)
+				a.Stop()
+				sim.Rest()
+			})
+		})
+	}
+}
+
+// What can't go back to its beginning can't be stashed.
+func TestStashMisuse(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "g", core.Props{})
+	_, err := housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield {
+		core.Timer.Ask(s, &s.wait, time.Second)
+		return core.Stash(s)
+	})
+	require.ErrorIs(t, err, core.ErrPanic)
+	_, err = housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield {
+		core.Stash(s)
+		return s.Return(0)
+	})
+	require.ErrorIs(t, err, core.ErrPanic)
+}

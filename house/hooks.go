@@ -1,0 +1,79 @@
+package house
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ShutdownHook is something to do in a shutdown.
+type ShutdownHook struct {
+	// Name says whose error it is in the outcome of Shutdown.
+	Name string
+	// Order: hooks of a lower one run first; of the same one, those that were registered last.
+	Order int
+	// After has it run when actors, offloaded functions and workers have ended, or were abandoned: the place
+	// to close what they used. Others run while actors still answer: the place to stop accepting
+	// and to finish what is in flight.
+	After bool
+	// Run is called once, on a goroutine of its own. Its context is Shutdown's, which may have ended already; one
+	// that doesn't return then, a tenth of a second later at the latest, is abandoned. A panic is its error.
+	Run func(ctx context.Context) error
+}
+
+// OnShutdown is AddShutdownHook with a function alone.
+func (s *System) OnShutdown(f func(context.Context) error) {
+	s.AddShutdownHook(ShutdownHook{Run: f})
+}
+
+// AddShutdownHook has h run in a shutdown, if that hasn't begun. Any goroutine may call it.
+func (s *System) AddShutdownHook(h ShutdownHook) {
+	if h.Run == nil {
+		panic("house: a ShutdownHook without Run")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hooks = append(s.hooks, h)
+}
+
+// runHooks runs those hooks that run before, or after, actors stop.
+func (s *System) runHooks(ctx context.Context, hooks []ShutdownHook, after bool) error {
+	hooks = slices.DeleteFunc(slices.Clone(hooks), func(h ShutdownHook) bool { return h.After != after })
+	slices.Reverse(hooks)
+	slices.SortStableFunc(hooks, func(a, b ShutdownHook) int { return cmp.Compare(a.Order, b.Order) })
+	var errs []error
+	for _, h := range hooks {
+		err := h.run(ctx)
+		if err != nil && h.Name != "" {
+			err = fmt.Errorf("house: shutdown hook %s: %w", h.Name, err)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// run runs the hook until it returns or is abandoned.
+func (h ShutdownHook) run(ctx context.Context) (err error) {
+	ended, m := make(chan struct{}), newPatience(ctx)
+	defer m.end()
+	var outcome error
+	go func() {
+		defer close(ended)
+		returned := false
+		defer func() {
+			if value := recover(); value != nil {
+				outcome = fmt.Errorf("panic: %v", value)
+			} else if !returned {
+				outcome = errors.New("runtime.Goexit was called")
+			}
+		}()
+		outcome = h.Run(ctx)
+		returned = true
+	}()
+	if !m.wait(ended) {
+		return abandoned{fmt.Errorf("it hasn't returned: %w", ctx.Err())}
+	}
+	return outcome
+}

@@ -1,0 +1,53 @@
+package house
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// LetterCount is how many notices of one type nobody handled, for one reason.
+type LetterCount struct {
+	Type   string // of the messages; "other": of types beyond those that a worker tells apart
+	Reason stack.Reason
+	Count  uint64
+}
+
+// DeadLetters returns how many notices nobody handled since the system began, by type and
+// reason, the most frequent first. A worker tells the notices of 64 handlers apart. Any
+// goroutine may call it, also after Shutdown. Each letter is an event, too: see core.Events.
+func (s *System) DeadLetters() []LetterCount {
+	sums := map[LetterCount]uint64{}
+	add := func(kind string, why stack.Reason, n uint64) {
+		sums[LetterCount{Type: kind, Reason: why}] += n
+	}
+	for _, w := range s.workers {
+		w.hot.Tally.Each(add)
+	}
+	s.guests.Events.Tally.Each(add)
+	var all []LetterCount
+	for c, n := range sums {
+		c.Count = n
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b LetterCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
+	})
+	return all
+}
+
+// Topics returns what core.Events looks into; the runtime's business.
+func (s *System) Topics() *stack.Events { return &s.guests.Events }
+
+// reportLost says that s, a notice to h, won't be handled, at a limited rate.
+func (w *Worker) reportLost(h *stack.House, s *stack.Stack, why stack.Reason) {
+	skipped, yes := w.lost.due(w.hot.Now)
+	if !yes {
+		return
+	}
+	letter := s.Handler().DeadLetter(h, why)
+	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
+	w.system.config.Logger.Info("stackhouse: nobody handles a notice", "reason", why.String(), "message", letter.Type,
+		"to", letter.To.String(), "worker", w.hot.Index, "skipped", skipped)
+}

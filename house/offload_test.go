@@ -1,0 +1,72 @@
+package house_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// meet waits until so many run at the same time.
+func meet(_ context.Context, m *meeting) (int, error) {
+	m.here <- struct{}{}
+	<-m.all
+	return 1, nil
+}
+
+type meeting struct{ here, all chan struct{} }
+
+// meets has n functions meet in the pool.
+func meets(t testing.TB, sys *house.System, pool *house.OffloadPool, n int) {
+	t.Helper()
+	m := &meeting{make(chan struct{}), make(chan struct{})}
+	_, p := spawn(sys)
+	var calls []core.Pending[int]
+	for range n {
+		calls = append(calls, core.Begin(p, func(s *task) core.Yield {
+			core.OffloadTo(s, &s.f, pool, m, meet)
+			return s.wait(func(s *task) core.Yield {
+				n, _ := s.f.Get()
+				return s.Return(n)
+			})
+		}))
+	}
+	for range n {
+		<-m.here
+	}
+	close(m.all)
+	for _, c := range calls {
+		if n, err := c.Get(); n != 1 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+// TestOffloadGoroutines: they start when they are needed, stay a while, and end but for two if nobody
+// needs them. The test's own check finds those that are left behind.
+func TestOffloadGoroutines(t *testing.T) {
+	sys := started(t, house.Config{Workers: 1})
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 10})
+	require.NoError(t, err)
+	goroutines := func() int { return pool.Stats().Goroutines }
+	require.Zero(t, goroutines())
+	meets(t, sys, pool, 10)
+	require.Equal(t, 10, goroutines())
+	sys.TrimOffloads(10)
+	require.Equal(t, 10, goroutines(), "they were just needed")
+	meets(t, sys, pool, 4)
+	require.Equal(t, 10, goroutines())
+	sys.TrimOffloads(4)
+	require.Equal(t, 4, goroutines(), "six weren't")
+	meets(t, sys, pool, 10)
+	require.Equal(t, 10, goroutines())
+	sys.TrimOffloads(10)
+	sys.TrimOffloads(2)
+	require.Equal(t, 2, goroutines())
+	sys.TrimOffloads(2)
+	meets(t, sys, pool, 2)
+	require.Equal(t, 2, goroutines())
+}

@@ -1,0 +1,161 @@
+package house
+
+import (
+	"slices"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// runner is one goroutine of an OffloadPool. It is
+//
+//	given   it has a job, or goes to look for one in the queue
+//	at work its job runs
+//	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it
+//	ended   no longer among the pool's runners
+type runner struct {
+	pool *OffloadPool
+	wake chan struct{} // of one: a wake-up never blocks
+
+	// Under the pool's lock; the job is the runner's while it works.
+	job     *stack.Stack
+	context *jobContext // of the job at work; nil: none is
+	call    uint64      // of the breaker
+
+	spare *jobContext // at which nobody has looked
+}
+
+// start starts a runner with a job. The caller holds the lock.
+func (p *OffloadPool) start(job *stack.Stack) {
+	r := &runner{pool: p, wake: make(chan struct{}, 1), job: job}
+	p.runners = append(p.runners, r)
+	go r.run()
+}
+
+// run does jobs until there are no more: in a Manual system the one that it has.
+func (r *runner) run() {
+	left := false
+	defer func() {
+		if !left && !r.pool.inline {
+			go r.run() // a function called runtime.Goexit
+		}
+	}()
+	for r.take() {
+		r.work()
+	}
+	left = true
+}
+
+// take begins the next job. It reports false if the runner ends.
+func (r *runner) take() bool {
+	p := r.pool
+	p.mu.Lock()
+	for {
+		if r.job == nil && p.n > 0 {
+			r.job = p.pop()
+		}
+		if r.job != nil {
+			err := r.begin()
+			if err == nil {
+				p.mu.Unlock()
+				return true
+			}
+			job := r.job
+			r.job = nil
+			p.mu.Unlock()
+			job.Abort(err)
+			p.mu.Lock()
+			continue
+		}
+		if p.inline || p.closed || !r.rest() {
+			break
+		}
+	}
+	r.end()
+	p.mu.Unlock()
+	return false
+}
+
+// rest waits for a job. It reports false if there was a wake-up without one. The caller
+// holds the lock.
+func (r *runner) rest() bool {
+	p := r.pool
+	p.idle = append(p.idle, r)
+	p.mu.Unlock()
+	<-r.wake
+	p.mu.Lock()
+	return r.job != nil
+}
+
+// begin has the pool count the job as running, or says why it isn't run. The caller holds the
+// lock.
+func (r *runner) begin() (err error) {
+	p := r.pool
+	if p.closed {
+		p.count.Stopped++
+		return stack.ErrStopped
+	}
+	now := p.clock()
+	if err := r.job.Due(now); err != nil {
+		p.count.Skipped++
+		return err
+	}
+	if b := p.config.Breaker; b != nil {
+		if r.call, err = b.Begin(now); err != nil {
+			p.count.Broken++
+			return err
+		}
+	}
+	p.count.Running++
+	if r.spare == nil || !r.spare.begin(r.job) {
+		r.spare = &jobContext{clock: p.clock}
+		r.spare.begin(r.job)
+	}
+	r.context = r.spare
+	return nil
+}
+
+// work does the job and sends it home, also if it calls runtime.Goexit.
+func (r *runner) work() {
+	defer r.done()
+	r.job.Work(r.context)
+}
+
+func (r *runner) done() {
+	r.context.end()
+	p, job := r.pool, r.job
+	err := job.Err()
+	p.mu.Lock()
+	r.job, r.context = nil, nil
+	p.count.Running--
+	if err == nil {
+		p.count.Done++
+	} else {
+		p.count.Failed++
+	}
+	if b := p.config.Breaker; b != nil {
+		b.End(p.clock(), r.call, err)
+	}
+	p.mu.Unlock()
+	job.GoHome()
+}
+
+// stop ends the context of the job at work, as the pool is closed.
+func (r *runner) stop() {
+	r.pool.mu.Lock()
+	c := r.context
+	r.pool.mu.Unlock()
+	if c != nil {
+		c.stop()
+	}
+}
+
+// end takes the runner out of the pool. The caller holds the lock.
+func (r *runner) end() {
+	p := r.pool
+	if i := slices.Index(p.runners, r); i >= 0 {
+		p.runners = slices.Delete(p.runners, i, i+1)
+	}
+	if p.closed && len(p.runners) == 0 && !p.inline {
+		close(p.ended)
+	}
+}

@@ -1,0 +1,74 @@
+package house
+
+import "math/bits"
+
+// A worker whose actors wait for long gives some to a worker that has nothing to do. Work that
+// is soon done stays where it is: to wake a thread, and to talk to it from then on, costs more
+// than waiting for a moment. So
+//
+//   - a worker that spins for longer than shortSpin, or is about to park, offers its help, by its bit in
+//     System.idle, and takes that back when there is something to do. One that spins finds what it is
+//     given as it finds mail;
+//   - one that finds actors that have waited for ShareAfter, at the beginning of several
+//     turns in a row, claims such a bit, and gives half of them to that worker.
+//
+// Nobody takes: only the owner of a house gives it away (stack/handover.go). A request posted
+// at a worker would have to guess which one is going to be loaded.
+
+// shareTurns is how many turns in a row must begin with a backlog. One may be a pause that
+// the operating system made.
+const shareTurns = 3
+
+// idleMax is how many workers can offer help.
+const idleMax = 64
+
+// offerHelp says that the worker has nothing to do.
+func (w *Worker) offerHelp() {
+	if bit := uint64(1) << w.hot.Index; w.hot.Index < idleMax && w.system.config.ShareAfter > 0 && w.system.idle.Load()&bit == 0 {
+		w.system.idle.Or(bit)
+	}
+}
+
+// endHelp takes that back, if nobody has claimed it.
+func (w *Worker) endHelp() {
+	if bit := uint64(1) << w.hot.Index; w.hot.Index < idleMax && w.system.idle.Load()&bit != 0 {
+		w.system.idle.And(^bit)
+	}
+}
+
+// claimHelp returns a worker that has offered help to nobody else; nil if there is none. One
+// whose turn is borrowed wouldn't be woken.
+func (s *System) claimHelp() *Worker {
+	for left := s.idle.Load(); left != 0; left &= left - 1 {
+		w := s.workers[bits.TrailingZeros64(left)]
+		if bit := uint64(1) << w.hot.Index; !w.hot.Borrowed() && s.idle.And(^bit)&bit != 0 {
+			return w
+		}
+	}
+	return nil
+}
+
+// share gives houses to a worker that has nothing to do, if this one has had too much for
+// some turns. It is called when the clock was just read.
+func (w *Worker) share() {
+	after := int64(w.system.config.ShareAfter)
+	if after < 0 {
+		return
+	}
+	if w.hot.Backlog() < after {
+		w.behind = 0
+		return
+	}
+	if w.behind++; w.behind < shareTurns || w.system.idle.Load() == 0 {
+		return
+	}
+	n := w.hot.Surplus()
+	if n == 0 {
+		w.behind = 0 // what stays is looked at again in some turns
+		return
+	}
+	if to := w.system.claimHelp(); to != nil {
+		w.behind = 0
+		w.hot.HandOver(&to.hot, n)
+	}
+}

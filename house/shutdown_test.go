@@ -1,0 +1,278 @@
+package house_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// running starts a system that the test shuts down.
+func running(t testing.TB, c house.Config) *house.System {
+	t.Helper()
+	sys := newSystem(t, c)
+	require.NoError(t, sys.Start(t.Context()))
+	return sys
+}
+
+// TestShutdownHooks: in their order, before and after actors stop, each with its error.
+func TestShutdownHooks(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1})
+	_, p := spawn(sys)
+	var order []string
+	sad := errors.New("sad")
+	add := func(name string, at int, after bool, run func() error) {
+		sys.AddShutdownHook(house.ShutdownHook{Name: name, Order: at, After: after, Run: func(ctx context.Context) error {
+			order = append(order, name)
+			if _, err := core.Ask(ctx, p, reply(1)); (err == core.ErrStopped) != after {
+				t.Errorf("%s: an actor said %v", name, err)
+			}
+			return run()
+		}})
+	}
+	fine := func() error { return nil }
+	add("close base", 1, true, func() error { return sad })
+	add("close log", 2, true, fine)
+	add("drain b", 0, false, func() error { panic("boom") })
+	add("drain a", 0, false, func() error { runtime.Goexit(); return nil })
+	add("leave", -1, false, fine)
+	err := shutdown(sys)
+	require.Equal(t, []string{"leave", "drain a", "drain b", "close base", "close log"}, order)
+	require.ErrorIs(t, err, sad)
+	require.NotErrorIs(t, err, house.ErrAbandoned)
+	require.EqualError(t, err, "house: shutdown hook drain a: runtime.Goexit was called\n"+
+		"house: shutdown hook drain b: panic: boom\nhouse: shutdown hook close base: sad")
+	require.Panics(t, func() { sys.OnShutdown(nil) })
+}
+
+// TestShutdownAbandonsAHook: one that is deaf to its context holds up nobody.
+func TestShutdownAbandonsAHook(t *testing.T) {
+	for _, byConfig := range []bool{false, true} {
+		c, ctx := house.Config{Workers: 1}, context.Background()
+		if byConfig {
+			c.ShutdownTimeout = 20 * time.Millisecond
+		} else {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+		}
+		sys := running(t, c)
+		open, closed := make(chan struct{}), false
+		sys.AddShutdownHook(house.ShutdownHook{Name: "deaf", Run: func(context.Context) error { <-open; return nil }})
+		sys.AddShutdownHook(house.ShutdownHook{Name: "close", After: true, Run: func(context.Context) error { closed = true; return nil }})
+		err := sys.Shutdown(ctx)
+		require.EqualError(t, err, "house: shutdown hook deaf: it hasn't returned: context deadline exceeded")
+		require.ErrorIs(t, err, house.ErrAbandoned)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, closed)
+		close(open)
+		balanced(t, sys)
+	}
+}
+
+// TestShutdownBlamesNobody: what ends when it is told to isn't reported, though the context has ended before that.
+func TestShutdownBlamesNobody(t *testing.T) {
+	sys := running(t, house.Config{Workers: 2})
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk"})
+	require.NoError(t, err)
+	began := make(chan struct{})
+	var calls []core.Pending[int]
+	for range 4 {
+		_, p := spawn(sys)
+		calls = append(calls, core.Begin(p, func(s *task) core.Yield {
+			core.OffloadTo(s, &s.f, pool, began, func(ctx context.Context, began chan struct{}) (int, error) {
+				began <- struct{}{}
+				<-ctx.Done()
+				return 0, ctx.Err()
+			})
+			return s.wait(reply(1))
+		}))
+		<-began
+	}
+	sys.AddShutdownHook(house.ShutdownHook{Name: "good", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.NoError(t, sys.Shutdown(ctx))
+	for _, c := range calls {
+		_, err := c.Get()
+		require.Equal(t, core.ErrStopped, err)
+	}
+	balanced(t, sys)
+}
+
+// TestShutdownFromAStep: it begins at once, the step goes on, and who calls Shutdown gets the outcome.
+func TestShutdownFromAStep(t *testing.T) {
+	sad := errors.New("sad")
+	for name, begin := range map[string]func(*task, *house.System){
+		"core":  func(s *task, _ *house.System) { core.Shutdown(s) },
+		"house": func(_ *task, sys *house.System) { sys.BeginShutdown() },
+		"twice": func(s *task, sys *house.System) { sys.BeginShutdown(); core.Shutdown(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sys := running(t, house.Config{Workers: 2})
+			sys.OnShutdown(func(context.Context) error { return sad })
+			_, p := spawn(sys)
+			select {
+			case <-sys.Ending():
+				t.Error("it ends already")
+			default:
+			}
+			n, err := core.Ask(t.Context(), p, func(s *task) core.Yield {
+				if err := sys.Shutdown(context.Background()); err != core.ErrBlockingOnWorker {
+					t.Errorf("Shutdown in a step: %v", err)
+				}
+				begin(s, sys)
+				return s.Return(3)
+			})
+			require.NoError(t, err)
+			require.Equal(t, 3, n)
+			<-sys.Ending()
+			<-sys.Done()
+			require.ErrorIs(t, sys.Shutdown(t.Context()), sad)
+			require.Zero(t, sys.Actors())
+			balanced(t, sys)
+		})
+	}
+}
+
+// TestShutdownFromAStepOfAManualSystem: its caller is asked to.
+func TestShutdownFromAStepOfAManualSystem(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1, Manual: true})
+	_, p := spawn(sys)
+	c := core.Begin(p, func(s *task) core.Yield { core.Shutdown(s); core.Shutdown(s); return s.Return(1) })
+	for sys.Workers()[0].Turn() {
+	}
+	n, err := c.Get()
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	<-sys.Ending()
+	require.Equal(t, 1, sys.Actors())
+	require.NoError(t, sys.Shutdown(t.Context()))
+	<-sys.Done()
+}
+
+// TestShutdownUnderLoad: nothing is left, whatever actors and pools are at.
+func TestShutdownUnderLoad(t *testing.T) {
+	files, ignore := descriptors(t), goleak.IgnoreCurrent()
+	for i := range 20 {
+		sys := running(t, house.Config{Workers: 2})
+		var pools []*house.OffloadPool
+		for n := range 3 {
+			pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: fmt.Sprint(n), Goroutines: 1 + n, Queue: 2 * n, Breaker: core.NewBreaker(core.BreakerConfig{})})
+			require.NoError(t, err)
+			pools = append(pools, pool)
+		}
+		var all sync.WaitGroup
+		busy := make(chan struct{}, 100)
+		for g := range 6 {
+			_, p := spawn(sys)
+			all.Go(func() {
+				for n := 0; ; n++ {
+					if n == 20 {
+						busy <- struct{}{}
+					}
+					got, err := core.Ask(context.Background(), p, func(s *task) core.Yield {
+						core.OffloadTo(s, &s.f, pools[(g+n)%3], n, func(ctx context.Context, n int) (int, error) {
+							if n%3 == 0 {
+								return n, ctx.Err()
+							}
+							return n, nil
+						})
+						return s.wait(func(s *task) core.Yield {
+							n, err := s.f.Get()
+							if err != nil {
+								return s.Throw(err)
+							}
+							return s.Return(n)
+						})
+					})
+					switch {
+					case err == nil && got == n, err == core.ErrOverloaded, err == core.ErrBreakerOpen:
+					case err == core.ErrStopped:
+						return
+					default:
+						t.Errorf("%d of %d, %v", got, n, err)
+						return
+					}
+				}
+			})
+		}
+		for range 6 {
+			<-busy
+		}
+		if i%2 == 0 {
+			sys.BeginShutdown()
+		}
+		require.NoError(t, shutdown(sys))
+		all.Wait()
+		balanced(t, sys)
+		for _, p := range pools {
+			st := p.Stats()
+			require.Zero(t, st.Goroutines+st.Running+st.Queued)
+		}
+	}
+	goleak.VerifyNone(t, ignore)
+	require.Equal(t, files, descriptors(t))
+}
+
+// hung is what two functions and the actor that has offloaded them share.
+type hung struct {
+	began, over, hangs, open chan struct{}
+	ended                    [2]error
+}
+
+// TestShutdownEndsFunctionsOfHungActors: an actor that doesn't stop doesn't keep the contexts of what it has offloaded
+// from ending. One function waits for that; the other, whose context has ended before, looks then.
+func TestShutdownEndsFunctionsOfHungActors(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1})
+	h := &hung{began: make(chan struct{}), over: make(chan struct{}), hangs: make(chan struct{}), open: make(chan struct{})}
+	type pair struct {
+		core.AskStack[*hung, int]
+		looks, waits core.Future[int]
+	}
+	looks := func(ctx context.Context, h *hung) (int, error) {
+		h.began <- struct{}{}
+		<-h.over
+		h.ended[0] = ctx.Err()
+		return 0, nil
+	}
+	waits := func(ctx context.Context, h *hung) (int, error) {
+		h.began <- struct{}{}
+		<-ctx.Done()
+		h.ended[1] = ctx.Err()
+		close(h.over)
+		return 0, nil
+	}
+	p := core.Handle(func(_ *actor, s *pair) core.Yield {
+		core.Offload(s, &s.looks, s.Req, looks)
+		<-s.Req.began
+		core.Offload(s, &s.waits, s.Req, waits)
+		<-s.Req.began
+		close(s.Req.hangs)
+		<-s.Req.open
+		return s.Return(1)
+	}).At(core.Spawn(sys, func() *actor { return &actor{} }))
+	c := core.Begin(p, h)
+	<-h.hangs
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err := sys.Shutdown(ctx)
+	require.ErrorIs(t, err, house.ErrAbandoned)
+	require.ErrorContains(t, err, "actors didn't stop: #1")
+	require.ErrorContains(t, err, "worker 0 hasn't left")
+	require.NotContains(t, err.Error(), "functions")
+	require.Equal(t, [2]error{context.Canceled, context.Canceled}, h.ended)
+	close(h.open)
+	n, err := c.Get()
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}

@@ -1,0 +1,197 @@
+package stack
+
+import (
+	"runtime"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// This file is how a ready house moves to another worker. Only its owner moves it, between
+// turns, when nothing is put off, so a house seen as one's own stays so for the whole turn. It is then
+//
+//	ready   in the giver's queue, which it leaves: its armed promises leave the giver's
+//	        wheel, and queued says queuedGift, so that nobody makes it ready meanwhile
+//	given   owner says the receiver, who drains the inbox and appends to the lanes like any
+//	        owner, but doesn't visit it: it is on its way to the chain of gifts, or on it.
+//	        The links of the ready queue are the chain's
+//	taken   the receiver swaps the chain out, arms the promises in its own wheel, and makes
+//	        the house ready
+//
+// Who rings for it all the time rings its owner, or a former one, who passes that on
+// (TakeRungs); mail in the lanes was sent before mail in the inbox, so order holds.
+//
+// A house that stays is never given. Whoever wants it to stay sets flagStays and, if
+// flagMoving is set, waits until that is clear; who gives sets flagMoving and, if flagStays is
+// set, doesn't. The one who comes second sees the other.
+//
+// The receiver may find in the midst of a visit that a house is its own now for which it has
+// something in its outbox: that leaves first (Worker.sendAhead).
+//
+// The chain of a worker that left is closed, as its rungs are: what is given to it stays
+// with the giver.
+
+const (
+	// handOverMax is how many houses move at once, at most.
+	handOverMax = 128
+	// handOverArmed is how many answers a house that moves waits for, at most: their
+	// deadlines move one by one.
+	handOverArmed = 64
+	// settledAfter is how long a house stays that was given, 10 ms: both workers, and those
+	// who write to it, have to get used to it.
+	settledAfter moment = 10
+)
+
+// moment is a time on the system's clock in two bytes, in units of 2^20 ns, about a
+// millisecond, from 1. After 69 seconds it is again what it was: a house then stays for nothing, some
+// milliseconds. Once in a while it is 0, and a house that was given then needn't settle.
+type moment uint16
+
+func momentOf(ns int64) moment { return 1 + moment(ns>>20) }
+
+// Stay keeps h with its owner from now on. Any goroutine may call it.
+func (h *House) Stay() {
+	invariant.Point("stay.set")
+	h.flags.set(flagStays)
+	for invariant.Await("stay.moves", h, (*House).settled); !h.settled(); {
+		runtime.Gosched()
+	}
+}
+
+// settled reports whether h isn't being given away.
+func (h *House) settled() bool { return !h.flags.has(flagMoving) }
+
+// Backlog returns for how long the house has waited that is first of those with calls only, by
+// the clock as last read, ns; 0 if there is none. Only who runs w's turn may ask.
+func (w *Worker) Backlog() int64 {
+	if h := w.cold.head; h != nil {
+		return w.Now - h.readyAt
+	}
+	return 0
+}
+
+// Surplus returns how many houses to give away: half of those that wait with calls only, or
+// fewer if many stay, at most handOverMax. Only who runs w's turn may ask.
+func (w *Worker) Surplus() int {
+	all, movable := 0, 0
+	for h := w.cold.tail; h != nil && all < 2*handOverMax; h = h.prev {
+		all++
+		if w.movable(h) {
+			movable++
+		}
+	}
+	return min(all/2, movable)
+}
+
+// movable reports whether h, which is ready, may be given to another worker.
+func (w *Worker) movable(h *House) bool {
+	return !h.flags.has(flagStays|flagStopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= settledAfter)
+}
+
+// HandOver gives n houses, those that would be visited last, to another worker of the same
+// system, and wakes it. It returns how many they were: fewer if not so many move. Only who runs
+// w's turn calls it, between turns.
+func (w *Worker) HandOver(to *Worker, n int) (given int) {
+	w.RunDeferred() // a step that called runtime.Goexit has cut the last turn short
+	w.ArmFresh()
+	for h := w.cold.tail; h != nil && given < n; {
+		before := h.prev
+		if w.movable(h) && w.give(h, to) {
+			given++
+		}
+		h = before
+	}
+	w.Count.Add(CountGiven, uint64(given))
+	w.wakeUp(to)
+	return given
+}
+
+// give is the transition ready -> given; false: h stays.
+func (w *Worker) give(h *House, to *Worker) bool {
+	invariant.Point("gift.moves")
+	h.flags.set(flagMoving)
+	invariant.Point("gift.stays")
+	if h.flags.has(flagStays) {
+		h.settle()
+		return false
+	}
+	w.cold.remove(h)
+	h.queued = queuedGift
+	h.eachPromise(func(p *future.Promise) {
+		if p.Armed() {
+			w.Driver.Disarm(&p.Node)
+		}
+	})
+	invariant.Point("gift.owner")
+	h.owner.Store(to) // behind it only the bit, and then the link, are the giver's
+	h.settle()        // before the receiver may give it on
+	for {
+		invariant.Point("gift.push")
+		old := to.gifts.Load()
+		if old == closedRungs {
+			h.next = nil
+			h.owner.Store(w)
+			w.settleGift(h)
+			return false
+		}
+		h.next = old
+		if to.gifts.CompareAndSwap(old, h) {
+			return true
+		}
+	}
+}
+
+// settle ends the move of h.
+func (h *House) settle() {
+	invariant.Point("gift.settle")
+	h.flags.clear(flagMoving)
+}
+
+// takeGifts is the transition given -> taken of all that others gave.
+//
+//go:noinline
+func (w *Worker) takeGifts() {
+	if w.gifts.Load() == closedRungs {
+		return
+	}
+	invariant.Point("gift.take")
+	for h := w.gifts.Swap(nil); h != nil; {
+		next := h.next
+		h.next = nil
+		h.givenAt = momentOf(w.Now)
+		w.settleGift(h)
+		h = next
+	}
+}
+
+// sendAhead empties the outbox if it is for h, which was given to w since that was put there.
+//
+//go:noinline
+func (w *Worker) sendAhead(h *House) {
+	if w.out.to == h {
+		w.sendOut()
+	}
+}
+
+// settleGift queues h, which waits for its owner since it was ready.
+func (w *Worker) settleGift(h *House) {
+	if invariant.Enabled && (h.owner.Load() != w || h.queued != queuedGift) {
+		panic("stack: a worker takes a house that wasn't given to it")
+	}
+	h.eachPromise(func(p *future.Promise) {
+		if p.Slot == 0 {
+			w.Driver.Arm(&p.Node)
+		}
+	})
+	since := h.readyAt
+	h.queued = notQueued
+	w.makeReady(h)
+	h.readyAt = since
+}
+
+// eachPromise calls f for all promises that wait in h's table.
+func (h *House) eachPromise(f func(*future.Promise)) {
+	if a := h.annex.Load(); a != nil {
+		a.table.Each(f)
+	}
+}

@@ -1,0 +1,320 @@
+package stack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// porter notes the numbers that it is told, and asks whom it is told to.
+type porter struct {
+	seen []int
+	errs []error
+	ask  *House
+}
+
+type porterStack struct {
+	NoticeStack[int]
+	f Future[int]
+}
+
+// hear notes a number; a negative one it asks first.
+func (p *porter) hear(s *porterStack) Yield {
+	if s.Msg >= 0 {
+		p.seen = append(p.seen, s.Msg)
+		return s.Return()
+	}
+	c := s.Bind(s.f.Promise(), keeperAsk, 0)
+	*Request[int, int](c) = s.Msg
+	s.Worker().Push(p.ask, c)
+	return Suspend(s, (*porter).heard)
+}
+
+func (p *porter) heard(s *porterStack) Yield {
+	_, err := s.f.Get()
+	p.errs = append(p.errs, err)
+	return s.Return()
+}
+
+var porterHear = NewNotice((*porter).hear)
+
+// deliver tells a house a number, and has its owner take it.
+func deliver(h *hand, to *House, n int) {
+	tell(h, to, porterHear, n)
+	to.Owner().TakeRungs()
+}
+
+// Two houses that wait are one too many: the last goes, with what it waits for.
+func TestHandOver(t *testing.T) {
+	h := newHand(t, 2)
+	a, b := h.workers[0], h.workers[1]
+	k := settleOn(h, 0, &keeper{})
+	stays, goes := &porter{ask: k}, &porter{ask: k}
+	first, last := settleOn(h, 0, stays), settleOn(h, 0, goes)
+	tell(h, last, porterHear, -1) // which the keeper keeps
+	h.settle()
+	require.Len(t, h.drivers[0].armed, 2, "the porter's deadline, and what the keeper waits for")
+	a.Now = h.now
+	deliver(h, first, 1)
+	deliver(h, last, 2)
+	a.Now += 1000
+	require.EqualValues(t, 1000, a.Backlog())
+	require.Equal(t, 1, a.Surplus())
+	since := last.readyAt
+
+	require.True(t, b.Park())
+	require.Equal(t, 1, a.HandOver(b, 1))
+	require.True(t, b.Woken())
+	require.True(t, b.Unpark())
+	require.Equal(t, b.Index, last.Owner().Index)
+	require.Equal(t, a.Index, first.Owner().Index)
+	require.Len(t, h.drivers[0].armed, 1)
+	require.Empty(t, h.drivers[1].armed)
+	tell(h, last, porterHear, 3) // while it is on its way
+	require.Same(t, last, b.rungs.Load())
+
+	b.Now = a.Now + 5000
+	b.TakeRungs()
+	require.Len(t, h.drivers[1].armed, 1)
+	require.Equal(t, since, last.readyAt, "it has waited all the time")
+	require.Zero(t, b.Surplus(), "the only one")
+	h.turn(1)
+	require.Equal(t, []int{2, 3}, goes.seen)
+	require.Empty(t, stays.seen)
+	h.turn(0)
+	require.Equal(t, []int{1}, stays.seen)
+	h.now += 6e9
+	h.turn(1)
+	require.Equal(t, []error{ErrTimeout}, goes.errs)
+	for _, p := range []*House{k, first, last} {
+		p.Stop(&h.guests)
+	}
+	h.settle()
+	a.Count.Publish()
+	require.EqualValues(t, 1, a.Count.Load(CountGiven))
+}
+
+// Mail that was rung for at the former owner is passed on.
+func TestRungOfAHouseThatMoved(t *testing.T) {
+	h := newHand(t, 3)
+	p := &porter{}
+	house := settleOn(h, 0, p)
+	tell(h, house, porterHear, 1)
+	h.workers[0].TakeRungs()
+	tell(h, house, porterHear, 2) // rung for at worker 0
+	h.workers[0].HandOver(h.workers[1], 1)
+	h.workers[1].TakeRungs()
+	h.workers[1].HandOver(h.workers[2], 1)
+	require.Equal(t, h.workers[1].Index, house.Owner().Index, "it has just moved")
+	h.workers[1].Now += int64(settledAfter) << 20
+	h.workers[1].HandOver(h.workers[2], 1)
+	require.Equal(t, h.workers[2].Index, house.Owner().Index)
+	tell(h, house, porterHear, 3)
+	h.turn(2)
+	require.Equal(t, []int{1, 2, 3}, p.seen)
+	tell(h, house, porterHear, 4)
+	h.turn(1)
+	h.turn(2)
+	require.Len(t, p.seen, 3, "worker 0 has its rung")
+	h.turn(0)
+	require.Same(t, house, h.workers[2].rungs.Load())
+	h.turn(2)
+	require.Equal(t, []int{1, 2, 3, 4}, p.seen)
+	h.workers[0].Count.Publish()
+	require.EqualValues(t, 1, h.workers[0].Count.Load(CountForwards))
+}
+
+// What is sent to a house on its way, by its new owner, goes behind what has been sent.
+func TestSendToAHouseOnItsWay(t *testing.T) {
+	h := newHand(t, 2)
+	p := &porter{}
+	house := settleOn(h, 0, p)
+	from := settleOn(h, 1, &writer{})
+	tell(h, house, porterHear, 1)
+	h.workers[0].TakeRungs()
+	h.workers[0].HandOver(h.workers[1], 1)
+	tell(h, house, porterHear, 2)
+	gifts := h.workers[1].gifts.Swap(nil) // it looks at them before, and then at its rungs
+	tell(h, from, writerWrite, func(w *Worker) {
+		s := w.Begin(porterHear)
+		*Message[int](s) = 3
+		w.Push(house, s)
+		house.Stop(w.Guests)
+	})
+	h.turn(1)
+	require.Empty(t, p.seen)
+	require.Equal(t, queuedGift, house.queued)
+	require.False(t, house.Gone())
+	h.workers[1].gifts.Store(gifts)
+	h.turn(1)
+	require.True(t, house.Gone(), "system messages go ahead")
+	require.Empty(t, p.seen)
+}
+
+func TestHousesThatStay(t *testing.T) {
+	h := newHand(t, 2)
+	a, b := h.workers[0], h.workers[1]
+	k := settleOn(h, 0, &keeper{})
+	var all []*House
+	for range 5 {
+		all = append(all, settleOn(h, 0, &porter{ask: k}))
+	}
+	asks, tooMany, born, stops, moved := all[0], all[1], all[2], all[3], all[4]
+	for range handOverArmed {
+		tell(h, asks, porterHear, -1)
+		tell(h, tooMany, porterHear, -1)
+	}
+	tell(h, tooMany, porterHear, -1)
+	h.settle()
+	require.Equal(t, handOverArmed, asks.Waiting())
+	born.Stay()
+	stops.Stop(&h.guests)
+	h.settle()
+	moved.givenAt = momentOf(1000 << 20)
+	for _, p := range all {
+		deliver(h, p, 1)
+	}
+	a.Now = (1000+int64(settledAfter))<<20 - 1
+	require.Equal(t, 1, a.Surplus())
+	require.Equal(t, 1, a.HandOver(b, 5))
+	require.Equal(t, b.Index, asks.Owner().Index)
+	a.Now = (1000 + int64(settledAfter)) << 20
+	require.Equal(t, 1, a.HandOver(b, 5))
+	require.Equal(t, b.Index, moved.Owner().Index)
+	for _, p := range []*House{tooMany, born, stops} {
+		require.Equal(t, a.Index, p.Owner().Index)
+	}
+	for _, p := range append(all, k) {
+		p.Stop(&h.guests)
+	}
+}
+
+// Who stays from the moment on in which it was to move doesn't, and can't move later.
+func TestStayWhileMoving(t *testing.T) {
+	h := newHand(t, 2)
+	p := settleOn(h, 0, &porter{})
+	tell(h, p, porterHear, 1)
+	h.workers[0].TakeRungs()
+	require.True(t, h.workers[0].movable(p))
+	p.Stay() // behind the look
+	require.False(t, h.workers[0].give(p, h.workers[1]))
+	require.Equal(t, h.workers[0].Index, p.Owner().Index)
+	require.False(t, p.flags.has(flagMoving))
+
+	p.flags.clear(flagStays)
+	p.flags.set(flagMoving)
+	done := make(chan bool)
+	go func() { p.Stay(); close(done) }()
+	for !p.flags.has(flagStays) {
+	}
+	select {
+	case <-done:
+		t.Fatal("Stay has returned while the house moves")
+	default:
+	}
+	p.flags.clear(flagMoving)
+	<-done
+}
+
+// A worker that has left takes nothing, and one that has been given something doesn't leave.
+func TestHandOverToAWorkerThatLeaves(t *testing.T) {
+	h := newHand(t, 2)
+	a, b := h.workers[0], h.workers[1]
+	p, q := &porter{}, &porter{}
+	one, two := settleOn(h, 0, p), settleOn(h, 0, q)
+	deliver(h, one, 1)
+	deliver(h, two, 2)
+	require.Equal(t, 1, a.HandOver(b, 1))
+	require.False(t, b.Leave())
+	h.turn(1)
+	require.Equal(t, []int{2}, q.seen)
+	require.True(t, b.Leave())
+	require.Zero(t, a.HandOver(b, 1))
+	require.Equal(t, a.Index, one.Owner().Index)
+	h.turn(0)
+	require.Equal(t, []int{1}, p.seen)
+	h.turn(1)
+}
+
+// Random sends, turns and hand-overs: every sender's messages come in order, and once.
+func TestHandOversKeepOrder(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		h := newHand(t, 3)
+		var readers []*reader
+		var to []*House
+		for i := range 4 {
+			r := &reader{}
+			readers, to = append(readers, r), append(to, settleOn(h, i%3, r))
+		}
+		froms := []*House{settleOn(h, 0, &writer{}), settleOn(h, 1, &writer{}), settleOn(h, 2, &writer{})}
+		sent := map[[2]int]int{}
+		moved := 0
+		for range 300 {
+			switch rnd.IntN(4) {
+			case 0:
+				h.turn(rnd.IntN(3))
+			case 1:
+				w := h.workers[rnd.IntN(3)]
+				w.TakeRungs()
+				w.Now = h.now + int64(settledAfter+1)<<20
+				h.now = w.Now
+				moved += w.HandOver(h.workers[(w.Index+1+rnd.IntN(2))%3], 1+rnd.IntN(3))
+			default:
+				from, n := rnd.IntN(3), 1+rnd.IntN(5)
+				tell(h, froms[from], writerWrite, func(w *Worker) {
+					for range n {
+						i := rnd.IntN(len(to))
+						key := [2]int{from, i}
+						tellFrom(w, to[i], 1+rnd.IntN(3)-1, from, sent[key])
+						sent[key]++
+					}
+				})
+			}
+		}
+		h.settle()
+		require.Greater(t, moved, 5, "seed %d", seed)
+		for i, r := range readers {
+			got := map[int]int{}
+			for _, m := range r.got {
+				var from, n int
+				fmt.Sscan(m, &from, &n)
+				require.Equal(t, got[from], n, "seed %d: reader %d, sender %d", seed, i, from)
+				got[from]++
+			}
+			for from := range froms {
+				require.Equal(t, sent[[2]int{from, i}], got[from], "seed %d: reader %d, sender %d", seed, i, from)
+			}
+		}
+	}
+}
+
+// A house is given to the worker that runs a step which sends to it: what is in the outbox
+// leaves before what goes into the lane now.
+func TestHouseIsGivenToWhoSendsToIt(t *testing.T) {
+	for way := range 3 {
+		h := newHand(t, 2)
+		r := &reader{}
+		house, from := settleOn(h, 0, r), settleOn(h, 1, &writer{})
+		tell(h, from, writerWrite, func(w *Worker) {
+			tellFrom(w, house, way, 0, 0)
+			tellFrom(w, house, way, 0, 1) // it waits, as the house is rung for
+			tell(h, house, readWords, words{1, 0})
+			h.workers[0].TakeRungs()
+			require.Equal(t, 1, h.workers[0].HandOver(w, 1))
+			tellFrom(w, house, way, 0, 2)
+			tellFrom(w, house, 2, 0, 3)
+		})
+		h.settle()
+		require.Equal(t, 1, house.Owner().Index)
+		var got []string
+		for _, m := range r.got {
+			if m[0] == '0' {
+				got = append(got, m)
+			}
+		}
+		require.Equal(t, []string{"0 0", "0 1", "0 2", "0 3"}, got, "way %d", way)
+	}
+}

@@ -1,0 +1,113 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/internal/invariant"
+
+// A house may hold its calls: none begins, and those that come wait in the annex, behind each
+// other, until no reason is left. Answers, timers and system messages go on. What a hold costs
+// who holds nothing is a bit in a word that visits look at anyway.
+
+// reasons is why a house holds its calls, a bit each. Only the owner touches it.
+type reasons uint8
+
+const (
+	// heldByLife: a hook runs, or the actor waits for its supervisor, see life.go.
+	heldByLife reasons = 1 << iota
+	// heldByBarrier: a stack has the actor for itself.
+	heldByBarrier
+	// heldByUser: the actor was told to pause.
+	heldByUser
+)
+
+// hold keeps calls from beginning, for one more reason. Only the owner calls it, or who knows
+// the house alone.
+func (h *House) hold(why reasons) {
+	h.rooms().why |= why
+	h.flags.set(flagHeld)
+}
+
+// release takes a reason away. With the last one the calls that wait are next, in their order.
+func (w *Worker) release(h *House, why reasons) {
+	a := h.annex.Load()
+	if a == nil || a.why&why == 0 {
+		return
+	}
+	if a.why &^= why; a.why != 0 {
+		return
+	}
+	h.flags.clear(flagHeld)
+	a.held.join(&h.calls)
+	h.calls, a.held = a.held, queue{}
+	w.makeReady(h)
+}
+
+// attend does what the flags of h ask of a visit before the next message.
+//
+//go:noinline
+func (w *Worker) attend(h *House) {
+	if h.flags.has(flagUrged) {
+		invariant.Point("visit.calm")
+		h.flags.clear(flagUrged)
+		w.drain(h)
+	}
+	w.seen = w.seen&flagNoted | h.flags.bits.Load()&(flagHeld|flagAlone)
+	if w.seen&flagHeld != 0 {
+		h.annex.Load().held.join(&h.calls)
+	}
+}
+
+// join appends what other holds, which is empty then.
+func (q *queue) join(other *queue) {
+	if other.head == nil {
+		return
+	}
+	if q.head == nil {
+		q.head = other.head
+	} else {
+		q.tail.next = other.head
+	}
+	q.tail = other.tail
+	*other = queue{}
+}
+
+// endBars is set in Stack.ends of one that keeps other calls of its actor from beginning.
+const endBars = 1 << 7
+
+// Barrier holds the actor's calls until s ends: nothing else of the actor begins. Those in
+// progress go on. Only a step of s may call it.
+func (s *Stack) Barrier() {
+	if s.state != running {
+		s.misuse()
+	}
+	s.used = true
+	s.bar()
+}
+
+// bar has s be one for which the actor's calls are held.
+func (s *Stack) bar() {
+	if s.ends&endBars != 0 {
+		return
+	}
+	s.ends |= endBars
+	s.to.rooms().bars++
+	s.to.hold(heldByBarrier)
+}
+
+// unbar ends the barrier of s.
+//
+//go:noinline
+func (w *Worker) unbar(s *Stack) {
+	s.ends &^= endBars
+	a := s.to.annex.Load()
+	if a.bars--; a.bars == 0 {
+		w.release(s.to, heldByBarrier)
+	}
+}
+
+// isolate is Barrier for s, which is suspended, of an actor that is handled alone.
+//
+//go:noinline
+func (s *Stack) isolate() {
+	if s.by.kind != nil && s.by.class != classHook { // a connection's own stack has no kind
+		s.bar()
+	}
+}

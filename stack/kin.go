@@ -1,0 +1,149 @@
+package stack
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Actors form a tree. A parent's owner keeps its children in a list, in the order of their birth;
+// a child that has gone says so by a system message. A child never changes its parent, so a path
+// can be read by anybody.
+
+// Bear makes child, which nobody knows yet, a child of h. Only a step of h may call it.
+func (h *House) Bear(child *House) {
+	l, c := h.record(), child.record()
+	c.parent = h
+	c.prev = l.last
+	if l.last == nil {
+		l.first = child
+	} else {
+		l.last.life().next = child
+	}
+	l.last = child
+}
+
+// unlink takes child out of the list.
+func (l *life) unlink(child *House) {
+	c := child.life()
+	if c.prev == nil {
+		l.first = c.next
+	} else {
+		c.prev.life().next = c.next
+	}
+	if c.next == nil {
+		l.last = c.prev
+	} else {
+		c.next.life().prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// Disown takes back Bear, if nobody got to know child, or it has stopped from birth.
+func (h *House) Disown(child *House) { h.life().unlink(child) }
+
+// Parent returns the actor under which h was spawned; nil: none. Any goroutine may ask.
+func (h *House) Parent() *House {
+	if l := h.past(); l != nil {
+		return l.parent
+	}
+	return nil
+}
+
+// Name returns the name that h was given; empty if it has none. Any goroutine may ask.
+func (h *House) Name() string {
+	if l := h.past(); l != nil {
+		return l.name
+	}
+	return ""
+}
+
+// Props are what a new actor is given beside its struct.
+type Props struct {
+	Name  string    // the last part of its path; empty: its type and number
+	Hooks *Hooks    // of its life; nil: none
+	Own   *Strategy // what becomes of its failures; nil: what its parent says
+	Below *Strategy // what becomes of its children's; nil: the default
+	Alone bool      // nothing of it begins while a stack of it is suspended
+	Idle  int64     // how long it may be idle before it stops, ns; 0: for ever
+	Calls int64     // after how many calls it stops; 0: never
+}
+
+// Give writes the props of h, which nobody knows yet.
+func (h *House) Give(p Props) {
+	if p.Idle > 0 || p.Calls > 0 {
+		h.rooms().quiet = &quiet{passive: passive{idle: p.Idle, calls: p.Calls}}
+		h.flags.set(flagNoted)
+	}
+	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
+		l := h.record()
+		l.of = reflect.TypeOf(h.actor).Elem()
+		l.name, l.hooks, l.own, l.below = p.Name, p.Hooks, p.Own, p.Below
+		if p.Hooks != nil && p.Hooks.PreStart != nil {
+			l.unborn = true
+			h.hold(heldByLife)
+		}
+	}
+	if p.Alone {
+		h.flags.set(flagAlone)
+	}
+}
+
+// Starts reports whether h has a hook to run before its first message.
+func (h *House) Starts() bool {
+	l := h.past()
+	return l != nil && l.hooks != nil && l.hooks.PreStart != nil
+}
+
+// Passivates reports whether h is to count from its spawn how long it is idle. Who knows the house alone may ask.
+func (h *House) Passivates() bool {
+	a := h.annex.Load()
+	return a != nil && a.quiet != nil && a.quiet.passive.idle > 0
+}
+
+// The guardians: what stands at the top of the tree. They are the system itself, and no actors: Worker.Supervise
+// says what becomes of the failures of their children.
+const (
+	guardianUser   = "user"
+	guardianSystem = "system"
+)
+
+// Guard puts h, which nobody knows yet and which has no parent, below /system: it is the runtime's own.
+func (h *House) Guard() { h.record().system = true }
+
+// Path returns where h stands. Any goroutine may ask.
+func (h *House) Path() Path {
+	if w := h.owner.Load(); w != nil {
+		return w.Guests.Origin.Below(h.Local())
+	}
+	return Path{local: h.Local()}
+}
+
+// Local returns where h stands in its system, as in "/user/orders/order.42". Any goroutine may ask.
+func (h *House) Local() string {
+	var parts []string
+	root := guardianUser
+	for ; h != nil; h = h.Parent() {
+		parts = append(parts, h.segment())
+		if l := h.past(); l != nil && l.system {
+			root = guardianSystem
+		}
+	}
+	var b strings.Builder
+	b.WriteString("/" + root)
+	for i := len(parts) - 1; i >= 0; i-- {
+		b.WriteString("/" + parts[i])
+	}
+	return b.String()
+}
+
+// segment is the last part of the path.
+func (h *House) segment() string {
+	if name := h.Name(); name != "" {
+		return name
+	}
+	return fmt.Sprintf("$%d", h.serial)
+}
+
+// Is reports whether h, which has a name, is the house of a *t. Any goroutine may ask.
+func (h *House) Is(t reflect.Type) bool { return h.life().of == t }

@@ -1,0 +1,351 @@
+package stack
+
+import (
+	"reflect"
+	"runtime/debug"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// This file is the life of an actor. It is a machine that the owner of the house drives, in
+// visits, by system messages and by the ends of hooks. A house is
+//
+//	up        it handles calls. Leaves by a failure (the supervisor's directive: resume stays here, restart
+//	          -> ending or failed, stop -> stopping, escalate -> failed) and by a stop -> stopping
+//	starting  PreStart or PostRestart runs, or waits for an answer; calls are held. Its end leads to up, its failure
+//	          to the supervisor. A stop that comes meanwhile acts behind it
+//	failed    the actor waits for its supervisor's word, or for the pause before a restart: calls are held.
+//	          Leaves by restart -> ending, resume -> up, stop -> stopping
+//	ending    an instance ends, to be made anew: its stacks have ended with ErrRestarted, its children
+//	          stop, then PreRestart (or PostStop) runs. Then starting. A stop -> stopping
+//	stopping  the same for good: its stacks have ended with ErrStopped, flagStopped is set, calls are answered
+//	          with that as they are taken; its children stop, then PostStop runs. Then gone
+//	gone      nothing leads out of it
+//
+// An actor without hooks, name, parent, children or failures has no record of its life: it is up
+// until it is gone.
+type phase uint8
+
+const (
+	phaseUp phase = iota
+	phaseStarting
+	phaseFailed
+	phaseEnding
+	phaseStopping
+	phaseGone
+)
+
+// life is the record. But for what says otherwise it belongs to the owner of the house.
+type life struct {
+	// Written before anybody else knows the house.
+	hooks  *Hooks    // nil: none
+	own    *Strategy // what becomes of its failures; nil: what its parent says
+	below  *Strategy // what becomes of its children's; nil: the default
+	parent *House    // nil: it stands at the top
+	name   string    // the last part of its path; empty: by its number
+	system bool      // it stands below /system
+	of     reflect.Type
+
+	phase    phase
+	stops    bool     // a stop came while it was starting
+	unborn   bool     // its first start hook is to come
+	told     bool     // that it has started; without a start hook its spawner says so
+	atEnd    bool     // the end hook of this instance has begun
+	hookDone bool     // and ended
+	cause    error    // of the restart under way
+	delay    int64    // before it, ns
+	resting  bool     // failed: that passes
+	drains   bool     // it stops once no stack is in progress any more
+	retried  *retried // nil: it hasn't been
+	first    *House   // of its children, in the order of their birth; linked by next and prev of their lives
+	last     *House
+	waiters  queue // stops, answered when it has stopped
+	watchers []watcher
+
+	// Written by the parent's owner.
+	next, prev *House
+}
+
+// life returns the record, which exists.
+func (h *House) life() *life { return h.annex.Load().known.Load() }
+
+// record returns the record, and makes it if there is none. Only the owner calls it, or who knows
+// the house alone.
+func (h *House) record() *life {
+	a := h.rooms()
+	if a.known.Load() == nil {
+		a.known.Store(&life{})
+	}
+	return a.known.Load()
+}
+
+// past returns the record if there is one. Any goroutine may ask.
+func (h *House) past() *life {
+	if a := h.annex.Load(); a != nil {
+		return a.known.Load()
+	}
+	return nil
+}
+
+// start is the transition up -> starting of a new actor that has a hook. One that passivates by time
+// begins to count.
+func (w *Worker) start(h *House) {
+	l := h.life()
+	if l.phase != phaseUp || h.Gone() {
+		return
+	}
+	if !h.Starts() {
+		w.begun(h)
+		return
+	}
+	l.phase, l.unborn = phaseStarting, false
+	w.runHook(h, l.hooks.PreStart, roleStart, nil)
+}
+
+// started is the transition out of starting, behind the hook: that of a restart because of cause, if
+// that isn't nil.
+func (w *Worker) started(h *House, l *life, cause, err error) {
+	l.phase = phaseUp
+	switch {
+	case l.stops:
+		w.stop(h)
+	case err != nil:
+		w.supervise(h, &StartError{err})
+	case l.drains: // it had begun to when it failed
+		w.stop(h)
+	default:
+		if cause != nil && (l.told || !h.Starts()) {
+			w.tellRestarted(h, cause)
+		} else {
+			w.tellStarted(h)
+		}
+		l.told = true
+		w.release(h, heldByLife)
+		w.begun(h)
+	}
+}
+
+// restart is the transition -> ending: the instance failed with cause.
+func (w *Worker) restart(h *House, l *life, cause error) {
+	l.phase, l.cause = phaseEnding, cause
+	h.hold(heldByLife)
+	h.flags.set(flagUrged) // what loops over calls looks up, and at the actor, again
+	w.endBegun(h)
+	w.unstash(h)
+	w.closing(h, l)
+}
+
+// stop is the transition -> stopping. An actor without a record is gone at once. What is queued is
+// answered as it is taken.
+func (w *Worker) stop(h *House) {
+	l := h.past()
+	if l != nil {
+		switch l.phase {
+		case phaseStopping, phaseGone:
+			return
+		case phaseStarting:
+			l.stops = true
+			return
+		}
+	}
+	invariant.Point("end.stop")
+	h.flags.set(flagStopped)
+	closes := l != nil && l.phase == phaseEnding // its instance is on its way out
+	if l != nil {
+		l.phase, l.cause = phaseStopping, nil
+	}
+	if !closes {
+		w.endAll(h, ErrStopped)
+	}
+	if a := h.annex.Load(); a != nil {
+		w.unstash(h)
+		w.release(h, a.why)
+	}
+	if l == nil {
+		w.bury(h)
+	} else if !closes {
+		w.closing(h, l)
+	}
+}
+
+// drainAway has h stop once what has begun has ended: what is queued behind doesn't begin.
+func (w *Worker) drainAway(h *House) {
+	if h.Gone() {
+		return
+	}
+	h.record().drains = true
+	w.endQuiet(h)
+	h.hold(heldByLife)
+	w.seen |= flagHeld
+}
+
+// drained stops h, which holds its calls, if that is what it waits for.
+func (w *Worker) drained(h *House) {
+	if l := h.past(); l != nil && l.drains && l.phase == phaseUp && h.Waiting() == 0 {
+		w.stop(h)
+	}
+}
+
+// endAll ends the suspended stacks of h.
+func (w *Worker) endAll(h *House, err error) {
+	a := h.annex.Load()
+	if a == nil {
+		return
+	}
+	from := 0
+	for {
+		p := a.table.Any(&from)
+		if p == nil {
+			return
+		}
+		s := stackOf(p.Owner)
+		s.err = err
+		w.end(h, s)
+	}
+}
+
+// endBegun ends the suspended stacks of h with ErrRestarted, but for those of its connections, which
+// are the runtime's: they outlive the instance.
+func (w *Worker) endBegun(h *House) {
+	var begun []*Stack
+	h.eachPromise(func(p *future.Promise) {
+		if s := stackOf(p.Owner); s.by.kind != nil && s.firstWaiting() == p {
+			begun = append(begun, s)
+		}
+	})
+	for _, s := range begun {
+		s.err = ErrRestarted
+		w.end(h, s)
+	}
+}
+
+// firstWaiting returns one of the promises for which s waits.
+func (s *Stack) firstWaiting() *future.Promise {
+	p := s.bound
+	for p != nil && p.State != future.Waiting {
+		p = p.Next
+	}
+	return p
+}
+
+// closing has the children stop, then the end hook run.
+func (w *Worker) closing(h *House, l *life) {
+	l.atEnd, l.hookDone = false, false
+	if l.first == nil {
+		w.endInstance(h, l)
+		return
+	}
+	w.stopChildren(l)
+}
+
+func (w *Worker) stopChildren(l *life) {
+	for c := l.first; c != nil; c = c.life().next {
+		w.command(c, control{verb: verbStop})
+	}
+}
+
+// left goes on when a child has gone.
+func (w *Worker) left(h, child *House) {
+	l := h.life()
+	l.unlink(child)
+	if l.first != nil || l.phase != phaseEnding && l.phase != phaseStopping {
+		return
+	}
+	if !l.atEnd {
+		w.endInstance(h, l)
+	} else if l.hookDone {
+		w.ended(h, l)
+	}
+}
+
+// endInstance runs the end hook of the instance.
+func (w *Worker) endInstance(h *House, l *life) {
+	l.atEnd = true
+	by := (*Handler)(nil)
+	if l.hooks != nil && !l.unborn {
+		if by = l.hooks.PostStop; l.phase == phaseEnding && l.hooks.PreRestart != nil {
+			by = l.hooks.PreRestart
+		}
+	}
+	if by == nil {
+		l.hookDone = true
+		w.ended(h, l)
+		return
+	}
+	w.runHook(h, by, roleEnd, l.cause)
+}
+
+// ended is the transition out of ending and stopping, once the end hook has ended and no child is left.
+func (w *Worker) ended(h *House, l *life) {
+	if l.first != nil { // born in the hook
+		w.stopChildren(l)
+		return
+	}
+	if l.phase == phaseStopping {
+		w.bury(h)
+		return
+	}
+	cause := l.cause
+	l.phase, l.cause = phaseStarting, nil
+	w.forgetQuiet(h)
+	if err := h.remake(w.Driver.Factory(h)); err != nil {
+		w.failed(h, nil, err)
+		w.started(h, l, cause, err)
+		return
+	}
+	w.Count.Add(CountRestarts, 1)
+	var by *Handler
+	if l.hooks != nil {
+		if by = l.hooks.PostRestart; by == nil {
+			by = l.hooks.PreStart
+		}
+	}
+	if by == nil {
+		w.started(h, l, cause, nil)
+		return
+	}
+	w.runHook(h, by, roleStart, cause)
+}
+
+// remake puts a new actor into the house.
+func (h *House) remake(make Factory) (err error) {
+	done := false
+	defer func() {
+		if !done {
+			value := recover()
+			err = &PanicError{Actor: h.Describe(), Step: "the factory", Value: value, Trace: debug.Stack()}
+		}
+	}()
+	p := make()
+	if p == nil {
+		panic("stack: the factory of an actor returned nil")
+	}
+	done = true
+	h.setSelf(p)
+	return nil
+}
+
+// bury is the end. Who waits for it or watches hears of it when all is released.
+func (w *Worker) bury(h *House) {
+	a := h.annex.Load()
+	if a != nil {
+		a.table.Close(&w.Shard)
+	}
+	who := h.any()
+	h.actor = nil
+	w.Driver.Gone(h)
+	w.tellStopped(who)
+	l := h.past()
+	if l == nil {
+		return
+	}
+	l.phase = phaseGone
+	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {
+		w.home(h, s)
+	}
+	w.tellWatchers(h, l)
+	if l.parent != nil {
+		w.command(l.parent, control{verb: verbLeft, who: h})
+	}
+}

@@ -1,0 +1,354 @@
+package stack
+
+import (
+	"math"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its lane of
+// calls. System messages and answers always fit. What a connection has to do isn't counted: its
+// inflight is bounded.
+//
+// The number is in two parts:
+//
+//	shown    in flags, behind the bits: for others. Who pushes from outside adds before the
+//	         push, so it is never behind
+//	unshown  the owner's, plain: what it pushed itself, less what it took. Added to the other, which others
+//	         see, at the end of each visit
+//
+// Together they are exact, for the owner. Others see the number as of the last visit.
+//
+//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit
+//	crowded    before another worker puts a call into its outbox: is there room for it, and for
+//	           what the outbox has? It adds when the outbox leaves. So workers that fill one mailbox at
+//	           the same time may exceed the limit, each by what was free
+//	room       of the owner: is there room?
+//	chunk      places that a guest reserves for an envelope that it adds to while it is open: an
+//	           addition for each message would have the line of the house go to and fro. Who closes
+//	           the envelope, its house's owner, gives back what was reserved and not used. A guest that
+//	           reserved, and finds the envelope closed, uses the places for another one
+//	full       what doesn't fit goes by the policy, see WhenFull
+//	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in its
+//	           visits, and takes from there: see sorted.go
+
+const (
+	// countShift is where in flags the number stands, and oneCall is one.
+	countShift = 10
+	oneCall    = 1 << countShift
+	// MailboxTop is the highest bound: half of what the number can say, as a mailbox may exceed its bound.
+	MailboxTop = 1 << (32 - countShift - 2)
+	// limitLarge is the limit of houses whose bound is greater, or that have none.
+	limitLarge = math.MaxUint16
+)
+
+// The places of an open envelope that are reserved at a time, and from which limit on: with less a
+// guest's every message counts by itself. Tests shrink them.
+var (
+	chunkFrom uint16 = 64
+	chunkFew         = 8
+	manyFrom  uint16 = 256
+	chunkMany        = 16
+)
+
+// WhenFull is what becomes of a message that a mailbox has no room for. An ask is always answered
+// with ErrMailboxFull.
+type WhenFull uint8
+
+// The policies.
+const (
+	Reject     WhenFull = iota // the sender of a notice gets ErrMailboxFull
+	DropNewest                 // a notice is accepted, and becomes a dead letter
+	DropOldest                 // the message that has waited longest is dropped in its place: a notice becomes a dead letter
+)
+
+// Mail is the mailbox of a house. The zero Mail is what the worker says: Worker.MailboxMax.
+type Mail struct {
+	Max  int            // how many calls may wait; 0: what the worker says; negative: any number
+	Full WhenFull       // the policy
+	Sort func() Mailbox // makes what orders them; nil: first come, first served
+}
+
+// rules are a house's mailbox, if it isn't its worker's.
+type rules struct {
+	max    int // negative: no bound
+	full   WhenFull
+	sorter Mailbox
+	mark   Stack  // in the lane of calls while others wait in the sorter
+	marked bool   // it is there
+	drain  *Stack // begins when the sorter is empty: a stop behind all that came before it
+	late   queue  // what came behind that
+	again  queue  // calls that go ahead of those in the sorter, see stash.go
+}
+
+// Mailbox gives the house, which nobody knows yet and no worker has adopted, another mailbox than its worker's.
+func (h *House) Mailbox(m Mail) {
+	if m.Max > MailboxTop || m.Full > DropOldest {
+		panic("stack: impossible mailbox")
+	}
+	if m.Max == 0 && m.Full == Reject && m.Sort == nil {
+		return
+	}
+	if m.Max != 0 {
+		h.limit = limitOf(max(0, m.Max))
+	}
+	if m.Full == Reject && m.Sort == nil && h.limit != limitLarge {
+		return
+	}
+	r := &rules{max: m.Max, full: m.Full}
+	if m.Full == DropOldest {
+		h.flags.set(flagSingles)
+	}
+	if m.Sort != nil {
+		r.sorter = m.Sort()
+		r.mark.by = markHandler
+		h.flags.set(flagSorted | flagSingles)
+	}
+	h.rooms().rules = r
+}
+
+// limitOf returns a house's limit for a bound; 0: there is none.
+func limitOf(bound int) uint16 {
+	if bound == 0 || bound >= limitLarge {
+		return limitLarge
+	}
+	return uint16(bound)
+}
+
+// rules returns the bound of h, math.MaxInt if there is none, and what happens at it. Any goroutine may ask.
+func (h *House) rules() (bound int, full WhenFull) {
+	if a := h.annex.Load(); a != nil && a.rules != nil {
+		full = a.rules.full
+		bound = a.rules.max
+	}
+	switch {
+	case bound != 0:
+	case h.limit != limitLarge:
+		bound = int(h.limit)
+	default:
+		bound = h.owner.Load().MailboxMax
+	}
+	if bound <= 0 {
+		bound = math.MaxInt
+	}
+	return bound, full
+}
+
+// waits returns how many calls wait. Only the owner may ask.
+func (h *House) waits() int { return h.shown() + int(h.unshown) }
+
+// shown returns how many calls others see waiting. Any goroutine may ask.
+func (h *House) shown() int { return int(h.flags.bits.Load() >> countShift) }
+
+// count adds n to what others see.
+func (h *House) count(n int) {
+	if n != 0 {
+		h.point("mail.count")
+		h.flags.bits.Add(uint32(n) << countShift)
+	}
+}
+
+// reserve counts n calls that a guest is about to push, if there is room for them.
+func (h *House) reserve(n int) bool {
+	if h.shown()+n > int(h.limit) && !h.fits(n) {
+		return false // without a write: refusals are cheap
+	}
+	h.point("mail.reserve")
+	if now := h.flags.bits.Add(uint32(n) << countShift); int(now>>countShift) > int(h.limit) && !h.fits(0) {
+		h.count(-n) // others came first
+		return false
+	}
+	return true
+}
+
+// point is a scheduling point, if anybody decides by the number.
+func (h *House) point(name string) {
+	if h.limit != limitLarge {
+		invariant.Point(name)
+	}
+}
+
+// fits is the rest of reserve: whether there is room for n more after all.
+//
+//go:noinline
+func (h *House) fits(n int) bool {
+	bound, full := h.rules()
+	if full == DropOldest && bound < math.MaxInt {
+		bound *= 2 // the owner drops as many when it takes them
+	}
+	return h.shown()+n <= bound
+}
+
+// crowded reports whether h, of another worker, has no room for a call of w.
+func (w *Worker) crowded(h *House) bool {
+	n := h.shown()
+	if w.out.to == h {
+		n += w.out.calls
+	}
+	return n >= int(h.limit) && !h.fits(n+1-h.shown())
+}
+
+// room reports whether h, of w, has room for another call after all; if that is its policy, it makes
+// room.
+//
+//go:noinline
+func (w *Worker) room(h *House) bool {
+	bound, full := h.rules()
+	if h.waits() < bound || full == DropOldest && w.dropOldest(h) {
+		return true
+	}
+	return full == DropOldest && h.waits() < 2*bound // others are about to push the rest
+}
+
+// shed drops what h, of w, has too much, after others have pushed.
+//
+//go:noinline
+func (w *Worker) shed(h *House) {
+	bound, full := h.rules()
+	for full == DropOldest && h.waits() > bound && w.dropOldest(h) {
+	}
+}
+
+// dropOldest drops the call that has waited longest; false: there is none.
+func (w *Worker) dropOldest(h *House) bool {
+	var s *Stack
+	if h.flags.has(flagHeld) {
+		s = h.annex.Load().held.popCounted()
+	}
+	if s == nil {
+		s = h.calls.popCounted()
+	}
+	if s == nil {
+		return false
+	}
+	h.unshown--
+	w.uncount(h, s)
+	why := LostFull
+	s.err = ErrMailboxFull
+	if h.Gone() {
+		s.err, why = ErrStopped, LostStopped
+	}
+	w.Count.Add(CountFull, 1)
+	if s.by.class == classNotice {
+		w.Lost(h, s, why)
+	}
+	w.end(h, s)
+	return true
+}
+
+// popCounted removes the first call that counts.
+func (q *queue) popCounted() *Stack {
+	var before *Stack
+	for s := q.head; s != nil; before, s = s, s.next {
+		if s.by.counts == 0 {
+			continue
+		}
+		if before == nil {
+			return q.pop()
+		}
+		if before.next = s.next; s.next == nil {
+			q.tail = before
+		}
+		s.next = nil
+		return s
+	}
+	return nil
+}
+
+// refuse ends s, which was to go to h, whose mailbox is full. It returns what the sender of a notice gets; an
+// ask is answered through its asker's own lane of replies.
+//
+//go:noinline
+func (w *Worker) refuse(h *House, s *Stack) (err error) {
+	s.unexpected(h)
+	why := LostFull
+	err = ErrMailboxFull
+	if h.Gone() {
+		err, why = ErrStopped, LostStopped
+		w.Count.Add(CountRefused, 1)
+	} else {
+		w.Count.Add(CountFull, 1)
+	}
+	if s.by.class == classAsk && s.back != nil {
+		w.Refuse(s, err)
+		return err
+	}
+	if s.by.class == classNotice {
+		w.Lost(h, s, why)
+	}
+	w.Shard.Put(&s.Object)
+	if err == ErrMailboxFull {
+		if _, full := h.rules(); full != DropNewest {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusePost is refuse of a guest's notice.
+//
+//go:noinline
+func (s *Stack) refusePost() (err error) {
+	h := s.to
+	g := h.owner.Load().Guests
+	t := &g.stripes[pool.Stripe()]
+	s.unexpected(h)
+	why := LostFull
+	err = ErrMailboxFull
+	switch _, full := h.rules(); {
+	case h.Gone():
+		t.refused.Add(1)
+		err, why = nil, LostStopped
+	case full == DropNewest:
+		t.full.Add(1)
+		err = nil
+	default:
+		t.full.Add(1)
+	}
+	s.lostOutside(why)
+	g.Pools.Put(&s.Object)
+	return err
+}
+
+// chunk returns how many places a guest reserves at a time for an envelope to h that takes max
+// messages; 0: it uses none, as too many of few places would be reserved in vain.
+func (h *House) chunk(max int) int {
+	switch {
+	case h.limit < chunkFrom || h.flags.has(flagSingles):
+		return 0
+	case h.limit < manyFrom:
+		return chunkFew
+	case h.limit == limitLarge:
+		return max
+	}
+	return chunkMany
+}
+
+// giveBack gives back what was reserved for e, which h's owner has just closed, and wasn't
+// used by its n messages.
+func (h *House) giveBack(e *envelope, n int) {
+	if chunk := h.chunk(e.by.max); chunk > 0 {
+		h.unshown -= int32(reserved(n, chunk) - n)
+	}
+}
+
+// reserved returns how many places are reserved for n messages.
+func reserved(n, chunk int) int { return (n + chunk - 1) / chunk * chunk }
+
+// counted returns for how many calls s, which is taken from the inbox of h for good, is counted.
+func (s *Stack) counted(h *House) int {
+	if s.by.unpack == nil {
+		if s.lane == Calls {
+			return int(s.by.counts)
+		}
+		return 0
+	}
+	e := envelopeOf(s)
+	word := e.word.Or(envelopeClosed)
+	n := int(word &^ envelopeClosed)
+	if word&envelopeClosed == 0 {
+		n = reserved(n, h.chunk(e.by.max))
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+//go:build explore
+
+package stack
+
+// bounds gives the house of a new listener of worker 0 a mailbox, and has guests reserve two places at a time.
+func (s *stage) bounds(m Mail) (*listener, *House) {
+	from, few := chunkFrom, chunkFew
+	chunkFrom, chunkFew = 2, 2
+	s.After(func() { chunkFrom, chunkFew = from, few })
+	l := &listener{}
+	h, make := NewHouse(func() *listener { return l })
+	h.Mailbox(m)
+	s.drivers[0].Settle(h, make, s.hand.workers[0])
+	return l, h
+}
+
+// fills sends notices as a guest, in envelopes or in stacks of their own, and counts those that are accepted. No
+// more may wait than most.
+func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int) {
+	n := 0
+	for range all {
+		if err := Tell(&s.hand.guests, h, by, &words{from, n}); err == nil {
+			n++
+			*accepted++
+		} else if err != ErrMailboxFull {
+			s.Fail("a notice failed: %v", err)
+		}
+		if in := h.inMail(); in > most {
+			s.Fail("%d calls wait, more than %d", in, most)
+		}
+	}
+}
+
+// A guest reserves places of an envelope, against who closes it: what wasn't used is given back, once.
+func exploreChunks(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 20})
+	accepted := [2]int{}
+	s.other("guest 0", func() { s.fills(h, 0, 4, 20, listenWords, &accepted[0]) })
+	s.other("guest 1", func() { s.fills(h, 1, 2, 20, listenWords, &accepted[1]) })
+	s.start(func() bool { return s.alone() && l.all == accepted[0]+accepted[1] })
+	s.After(func() { s.heard(l, 4, 2) })
+}
+
+// Two guests fill a mailbox for two, against the worker that empties it: what is accepted is handled.
+func exploreFull(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 2})
+	accepted := [2]int{}
+	for from := range 2 {
+		s.other(guestNames[from], func() { s.fills(h, from, 2+from, 2, listenLong, &accepted[from]) })
+	}
+	s.start(func() bool { return s.alone() && l.all == accepted[0]+accepted[1] })
+	s.After(func() { s.heard(l, accepted[0], accepted[1]) })
+}
+
+// The same of a mailbox for one that drops the oldest: what is accepted is handled or dropped.
+func exploreDropOldest(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 1, Full: DropOldest})
+	w := s.hand.workers[0]
+	w.Trace = func(*House, *Stack) {
+		if h.calls.head != nil {
+			s.Fail("more than one call was left in the lane")
+		}
+	}
+	accepted := [2]int{}
+	gone := func() int { return l.all + int(tallied(w, CountFull)) }
+	for from := range 2 {
+		s.other(guestNames[from], func() { s.fills(h, from, 2, 2, listenLong, &accepted[from]) })
+	}
+	s.start(func() bool { return s.alone() && gone() == accepted[0]+accepted[1] })
+	s.After(func() {
+		if n := gone(); n != accepted[0]+accepted[1] {
+			s.Fail("%d notices were handled or dropped, want %v", n, accepted)
+		}
+	})
+}
+
+// Two guests reserve places of envelopes to an actor whose worker leaves: nothing stays counted.
+func exploreFullLeft(s *stage) {
+	s.workers(1)
+	_, h := s.bounds(Mail{Max: 6})
+	h.Close()
+	for from := range 2 {
+		s.other(guestNames[from], func() {
+			for n := range 3 {
+				Tell(&s.hand.guests, h, listenWords, &words{from, n})
+			}
+		})
+	}
+	s.leaves()
+}

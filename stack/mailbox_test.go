@@ -1,0 +1,595 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// clerk handles what stands first in its model, or says that it is wrong. A message is a number;
+// its class is what is left of it by 8.
+type clerk struct {
+	model
+	wrong string
+}
+
+type (
+	clerkLong struct {
+		NoticeStack[int]
+		_ int // so that it needs a stack of its own
+	}
+	clerkBatch struct{ BatchNoticeStack[int] }
+)
+
+func (c *clerk) short(s *NoticeStack[int]) Yield { c.hear(s.Msg); return s.Return() }
+func (c *clerk) long(s *clerkLong) Yield         { c.hear(s.Msg); return s.Return() }
+func (c *clerk) ask(s *AskStack[int, int]) Yield { c.hear(s.Req); return s.Return(s.Req) }
+func (c *clerk) batch(s *clerkBatch) Yield {
+	for _, n := range s.All() {
+		c.hear(*n)
+	}
+	return s.Return()
+}
+
+func (c *clerk) hear(n int) {
+	if want := c.pop(); want == nil || want.n != n {
+		c.wrong += fmt.Sprint(n, ", want ", want, "; ")
+	}
+}
+
+var (
+	clerkShort = NewNotice((*clerk).short)
+	clerkLonge = NewNotice((*clerk).long)
+	clerkAsk   = NewAsk((*clerk).ask)
+	clerkAll   = NewBatchNotice((*clerk).batch, 5)
+)
+
+// model is a mailbox that is easy to believe in.
+type model struct {
+	waiting []*item
+	bound   int // 0: none
+	full    WhenFull
+	kind    string // "", "priority" or "fair"
+	turns   []int  // fair: senders with calls, who is next first
+	dropped int    // refused and dropped
+}
+
+type item struct {
+	n      int
+	sender int
+	answer error // of an ask: what it ends with
+}
+
+// push returns what the sender of a notice gets.
+func (m *model) push(it *item, ask bool) error {
+	if m.bound > 0 && len(m.waiting) >= m.bound {
+		m.dropped++
+		if m.full != DropOldest {
+			it.answer = ErrMailboxFull
+			if m.full == Reject || ask {
+				return ErrMailboxFull
+			}
+			return nil
+		}
+		m.waiting[0].answer = ErrMailboxFull
+		m.waiting = m.waiting[1:]
+	}
+	if m.kind == "fair" && !m.sends(it.sender) {
+		m.turns = append(m.turns, it.sender)
+	}
+	m.waiting = append(m.waiting, it)
+	return nil
+}
+
+// sends reports whether a sender has calls.
+func (m *model) sends(sender int) bool {
+	for _, it := range m.waiting {
+		if it.sender == sender {
+			return true
+		}
+	}
+	return false
+}
+
+// pop returns the next call.
+func (m *model) pop() *item {
+	if m.kind == "" {
+		if len(m.waiting) == 0 {
+			return nil
+		}
+		it := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		return it
+	}
+	next := -1
+	for i, it := range m.waiting {
+		switch {
+		case m.kind == "fair" && it.sender != m.turns[0]:
+		case next < 0, m.kind == "priority" && it.n%Classes < m.waiting[next].n%Classes:
+			next = i
+		}
+	}
+	if next < 0 {
+		return nil
+	}
+	it := m.waiting[next]
+	m.waiting = append(m.waiting[:next:next], m.waiting[next+1:]...)
+	if m.turns = remove(m.turns, it.sender); m.kind == "fair" && m.sends(it.sender) {
+		m.turns = append(m.turns, it.sender)
+	}
+	return it
+}
+
+func remove(all []int, one int) (rest []int) {
+	for _, n := range all {
+		if n != one {
+			rest = append(rest, n)
+		}
+	}
+	return rest
+}
+
+// talker does in a step what its message says, and then checks the answers to what it asked.
+type talker struct{ wrong string }
+
+type sendStack struct {
+	NoticeStack[func(s *sendStack)]
+	answers [8]Future[int]
+	want    [8]*item
+	asked   int
+}
+
+func (a *talker) send(s *sendStack) Yield {
+	s.Msg(s)
+	if s.asked == 0 {
+		return s.Return()
+	}
+	return Suspend(s, (*talker).answered)
+}
+
+func (a *talker) answered(s *sendStack) Yield {
+	for i, want := range s.want[:s.asked] {
+		if n, err := s.answers[i].Get(); err != want.answer || err == nil && n != want.n {
+			a.wrong += fmt.Sprint(n, " ", err, ", want ", want.n, " ", want.answer, "; ")
+		}
+	}
+	return s.Return()
+}
+
+var senderSend = NewNotice((*talker).send)
+
+// notify is what a port does with a notice.
+func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
+	if at := Place[Msg](w.Tell(h, by)); at != nil {
+		*at = msg
+		return nil
+	}
+	return TellElsewhere(w, h, by, &msg)
+}
+
+func classOf(s *Stack) int {
+	switch {
+	case s.by.class == classAsk:
+		return *Request[int, int](s) % Classes
+	}
+	return *Message[int](s) % Classes
+}
+
+var mailboxes = []struct {
+	kind string
+	mail Mail
+}{
+	{"", Mail{Max: 1}},
+	{"", Mail{Max: 2}},
+	{"", Mail{Max: 3}},
+	{"", Mail{Max: 64}},
+	{"", Mail{Max: 1024}},
+	{"", Mail{Max: limitLarge + 10}},
+	{"", Mail{Max: -1}},
+	{"", Mail{Max: 1, Full: DropNewest}},
+	{"", Mail{Max: 7, Full: DropNewest}},
+	{"", Mail{Max: 1, Full: DropOldest}},
+	{"", Mail{Max: 2, Full: DropOldest}},
+	{"", Mail{Max: 40, Full: DropOldest}},
+	{"priority", Mail{Max: 1, Sort: func() Mailbox { return NewPriority(classOf) }}},
+	{"priority", Mail{Max: 30, Sort: func() Mailbox { return NewPriority(classOf) }}},
+	{"fair", Mail{Max: 3, Sort: NewFair}},
+	{"fair", Mail{Max: 50, Sort: NewFair}},
+	{"fair", Mail{Max: 300, Sort: NewFair}},
+}
+
+// On one worker a mailbox is exact: random notices, asks and batches of three actors are refused, dropped and
+// handled as by the model, in its order.
+func TestMailboxModel(t *testing.T) {
+	for _, m := range mailboxes {
+		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
+			seeds := uint64(40)
+			if m.mail.Max > 2000 {
+				seeds = 4
+			}
+			for seed := range seeds {
+				modelMailbox(t, m.kind, m.mail, seed)
+			}
+		})
+	}
+}
+
+func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
+	h := newHand(t, 1)
+	rng := rand.New(rand.NewPCG(seed, 74))
+	w := h.workers[0]
+	w.Budget = 1 + rng.IntN(40)
+	c := &clerk{model: model{bound: max(0, mail.Max), full: mail.Full, kind: kind}}
+	to, make := NewHouse(func() *clerk { return c })
+	to.Mailbox(mail)
+	h.drivers[0].Settle(to, make, w)
+	var senders [3]*talker
+	var from [3]*House
+	for i := range senders {
+		senders[i] = &talker{}
+		from[i] = settleOn(h, 0, senders[i])
+	}
+	n, least := 0, 0
+	burst := []int{4, 100, 3000}[rng.IntN(3)]
+	if mail.Max > 2000 {
+		burst = limitLarge + 100 // once
+	}
+	handlers := []*Handler{clerkShort, clerkShort, clerkLonge, clerkAll}
+	for range 12 {
+		for i := range from {
+			act := func(s *sendStack) {
+				by := handlers[rng.IntN(4)]
+				for range rng.IntN(burst) {
+					n++
+					if rng.IntN(10) == 0 {
+						by = handlers[rng.IntN(4)]
+					}
+					if s.asked < len(s.answers) && rng.IntN(20) == 0 {
+						it := &item{n: n, sender: i}
+						c.push(it, true)
+						s.want[s.asked] = it
+						p := s.answers[s.asked].Promise()
+						s.asked++
+						ask := s.Bind(p, clerkAsk, 0)
+						*Request[int, int](ask) = n
+						w.Push(to, ask)
+					} else {
+						it := &item{n: n, sender: 3} // notices don't say whose they are
+						want := c.push(it, false)
+						if err := notify(w, to, by, n); err != want {
+							t.Fatalf("seed %d: notice %d: %v, want %v", seed, n, err, want)
+						}
+					}
+					if got := to.waits(); got != len(c.waiting) {
+						t.Fatalf("seed %d: %d calls wait behind message %d, want %d", seed, got, n, len(c.waiting))
+					}
+				}
+			}
+			require.NoError(t, notify(w, from[i], senderSend, act))
+		}
+		for range rng.IntN(3) {
+			h.turn(0)
+		}
+		if mail.Max > 2000 {
+			burst = 50
+		}
+		least = max(least, to.waits())
+	}
+	h.settle()
+	for _, s := range senders {
+		c.wrong += s.wrong
+	}
+	if c.wrong != "" || len(c.waiting) > 0 {
+		t.Fatalf("seed %d: %d are left; %.300s", seed, len(c.waiting), c.wrong)
+	}
+	require.EqualValues(t, c.dropped, tallied(w, CountFull), "seed %d", seed)
+	require.True(t, mail.Max < 0 || least <= mail.Max)
+	for _, k := range from {
+		k.Stop(&h.guests)
+	}
+}
+
+// ledger notes what it hears of each sender, in order.
+type ledger struct {
+	last  [8]int
+	heard [8]int
+	wrong string
+}
+
+func (l *ledger) note(m words) {
+	if m.N <= l.last[m.From] {
+		l.wrong += fmt.Sprint(m.From, ": ", m.N, " behind ", l.last[m.From], "; ")
+	}
+	l.last[m.From] = m.N
+	l.heard[m.From]++
+}
+
+type ledgerLong struct {
+	NoticeStack[words]
+	_ int
+}
+
+func (l *ledger) short(s *NoticeStack[words]) Yield { l.note(s.Msg); return s.Return() }
+func (l *ledger) long(s *ledgerLong) Yield          { l.note(s.Msg); return s.Return() }
+func (l *ledger) ask(s *AskStack[words, int]) Yield { l.note(s.Req); return s.Return(s.Req.N) }
+
+var (
+	ledgerShort = NewNotice((*ledger).short)
+	ledgerLonge = NewNotice((*ledger).long)
+	ledgerAsk   = NewAsk((*ledger).ask)
+)
+
+// Whoever sends, from wherever: what was accepted is handled or dropped, and counted so; what a sender
+// sent stays in order; and no more wait than the bound and what may exceed it.
+func TestMailboxTraffic(t *testing.T) {
+	for _, m := range mailboxes {
+		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
+			for seed := range uint64(30) {
+				mailTraffic(t, m.kind, m.mail, seed)
+			}
+		})
+	}
+}
+
+func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
+	h := newHand(t, 3)
+	rng := rand.New(rand.NewPCG(seed, 75))
+	l := &ledger{}
+	if kind == "priority" {
+		mail.Sort = func() Mailbox { return NewPriority(func(*Stack) int { return -1 }) }
+	}
+	to, make := NewHouse(func() *ledger { return l })
+	to.Mailbox(mail)
+	h.drivers[0].Settle(to, make, h.workers[0])
+	var accepted, refused [8]int
+	var calls []*Call
+	n := 0
+	gone := 0
+	told := func(from int, err error) {
+		switch err {
+		case nil:
+			accepted[from]++
+		case ErrMailboxFull:
+			refused[from]++
+		case ErrStopped:
+			gone++
+		default:
+			t.Fatal(err)
+		}
+	}
+	stopped := false
+	for range 300 {
+		from := rng.IntN(5)
+		by := []*Handler{ledgerShort, ledgerShort, ledgerLonge}[rng.IntN(3)]
+		switch {
+		case from < 3: // a worker
+			for range rng.IntN(30) {
+				n++
+				told(from, notify(h.workers[from], to, by, words{from, n}))
+			}
+			h.workers[from].RunDeferred()
+		case from == 3: // the guests of this stripe
+			for range rng.IntN(30) {
+				n++
+				told(from, Tell(&h.guests, to, by, &words{from, n}))
+			}
+		default:
+			n++
+			c := h.guests.Call(to, ledgerAsk)
+			*Request[words, int](c.Stack()) = words{4, n}
+			if err := h.guests.Send(c); err != nil {
+				told(4, err)
+			} else {
+				calls = append(calls, c)
+			}
+		}
+		// What the owner sent since its last visit others don't see; and until it takes what they sent it can't drop.
+		most := 2 * mail.Max
+		if mail.Full == DropOldest {
+			most = 3 * mail.Max
+		}
+		if mail.Max > 0 && to.inMail() > most {
+			t.Fatalf("seed %d: %d messages wait", seed, to.inMail())
+		}
+		if in, counted := to.inMail(), to.waits(); in > counted {
+			t.Fatalf("seed %d: %d messages wait, and %d are counted", seed, in, counted)
+		}
+		for rng.IntN(3) == 0 {
+			h.turn(rng.IntN(3))
+		}
+		if !stopped && seed%3 == 0 && n > 1000 {
+			stopped = true
+			to.Stop(&h.guests)
+		}
+	}
+	h.settle()
+	answered, full, late := 0, 0, 0
+	for _, c := range calls {
+		require.NoError(t, h.guests.Finish(c))
+		switch err := c.Stack().Err(); err {
+		case nil:
+			answered++
+		case ErrMailboxFull:
+			full++
+		case ErrStopped:
+			late++
+		default:
+			t.Fatal(err)
+		}
+		h.guests.Done(c)
+	}
+	for i := range 3 {
+		h.workers[i].Shard.Flush()
+	}
+	require.Empty(t, l.wrong, "seed %d", seed)
+	sum := func(all []int) (n int) {
+		for _, k := range all {
+			n += k
+		}
+		return n
+	}
+	countFull, countRefused := h.guests.Dropped()
+	for _, w := range h.workers {
+		countFull += tallied(w, CountFull)
+		countRefused += tallied(w, CountRefused)
+	}
+	dead := h.letters() - uint64(sum(refused[:4])) // those that were accepted
+	require.EqualValues(t, len(calls), answered+full+late, "seed %d: asks that ended", seed)
+	require.EqualValues(t, answered, l.heard[4])
+	if !stopped {
+		require.EqualValues(t, sum(accepted[:4]), sum(l.heard[:4])+int(dead), "seed %d: accepted is handled or dropped", seed)
+		require.EqualValues(t, countFull, sum(refused[:])+full+int(dead), "seed %d: each is counted", seed)
+		require.Zero(t, countRefused)
+	}
+	if mail.Max < 0 {
+		require.Zero(t, countFull)
+	} else if mail.Max < 64 {
+		require.NotZero(t, countFull, "seed %d: no mailbox was full", seed)
+	}
+}
+
+// However many a guest sends while the actor's worker is stuck, no more wait than the bound.
+func TestMailboxOfStuckActor(t *testing.T) {
+	for _, max := range []int{1, 2, 3, 63, 64, 100, 255, 256, 1024} {
+		for _, by := range []*Handler{ledgerShort, ledgerLonge} {
+			h := newHand(t, 1)
+			l := &ledger{}
+			to, make := NewHouse(func() *ledger { return l })
+			to.Mailbox(Mail{Max: max})
+			h.drivers[0].Settle(to, make, h.workers[0])
+			accepted := 0
+			for i := range 3 * max {
+				if err := Tell(&h.guests, to, by, &words{0, i + 1}); err == nil {
+					accepted++
+				} else {
+					require.True(t, errors.Is(err, ErrMailboxFull))
+				}
+			}
+			require.Equal(t, max, accepted, "one guest reserves no place that it doesn't use")
+			require.Equal(t, max, to.inMail())
+			h.settle()
+			require.Equal(t, max, l.heard[0])
+			require.Empty(t, l.wrong)
+		}
+	}
+}
+
+// A guest that tells something else between reserves places in vain: at most so many.
+func TestReservedInVain(t *testing.T) {
+	h := newHand(t, 1)
+	l := &ledger{}
+	to, make := NewHouse(func() *ledger { return l })
+	to.Mailbox(Mail{Max: 1024})
+	h.drivers[0].Settle(to, make, h.workers[0])
+	for i := range 2 {
+		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
+	}
+	require.Equal(t, 2, to.inMail())
+	require.Equal(t, 1+chunkMany, to.waits())
+	h.settle()
+	require.Zero(t, to.waits(), "who closes the envelope gives back what is left")
+}
+
+// A house whose worker has left counts what is answered by its sender, and nothing stays counted.
+func TestMailboxOfWhoLeft(t *testing.T) {
+	h := newHand(t, 1)
+	to, make := NewHouse(func() *ledger { return &ledger{} })
+	to.Mailbox(Mail{Max: 64})
+	h.drivers[0].Settle(to, make, h.workers[0])
+	to.Stop(&h.guests)
+	h.settle()
+	for i := range 20 {
+		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
+	}
+	require.True(t, h.workers[0].Leave())
+	for i := range 200 {
+		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
+		c := h.guests.Call(to, ledgerAsk)
+		require.NoError(t, h.guests.Send(c))
+		require.NoError(t, h.guests.Finish(c))
+		require.ErrorIs(t, c.Stack().Err(), ErrStopped)
+		h.guests.Done(c)
+	}
+	require.Zero(t, to.waits())
+}
+
+// A stopped actor's mailbox is bounded as well; what doesn't fit ends as what does.
+func TestMailboxOfStopped(t *testing.T) {
+	h := newHand(t, 2)
+	to, make := NewHouse(func() *ledger { return &ledger{} })
+	to.Mailbox(Mail{Max: 2})
+	h.drivers[0].Settle(to, make, h.workers[0])
+	to.Stop(&h.guests)
+	h.settle()
+	for i := range 5 {
+		require.NoError(t, Tell(&h.guests, to, ledgerLonge, &words{0, i + 1}))
+		require.NoError(t, notify(h.workers[0], to, ledgerLonge, words{1, i + 1}))
+		require.NoError(t, notify(h.workers[1], to, ledgerLonge, words{2, i + 1}))
+	}
+	c := h.guests.Call(to, ledgerAsk)
+	require.ErrorIs(t, h.guests.Send(c), ErrStopped)
+	require.LessOrEqual(t, to.inMail(), 2*2)
+	h.settle()
+	require.EqualValues(t, 15, h.letters())
+}
+
+// A function that says which class a message has may panic: the message is what fails.
+func TestPriorityPanics(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	c := &clerk{}
+	to, make := NewHouse(func() *clerk { return c })
+	to.Mailbox(Mail{Max: 10, Sort: func() Mailbox {
+		return NewPriority(func(s *Stack) int {
+			if n := *Message[int](s); n == 2 {
+				panic("two")
+			}
+			return 0
+		})
+	}})
+	h.drivers[0].Settle(to, make, w)
+	for n := 1; n <= 4; n++ {
+		require.NoError(t, notify(w, to, clerkShort, n))
+		if n != 2 {
+			c.push(&item{n: n}, false)
+		}
+	}
+	h.settle()
+	require.Empty(t, c.wrong)
+	require.Empty(t, c.waiting)
+	require.Len(t, h.drivers[0].failed, 1)
+	require.ErrorIs(t, h.drivers[0].failed[0], ErrPanic)
+}
+
+// What a connection has to do isn't refused, and isn't counted.
+func TestMailboxOfConnections(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	to, make := NewHouse(func() *pairActor { return &pairActor{} })
+	to.Mailbox(Mail{Max: 1, Full: DropOldest})
+	h.drivers[0].Settle(to, make, w)
+	wires := [3]wire{}
+	by := NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish)
+	for i := range wires {
+		Own(&wires[i], to, by)
+		require.NoError(t, w.Push(to, &wires[i].Stack))
+	}
+	require.Zero(t, to.waits())
+	pairs := NewBatchNotice((*pairActor).told, 0)
+	require.NoError(t, notify(w, to, pairs, text{}))
+	require.NoError(t, notify(w, to, pairs, text{}), "the other is dropped, and none of a connection")
+	require.Equal(t, 1, to.waits())
+	h.settle()
+	for i := range wires {
+		require.Equal(t, 1, wires[i].pushed)
+	}
+	require.EqualValues(t, 1, tallied(w, CountFull))
+	to.Stop(&h.guests)
+}
+
+type pairTold struct{ BatchNoticeStack[text] }
+
+func (a *pairActor) told(s *pairTold) Yield { return s.Return() }

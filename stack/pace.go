@@ -1,0 +1,108 @@
+package stack
+
+import "math"
+
+// pace is how often a worker that runs houses reads the clock: a read takes as long as a
+// small step, or as several, so it is shared by the messages that take an eighth of a turn's
+// time together, at most strideMax of them. The same number bounds a visit, next to Budget.
+//
+// A stride follows from what the messages since the last reading took: shorter ones at once,
+// longer ones by doubling, so that among quick messages slow ones aren't forgotten at once.
+// What is shorter than a stride and takes less than a turn's time says nothing, as the end of
+// a turn is in it.
+type pace struct {
+	stride uint64 // messages from one reading to the next. Invariant: 1 <= stride <= strideMax
+	next   uint64 // Worker.handled at which the clock is read next
+	last   uint64 // Worker.handled at the last reading
+	lastAt int64  // the last reading, ns
+	until  int64  // when the turn's time is up, ns
+}
+
+const (
+	// strideMax is for how many messages the clock isn't read, at most. Together they pay for
+	// a reading less than a nanosecond each; slow ones that come all of a sudden are seen
+	// behind them.
+	strideMax = 64
+	// stridesPerTurn is how many strides a turn's time has: so late it is found to be up, at
+	// most, if messages keep their pace.
+	stridesPerTurn = 8
+)
+
+// BeginTurn begins a turn: the clock, just read, is now. It follows the last one if the worker
+// has done nothing in between but that turn: what came before now is then looked at. Only who
+// runs w's turn calls it.
+func (w *Worker) BeginTurn(now int64, follows bool) {
+	w.Now = now
+	if p := &w.pace; follows {
+		w.Look()
+	} else {
+		p.stride = max(1, p.stride)
+		w.Pass()
+	}
+	w.pace.until = later(now, w.TurnTime)
+}
+
+// Pass has what was handled since the last reading of the clock count for nothing, as others had the
+// time, at one that is in w.Now. Only who runs w's turn calls it.
+func (w *Worker) Pass() {
+	p := &w.pace
+	p.lastAt, p.last, p.next = w.Now, w.handled, w.handled+p.stride
+	w.past.messages = 0
+}
+
+// Look notes what the messages since the last reading of the clock took, at one that is in w.Now.
+// Only who runs w's turn calls it.
+func (w *Worker) Look() {
+	p := &w.pace
+	n, took, there := w.handled-p.last, w.Now-p.lastAt, w.past.messages
+	if n+there > 0 && took >= w.SlowStep && w.SlowStep > 0 {
+		w.slow(n+there, took)
+	}
+	if there > 0 {
+		w.past = assisted{} // how long messages take here doesn't follow
+	} else if n >= p.stride || took >= w.TurnTime {
+		p.adapt(n, uint64(max(0, took)), uint64(w.TurnTime))
+	}
+	if w.timed.on {
+		w.timeNext()
+	}
+	p.lastAt, p.last, p.next = w.Now, w.handled, w.handled+p.stride
+	w.setShare()
+}
+
+// adapt makes the stride as many messages as take a part of turn, ns, if n took so long. With a turn of 0
+// it doesn't matter how long.
+func (p *pace) adapt(n, took, turn uint64) {
+	stride, part := uint64(strideMax), turn/stridesPerTurn
+	if turn > 0 && part/strideMax < took { // otherwise any n are quick enough, and the product might overflow
+		stride = part * n / took
+	}
+	p.stride = max(1, min(stride, 2*p.stride, strideMax))
+}
+
+// look reads the clock in Run, if anybody wants to know.
+//
+//go:noinline
+func (w *Worker) look() {
+	if w.TurnTime <= 0 && w.SlowStep <= 0 {
+		w.pace.next = math.MaxUint64
+		return
+	}
+	w.Now = w.Driver.Clock()
+	w.Look()
+}
+
+// overtime reports whether the turn's time is up, by the clock as last read.
+func (w *Worker) overtime() bool { return w.TurnTime > 0 && w.Now >= w.pace.until }
+
+// setShare says how many messages a visit handles from now on.
+func (w *Worker) setShare() {
+	switch {
+	case w.lent != nil || w.timed.on:
+		w.share = 1
+	case w.TurnTime <= 0 || w.pace.stride == strideMax:
+		w.share = w.Budget
+	default:
+		w.share = max(1, min(w.Budget, int(w.pace.stride)))
+	}
+}

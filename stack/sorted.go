@@ -1,0 +1,306 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/pool"
+
+// Mailbox orders the calls of a house in another way than that of arrival. Only the house's
+// owner calls it. Calls come to it in the order in which they arrived, and each is chained nowhere:
+// it may use their links, see Chain.
+type Mailbox interface {
+	Push(s *Stack)
+	Pop() *Stack  // the next; nil: there is none
+	Peek() *Stack // what Pop would return
+	Len() int
+}
+
+// markHandler is that of a sorted house's mark, which stands in its lane of calls as long as calls
+// wait in its Mailbox, so that the house looks to all others as one that has calls in its lane.
+var markHandler = &Handler{title: "mark of a mailbox"}
+
+// visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of its lane.
+func (w *Worker) visitSorted(h *House, n int) {
+	r := h.annex.Load().rules
+	for ; n > 0; n-- {
+		if h.flags.has(flagUrged | flagHeld | flagAlone) {
+			w.attend(h)
+		}
+		if h.ahead && (w.urgents < replyStreak || h.calls.head == nil || h.system.last != nil) {
+			w.first(h)
+			continue
+		}
+		w.urgents = 0
+		if h.calls.head == nil {
+			return
+		}
+		w.sort(h, r)
+		if r.drain != nil && r.len() == 0 {
+			w.beginDrain(h, r)
+			continue
+		}
+		s := r.pop()
+		if r.len() == 0 && r.drain == nil {
+			h.calls.pop() // the mark
+			r.marked = false
+		}
+		if s == nil {
+			return
+		}
+		h.unshown -= s.by.counts
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
+		if s.by.batch != nil {
+			h.line(r, s.by)
+		}
+		w.begin(h, s)
+	}
+}
+
+// sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the lane. It
+// is there all the time: what orders calls may be the user's, and panic.
+func (w *Worker) sort(h *House, r *rules) {
+	q := &h.calls
+	if !r.marked {
+		r.marked = true
+		q.push(&r.mark)
+	}
+	for q.head != q.tail {
+		s := q.pop()
+		if s == &r.mark {
+			q.push(s)
+			continue
+		}
+		if r.drain != nil {
+			r.late.push(s)
+			continue
+		}
+		if s.by == drainHandler {
+			r.drain = s
+			continue
+		}
+		w.current, w.by, w.inStep = s, s.by, true // a panic is its failure,
+		h.unshown -= s.by.counts                  // and its end
+		r.sorter.Push(s)
+		h.unshown += s.by.counts
+		w.inStep = false
+	}
+}
+
+// beginDrain begins what has h stop, now that all that came before it has begun. What came
+// behind is next, and the actor won't begin it.
+func (w *Worker) beginDrain(h *House, r *rules) {
+	s := r.drain
+	h.calls.pop() // the mark
+	r.drain, r.marked = nil, false
+	r.late.join(&h.calls)
+	h.calls, r.late = r.late, queue{}
+	w.handled++
+	if w.Trace != nil {
+		w.Trace(h, s)
+	}
+	w.begin(h, s)
+}
+
+// line puts the calls that follow one for by, and are for by too, where a batch finds them: first in the lane.
+func (h *House) line(r *rules, by *Handler) {
+	q := &h.calls
+	q.pop() // the mark, if it is there
+	r.marked = false
+	for n := 1; n < by.max; n++ {
+		if s := r.peek(); s == nil || s.by != by {
+			break
+		}
+		q.push(r.pop())
+	}
+	if r.len() > 0 || r.drain != nil {
+		r.marked = true
+		q.push(&r.mark)
+	}
+}
+
+// Classes is how many classes a mailbox by priority has.
+const Classes = 8
+
+// priority is a Mailbox of one queue for each class. The lowest class goes first.
+type priority struct {
+	class func(s *Stack) int
+	lanes [Classes]queue
+	n     int
+}
+
+// NewPriority returns a Mailbox in which calls of a lower class go first, and those of one class
+// in order of arrival. The function class says which, 0 to Classes-1; what is beyond is cut.
+func NewPriority(class func(s *Stack) int) Mailbox { return &priority{class: class} }
+
+func (p *priority) Push(s *Stack) {
+	p.lanes[min(max(p.class(s), 0), Classes-1)].push(s)
+	p.n++
+}
+
+func (p *priority) Pop() *Stack {
+	if l := p.first(); l != nil {
+		p.n--
+		return l.pop()
+	}
+	return nil
+}
+
+func (p *priority) Peek() *Stack {
+	if l := p.first(); l != nil {
+		return l.head
+	}
+	return nil
+}
+
+func (p *priority) Len() int { return p.n }
+
+// first returns the queue that is next; nil: all are empty.
+func (p *priority) first() *queue {
+	for i := range p.lanes {
+		if p.lanes[i].head != nil {
+			return &p.lanes[i]
+		}
+	}
+	return nil
+}
+
+// fair is a Mailbox of one queue for each sender that has calls in it. The queues stand in a ring;
+// empty ones are kept for other senders.
+type fair struct {
+	buckets []*sender // by the hash of who, chained; a power of two of them
+	last    *sender   // whose turn is last, chained by next to whose turn is first; nil: there are no calls
+	free    *sender   // chained by next
+	senders int
+	n       int
+}
+
+// sender is the queue of one.
+type sender struct {
+	who   who
+	calls queue
+	next  *sender // in the ring, or among the free
+	chain *sender // in its bucket
+}
+
+// NewFair returns a Mailbox that takes one call of each sender in turn. The calls of one sender stay in order.
+// A sender is an actor that asks, or the guests of a stripe; notices don't say who sent them: those of a worker
+// count as one sender.
+func NewFair() Mailbox { return &fair{buckets: make([]*sender, 8)} }
+
+// who tells a sender from others: it is an actor, or all that have no house to go by and share a shard.
+type who struct {
+	asker *House
+	shard *pool.Shard
+}
+
+func senderOf(s *Stack) who {
+	if s.back != nil && s.back.owner.Load() != nil {
+		return who{asker: s.back}
+	}
+	return who{shard: s.Home()}
+}
+
+// bucket returns where a sender is. All shards share one: they are few.
+func (f *fair) bucket(of who) **sender {
+	if of.asker == nil {
+		return &f.buckets[0]
+	}
+	return &f.buckets[of.asker.serial*0x9e3779b97f4a7c15>>32&uint64(len(f.buckets)-1)]
+}
+
+func (f *fair) Push(s *Stack) {
+	of := senderOf(s)
+	at := *f.bucket(of)
+	for at != nil && at.who != of {
+		at = at.chain
+	}
+	if at == nil {
+		at = f.join(of)
+	}
+	at.calls.push(s)
+	f.n++
+}
+
+// join adds a sender to the ring: its turn is last.
+func (f *fair) join(of who) *sender {
+	at := f.free
+	if at == nil {
+		at = &sender{}
+	} else {
+		f.free = at.next
+	}
+	if f.senders == 2*len(f.buckets) {
+		f.grow()
+	}
+	b := f.bucket(of)
+	at.who, at.chain = of, *b
+	*b = at
+	if f.last == nil {
+		at.next = at
+	} else {
+		at.next = f.last.next
+		f.last.next = at
+	}
+	f.last = at
+	f.senders++
+	return at
+}
+
+func (f *fair) Pop() *Stack {
+	if f.last == nil {
+		return nil
+	}
+	at := f.last.next
+	s := at.calls.pop()
+	f.n--
+	if at.calls.head != nil {
+		f.last = at // its next turn is the last
+	} else {
+		f.part(at)
+	}
+	return s
+}
+
+// part takes the sender whose turn was first out of the ring.
+func (f *fair) part(at *sender) {
+	if f.last == at {
+		f.last = nil
+	} else {
+		f.last.next = at.next
+	}
+	b := f.bucket(at.who)
+	for *b != at {
+		b = &(*b).chain
+	}
+	*b = at.chain
+	at.who, at.chain = who{}, nil
+	at.next = f.free
+	f.free = at
+	f.senders--
+}
+
+func (f *fair) Peek() *Stack {
+	if f.last == nil {
+		return nil
+	}
+	return f.last.next.calls.head
+}
+
+func (f *fair) Len() int { return f.n }
+
+// grow doubles the buckets.
+//
+//go:noinline
+func (f *fair) grow() {
+	old := f.buckets
+	f.buckets = make([]*sender, 2*len(old))
+	for _, at := range old {
+		for at != nil {
+			next := at.chain
+			b := f.bucket(at.who)
+			at.chain = *b
+			*b = at
+			at = next
+		}
+	}
+}

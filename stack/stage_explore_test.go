@@ -1,0 +1,425 @@
+//go:build explore
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/explore"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// protocols are the scenarios by which the explorer drives this package: who takes part in
+// each, and what must hold. Their states are lists at the top of the files named.
+var protocols = []struct {
+	name string
+	run  func(s *stage)
+}{
+	{"inbox", exploreInbox},                             // inbox.go
+	{"rungs", exploreRungs},                             // inbox.go
+	{"park", explorePark},                               // inbox.go
+	{"borrow", exploreBorrow},                           // borrow.go
+	{"borrow of two", exploreBorrowOfTwo},               // borrow.go
+	{"borrow or wake", exploreBorrowOrWake},             // borrow.go
+	{"send on", exploreSendOn},                          // borrow.go
+	{"impatient", exploreImpatient},                     // borrow.go, guest.go
+	{"assist", exploreAssist},                           // borrow.go
+	{"assist against guest", exploreRivals},             // borrow.go
+	{"call", exploreCall},                               // guest.go
+	{"call begun", exploreCallBegun},                    // guest.go
+	{"envelope", exploreEnvelope},                       // envelope.go
+	{"envelope left", exploreEnvelopeLeft},              // envelope.go
+	{"letters", exploreLetters},                         // envelope.go
+	{"stop", exploreStop},                               // end.go
+	{"leave", exploreLeave},                             // inbox.go
+	{"refuse", exploreRefuse},                           // inbox.go
+	{"timeout", exploreTimeout},                         // visit.go
+	{"cancel", exploreCancel},                           // visit.go
+	{"job", exploreJob},                                 // offload.go
+	{"job given up", exploreJobGivenUp},                 // offload.go
+	{"hand-over", exploreHandOver},                      // handover.go
+	{"hand-over and back", exploreHandBack},             // handover.go
+	{"two gifts", exploreTwoGifts},                      // handover.go
+	{"hand-over of who asks", exploreHandOverAsker},     // handover.go
+	{"hand-over to who leaves", exploreGiveToWhoLeaves}, // handover.go
+	{"stay", exploreStay},                               // handover.go
+	{"chunks", exploreChunks},                           // mailbox.go
+	{"full", exploreFull},                               // mailbox.go
+	{"drop oldest", exploreDropOldest},                  // mailbox.go
+	{"full, and left", exploreFullLeft},                 // mailbox.go
+}
+
+// exploreMin is the fewest schedules of all protocols together: fewer would mean that
+// scheduling points, or threads, have gone.
+const exploreMin = 200_000
+
+// Every protocol is exhausted at two preemptions, which takes some twenty seconds.
+func TestExplore(t *testing.T) {
+	all, proven := 0, 0
+	for _, p := range protocols {
+		t.Run(p.name, func(t *testing.T) {
+			all += explore.Prove(t, explore.Config{Seams: seams, Bound: 2}, staged(p.run))
+			proven++
+		})
+	}
+	if proven < len(protocols) { // one failed, or was chosen
+		return
+	}
+	t.Logf("%d schedules of %d protocols", all, proven)
+	if all < exploreMin {
+		t.Errorf("%d schedules, want %d", all, exploreMin)
+	}
+}
+
+func TestExploreLong(t *testing.T) {
+	if os.Getenv("STACKHOUSE_LONG") == "" {
+		t.Skip("takes an hour: set STACKHOUSE_LONG")
+	}
+	for _, p := range protocols {
+		t.Run(p.name, func(t *testing.T) {
+			explore.Prove(t, explore.Config{Seams: seams, Bound: 3}, staged(p.run))
+		})
+	}
+}
+
+var seams = explore.Seams{Point: &invariant.AtPoint, Await: &invariant.AtAwait, Self: &invariant.AtSelf}
+
+// stage is a hand whose workers' turns, and whose guests, are threads of an explorer.
+type stage struct {
+	*explore.Run
+	*hand
+	loops  []*loop
+	askers []*House
+	others int // threads that are no workers and haven't ended
+}
+
+func staged(scenario func(s *stage)) func(r *explore.Run) {
+	return func(r *explore.Run) { scenario(&stage{Run: r}) }
+}
+
+// workers makes so many workers, none of which runs yet. At the end all pooled objects
+// must be home.
+func (s *stage) workers(n int) {
+	s.hand = makeHand(n)
+	for i, w := range s.hand.workers {
+		l := &loop{handDriver: s.drivers[i], s: s, w: w}
+		w.Driver = l
+		s.loops = append(s.loops, l)
+	}
+	s.After(func() {
+		for _, h := range s.askers { // who asks keeps a table until it stops
+			h.Stop(&s.hand.guests)
+		}
+		if n := s.out(); n != 0 {
+			s.Fail("%d pooled objects are still out", n)
+		}
+		for _, h := range s.houses {
+			if n := h.waits(); n != 0 {
+				s.Fail("%d calls wait in actor %d, where none does", n, h.serial)
+			}
+		}
+	})
+}
+
+// loop is a worker's own goroutine, as in house/loop.go, and its Driver.
+type loop struct {
+	*handDriver
+	s       *stage
+	w       *Worker
+	bell    bool   // rung, and not heard yet
+	event   bool   // the network ends the next wait
+	between func() // called between turns, if set
+	job     *Stack // what was offloaded last
+	hurries bool   // it has no time for assisting
+	turning bool   // somebody runs its turn
+}
+
+// begin and end bracket a turn of l, whoever runs it: one at a time may.
+func (l *loop) begin() {
+	if l.turning {
+		l.s.Fail("two threads run the turns of worker %d", l.w.Index)
+	}
+	l.turning = true
+}
+
+func (l *loop) Wake() {
+	l.s.Point("bell.ring")
+	l.bell = true
+}
+
+func (l *loop) Offloads() OffloadPool   { return l }
+func (l *loop) Submit(job *Stack) error { l.job = job; return nil }
+func (l *loop) Limit() int64            { return 0 }
+
+func (l *loop) Failed(_ *House, _ *Stack, err error) { l.s.Fail("a step has failed: %v", err) }
+
+// Lend is what house's driver does for a borrower.
+func (l *loop) Lend(c *Call, now int64) (more bool) {
+	defer func() {
+		if v := recover(); v != nil { // else it would end the process
+			l.s.Fail("panic in a borrowed turn: %v", v)
+		}
+	}()
+	l.w.Lent(c)
+	defer l.w.Lent(nil)
+	turns := 4
+	if c == nil {
+		turns = 1
+	}
+	for range turns {
+		l.begin()
+		done := l.pass()
+		l.end()
+		if done == 0 || c != nil && c.Ready() {
+			break
+		}
+	}
+	return !l.w.Idle()
+}
+
+// pass is the first half of a turn.
+func (l *loop) pass() (done int) {
+	w := l.w
+	w.Now = l.now
+	w.TakeRungs()
+	for i := 0; i < len(l.armed); i++ {
+		if n := l.armed[i]; n.When <= l.now {
+			l.Disarm(n)
+			w.Fire(n)
+			i = -1
+		}
+	}
+	return w.Run(256)
+}
+
+// end is the second half.
+func (l *loop) end() {
+	l.w.RunDeferred()
+	l.w.ArmFresh()
+	l.w.Shard.Flush()
+	l.turning = false
+}
+
+// turn is house.Worker.Turn.
+func (l *loop) turn() (busy bool) {
+	w := l.w
+	l.begin()
+	done := l.pass()
+	if w.Rouses() {
+		w.RunDeferred()
+		for n := 0; n < 4 && w.Rouses() && w.Spare() && !l.hurries; n++ {
+			w.Assist()
+			w.TakeRungs()
+			done += w.Run(256)
+		}
+		w.Hurry()
+	}
+	l.end()
+	w.Hurry()
+	return done > 0 || !w.Idle()
+}
+
+// due reports whether a timer is.
+func (l *loop) due() bool {
+	return slices.ContainsFunc(l.armed, func(n *future.Node) bool { return n.When <= l.now })
+}
+
+// run turns and parks until the scenario is over for it.
+func (l *loop) run(over func() bool) {
+	for !over() {
+		if l.between != nil {
+			l.between()
+		}
+		if l.turn() {
+			continue
+		}
+		if l.w.Park() {
+			l.s.Await("bell.wait", func() bool { return l.bell || l.event || l.due() || over() })
+			l.bell, l.event = false, false
+		}
+		for !l.w.Unpark() {
+			l.s.Await("bell.wanted", func() bool { return l.bell })
+			l.bell = false
+		}
+	}
+}
+
+// start has every worker run until over holds.
+func (s *stage) start(over func() bool) {
+	for i, l := range s.loops {
+		s.Go(fmt.Sprint("worker ", i), func() { l.run(over) })
+	}
+}
+
+// settled is start of two workers, if only the first can tell when it is over.
+func (s *stage) settled(over func() bool) {
+	ended := false
+	s.Go("worker 0", func() {
+		s.loops[0].run(over)
+		ended = true
+	})
+	s.Go("worker 1", func() { s.loops[1].run(func() bool { return ended }) })
+}
+
+// other adds a thread that is no worker.
+func (s *stage) other(name string, f func()) {
+	s.others++
+	s.Go(name, func() { f(); s.others-- })
+}
+
+// alone reports whether only workers are left.
+func (s *stage) alone() bool { return s.others == 0 }
+
+// listener notes what it hears of each sender.
+type listener struct {
+	next  [4]int
+	all   int
+	wrong string
+}
+
+func (l *listener) hear(m words) {
+	if m.N != l.next[m.From] {
+		l.wrong += fmt.Sprint(m.From, " ", m.N, ", want ", l.next[m.From], "; ")
+	}
+	l.next[m.From]++
+	l.all++
+}
+
+type listenStack struct {
+	NoticeStack[words]
+	local int // so that it needs a stack of its own
+}
+
+func (l *listener) words(s *NoticeStack[words]) Yield { l.hear(s.Msg); return s.Return() }
+func (l *listener) long(s *listenStack) Yield         { s.local++; l.hear(s.Msg); return s.Return() }
+
+// asked isn't heard in order: askers give up.
+func (l *listener) asked(s *AskStack[words, int]) Yield { l.all++; return s.Return(s.Req.N) }
+
+var (
+	listenWords = NewNotice((*listener).words)
+	listenLong  = NewNotice((*listener).long)
+	listenAsk   = NewAsk((*listener).asked)
+)
+
+// inquires adds an inquirer.
+func (s *stage) inquires(worker int, a *inquirer) *House {
+	h := settleOn(s.hand, worker, a)
+	s.askers = append(s.askers, h)
+	return h
+}
+
+// hears adds a listener.
+func (s *stage) hears(worker int) (*listener, *House) {
+	l := &listener{}
+	return l, settleOn(s.hand, worker, l)
+}
+
+// heard checks that l has heard each sender in order, and so many messages, by sender.
+func (s *stage) heard(l *listener, want ...int) {
+	for from, n := range want {
+		if l.next[from] != n {
+			s.Fail("%d messages of sender %d were heard, want %d", l.next[from], from, n)
+		}
+	}
+	if l.wrong != "" {
+		s.Fail("out of order: %s", l.wrong)
+	}
+}
+
+// say sends a notice as a guest, in a stack of its own.
+func (s *stage) say(to *House, from, n int) { tell(s.hand, to, listenLong, words{from, n}) }
+
+// pass sends the same as a step of a worker.
+func pass(w *Worker, to *House, from, n int) {
+	c := w.Begin(listenLong)
+	*Message[words](c) = words{from, n}
+	w.Push(to, c)
+}
+
+// guestContext is the context of a guest, which a thread may end.
+type guestContext struct {
+	context.Context
+	c     *Call
+	ended bool
+	brief bool // it ends as soon as the guest waits
+}
+
+func (p *guestContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
+
+func (p *guestContext) Err() error {
+	if p.ended {
+		return context.Canceled
+	}
+	p.ended = p.brief // the first look is before the ask is sent
+	return nil
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Done is asked when the guest goes on that has waited. If both the signal and the end are there, it is
+// the signal: that the other is taken is as if the end had come first.
+func (p *guestContext) Done() <-chan struct{} {
+	if p.c.signalled() {
+		return nil
+	}
+	return closed
+}
+
+// ask asks h for n as a guest. The answer must be n.
+func (s *stage) ask(p *guestContext, h *House, n int) error {
+	c := s.hand.guests.Call(h, listenAsk)
+	*Request[words, int](c.Stack()) = words{0, n}
+	p.Context, p.c = context.Background(), c
+	if err := s.hand.guests.Wait(p, c); err != nil {
+		return err
+	}
+	s.answered(c, n)
+	return nil
+}
+
+// asks is ask by who doesn't give up.
+func (s *stage) asks(h *House, n int) {
+	if err := s.ask(&guestContext{}, h, n); err != nil {
+		s.Fail("the ask for %d failed: %v", n, err)
+	}
+}
+
+// begins sends an ask without waiting for its answer.
+func (s *stage) begins(h *House, n int) *Call {
+	c := s.hand.guests.Call(h, listenAsk)
+	*Request[words, int](c.Stack()) = words{0, n}
+	s.hand.guests.Send(c)
+	return c
+}
+
+// ends waits for the answer of begins, n or an error.
+func (s *stage) ends(c *Call, n int) error {
+	if err := s.hand.guests.Finish(c); err != nil {
+		return err
+	}
+	if err := c.Stack().Err(); err != nil {
+		s.hand.guests.Done(c)
+		return err
+	}
+	s.answered(c, n)
+	return nil
+}
+
+// answered checks the answer of c, and puts it.
+func (s *stage) answered(c *Call, n int) {
+	if reply := *Reply[int](c.Stack()); reply != n {
+		s.Fail("the answer to %d is %d", n, reply)
+	}
+	s.hand.guests.Done(c)
+}

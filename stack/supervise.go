@@ -1,0 +1,290 @@
+package stack
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Directive says what becomes of an actor that failed.
+type Directive uint8
+
+const (
+	// Restart ends its instance, all whose stacks get ErrRestarted, and makes a new one by its
+	// factory. What is queued stays.
+	Restart Directive = iota
+	// Resume lets it go on with the state that it has: only the stack that failed ends.
+	Resume
+	// Stop stops it.
+	Stop
+	// Escalate makes it a failure of its parent; at the top of the tree it is Stop.
+	Escalate
+)
+
+// String returns the directive's name.
+func (d Directive) String() string {
+	return [...]string{"restart", "resume", "stop", "escalate"}[d]
+}
+
+// Scope says whom a directive is about.
+type Scope uint8
+
+const (
+	OneForOne  Scope = iota // the child that failed
+	AllForOne               // all children
+	RestForOne              // the child that failed, and those born after it
+)
+
+// Strategy says what becomes of actors that fail: by a panic in a step or a hook, or a Throw in a
+// notice. The zero Strategy restarts, at most 5 times a minute, and stops an actor whose start fails.
+// It must not change once it is in use, and may serve many actors.
+type Strategy struct {
+	// Scope is for whom Decide's answer counts. It works for a strategy that a parent
+	// has for its children; at the top it is OneForOne.
+	Scope Scope
+	// Decide chooses by the error: a *PanicError, what was thrown, or a *StartError. It is called
+	// on any worker, several at once, and must not block. nil: Stop for a *StartError,
+	// else Restart.
+	Decide func(err error) Directive
+	// Restarts is how many restarts there may be within Window, ns; one more stops the actor.
+	// 0: 5. Negative: any number.
+	Restarts int
+	// Window is a time in ns. 0: a minute.
+	Window int64
+	// Backoff is the pause before the first restart in ns; each further one in a row takes
+	// twice as long, up to BackoffMax (0: 64 times Backoff), half of it by chance. A pause
+	// longer than Window between two failures begins at Backoff again. 0: none.
+	Backoff, BackoffMax int64
+}
+
+const (
+	restartsDefault = 5
+	windowDefault   = 60e9
+)
+
+// StartError is the failure of a start hook.
+type StartError struct{ Err error }
+
+// Error returns what the hook threw, and that it was one.
+func (e *StartError) Error() string { return fmt.Sprintf("stackhouse: start failed: %v", e.Err) }
+
+// Unwrap returns what the hook threw.
+func (e *StartError) Unwrap() error { return e.Err }
+
+var plain = &Strategy{}
+
+// decide is Decide with its default. A decider that panics stops.
+func (s *Strategy) decide(err error) (d Directive) {
+	_, start := err.(*StartError)
+	if s.Decide == nil {
+		if start {
+			return Stop
+		}
+		return Restart
+	}
+	defer func() {
+		if recover() != nil {
+			d = Stop
+		}
+	}()
+	if d = s.Decide(err); d > Escalate || start && d == Resume {
+		return Stop // what has not started can't go on
+	}
+	return d
+}
+
+// retried is what restarts there were.
+type retried struct {
+	own   tries // of the actor
+	group tries // of its children together
+}
+
+// restarts returns the record of restarts, and makes it if there is none.
+func (l *life) restarts() *retried {
+	if l.retried == nil {
+		l.retried = &retried{}
+	}
+	return l.retried
+}
+
+// tries is the restarts of late.
+type tries struct {
+	at  []int64 // when, within the window
+	row int     // without a pause of a window between them
+}
+
+// again reports whether there may be one more restart now, and after which delay, ns. The luck is
+// a number from 0 to 1.
+func (t *tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bool) {
+	limit, window := s.Restarts, s.Window
+	if limit == 0 {
+		limit = restartsDefault
+	}
+	if window <= 0 {
+		window = windowDefault
+	}
+	if n := len(t.at); n > 0 && now-t.at[n-1] > window {
+		t.row = 0
+	}
+	t.at = slices.DeleteFunc(t.at, func(at int64) bool { return now-at >= window })
+	if limit > 0 && len(t.at) >= limit {
+		return 0, false
+	}
+	if limit < 0 {
+		t.at = t.at[:0] // the last one is enough
+	}
+	t.at = append(t.at, now)
+	delay = s.pause(t.row, luck)
+	t.row++
+	return delay, true
+}
+
+// pause returns the delay before the n-th restart in a row, ns.
+func (s *Strategy) pause(n int, luck float64) int64 {
+	if s.Backoff <= 0 {
+		return 0
+	}
+	limit := s.BackoffMax
+	if limit <= 0 {
+		limit = 64 * s.Backoff
+	}
+	full := math.Min(float64(limit), float64(s.Backoff)*math.Pow(2, float64(n)))
+	return int64(full/2 + full/2*luck)
+}
+
+// supervise decides what becomes of h, which failed with err. It may run user code: nothing may be
+// left to do behind it.
+func (w *Worker) supervise(h *House, err error) {
+	l := h.record()
+	if l.phase != phaseUp || h.Gone() {
+		return // it ends, or starts, already
+	}
+	s, above := w.strategy(l)
+	d := s.decide(err)
+	switch {
+	case d == Resume:
+	case above != nil && (d == Escalate || l.own == nil && s.Scope != OneForOne):
+		l.phase = phaseFailed
+		h.hold(heldByLife)
+		w.command(above, control{verb: verbFailed, who: h, err: err})
+	case d == Restart:
+		w.retry(h, l, s, err)
+	default:
+		w.stop(h)
+	}
+}
+
+// strategy returns the strategy that counts for who has the record, and, if that is its parent's,
+// the parent.
+func (w *Worker) strategy(l *life) (s *Strategy, parent *House) {
+	switch {
+	case l.own != nil:
+		return l.own, l.parent
+	case l.parent != nil:
+		if s = l.parent.life().below; s == nil {
+			s = plain
+		}
+		return s, l.parent
+	case w.Supervise != nil:
+		return w.Supervise, nil
+	}
+	return plain, nil
+}
+
+// retry restarts h, at once or after a pause, or stops it if it did so too often.
+func (w *Worker) retry(h *House, l *life, s *Strategy, err error) {
+	t := &l.restarts().own
+	delay, yes := t.again(s, w.Now, luck(h.serial, t.row))
+	if !yes {
+		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and stops: %w", h.Describe(), err))
+		w.stop(h)
+		return
+	}
+	if delay == 0 {
+		if _, start := err.(*StartError); start { // in a turn of its own: it may go on for ever
+			l.phase = phaseFailed
+			w.command(h, control{verb: verbRestart, err: err})
+			return
+		}
+	}
+	w.restartBehind(h, l, err, delay)
+}
+
+// restartBehind is the restart of h because of cause, behind a pause of delay, ns.
+func (w *Worker) restartBehind(h *House, l *life, cause error, delay int64) {
+	if delay == 0 {
+		w.restart(h, l, cause)
+		return
+	}
+	l.phase, l.cause, l.delay, l.resting = phaseFailed, cause, delay, true
+	h.hold(heldByLife)
+	h.flags.set(flagUrged)
+	w.endBegun(h)
+	w.runHook(h, restHandler, roleRest, cause)
+}
+
+// luck is a number from 0 to 1 that differs between actors and restarts: by splitmix64.
+func luck(serial uint64, n int) float64 {
+	z := (serial<<8 + uint64(n) + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
+
+// childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
+func (w *Worker) childFailed(h, child *House, err error) {
+	l := h.life()
+	if l.phase == phaseStopping || l.phase == phaseEnding {
+		return // it stops with the others
+	}
+	s, _ := w.strategy(child.life())
+	d := s.decide(err)
+	if d == Escalate {
+		w.escalate(h, child, err)
+		return
+	}
+	m := control{verb: verbStop}
+	if d == Restart {
+		t := &l.restarts().group
+		if delay, yes := t.again(s, w.Now, luck(h.serial, t.row)); yes {
+			m = control{verb: verbRestart, err: err, delay: delay}
+		}
+	}
+	begun := s.Scope == AllForOne
+	for c := l.first; c != nil; c = c.life().next {
+		if begun = begun || c == child; begun {
+			w.command(c, m)
+		}
+	}
+}
+
+// escalate is the failure of a child as one of h.
+func (w *Worker) escalate(h, child *House, err error) {
+	l := h.life()
+	if l.phase != phaseUp {
+		w.command(child, control{verb: verbStop})
+		return
+	}
+	if s, _ := w.strategy(l); s.decide(err) == Resume {
+		w.command(child, control{verb: verbResume})
+		return
+	}
+	w.supervise(h, err)
+}
+
+// resume has h, which waits for its supervisor, go on, and those of its children that wait for it.
+func (w *Worker) resume(h *House) {
+	l := h.life()
+	if l.phase != phaseFailed || l.resting {
+		return
+	}
+	l.phase = phaseUp
+	if l.drains {
+		w.drained(h)
+	} else {
+		w.release(h, heldByLife)
+	}
+	for c := l.first; c != nil; c = c.life().next {
+		w.command(c, control{verb: verbResume})
+	}
+}

@@ -1,0 +1,57 @@
+package stack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	// witness writes down numbers.
+	witness      struct{ seen []int }
+	witnessStack struct{ NoticeStack[int] }
+)
+
+func (w *witness) see(s *witnessStack) Yield { w.seen = append(w.seen, s.Msg); return s.Return() }
+
+var witnessSee = NewNotice((*witness).see)
+
+// TestTopicForgets: whoever publishes takes subscribers that have stopped off the list, so that
+// it doesn't grow, and the last one leaves a topic that costs a load.
+func TestTopicForgets(t *testing.T) {
+	for name, publish := range map[string]func(*Topic[int], *Worker, int){
+		"on a worker": func(topic *Topic[int], w *Worker, n int) { topic.Publish(w, n) },
+		"by a guest":  func(topic *Topic[int], _ *Worker, n int) { topic.Post(n) },
+		"while sending": func(topic *Topic[int], _ *Worker, n int) {
+			topic.announce(n)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, 2)
+			var topic Topic[int]
+			a, b := &witness{}, &witness{}
+			first, second := settleOn(h, 0, a), settleOn(h, 1, b)
+			require.True(t, topic.Silent())
+			topic.Subscribe(first, witnessSee)
+			topic.Subscribe(second, witnessSee)
+			publish(&topic, h.workers[0], 1)
+			h.settle()
+			first.Stop(&h.guests)
+			h.settle()
+			publish(&topic, h.workers[0], 2)
+			require.Len(t, *topic.all.Load(), 1)
+			publish(&topic, h.workers[0], 3)
+			h.settle()
+			second.Stop(&h.guests)
+			h.settle()
+			publish(&topic, h.workers[0], 4)
+			require.True(t, topic.Silent())
+			topic.Subscribe(first, witnessSee)
+			require.True(t, topic.Silent(), "it has stopped")
+			publish(&topic, h.workers[0], 5)
+			h.settle()
+			require.Equal(t, []int{1}, a.seen)
+			require.Equal(t, []int{1, 2, 3}, b.seen)
+		})
+	}
+}

@@ -1,0 +1,113 @@
+//go:build explore
+
+package stack
+
+import "context"
+
+// A guest borrows the turn of a worker, which the network wakes meanwhile, and which wants it back.
+func exploreBorrow(s *stage) {
+	s.workers(1)
+	_, h := s.hears(0)
+	s.other("guest", func() {
+		s.asks(h, 1)
+		s.asks(h, 2)
+	})
+	s.other("network", func() {
+		s.Point("network.event")
+		s.loops[0].event = true
+	})
+	s.start(s.alone)
+}
+
+// Two guests ask the same house: who doesn't get the turn waits for its answer.
+func exploreBorrowOfTwo(s *stage) {
+	s.workers(1)
+	_, h := s.hears(0)
+	for i := range 2 {
+		s.other(guestNames[i], func() { s.asks(h, i) })
+	}
+	s.start(s.alone)
+}
+
+// One guest borrows a turn, another has the worker woken.
+func exploreBorrowOrWake(s *stage) {
+	s.workers(1)
+	_, a := s.hears(0)
+	l, b := s.hears(0)
+	s.other("guest 0", func() { s.asks(a, 1) })
+	s.other("guest 1", func() { s.say(b, 1, 0) })
+	s.start(func() bool { return s.alone() && l.all == 1 })
+}
+
+// A guest asks, in a turn that it may have borrowed, an actor that asks one of another worker:
+// the other is woken at once, as nobody would come back to it.
+func exploreSendOn(s *stage) {
+	s.workers(2)
+	_, h := s.hears(1)
+	middle := s.inquires(0, &inquirer{to: h})
+	s.loops[0].w.Assists = true
+	s.other("guest", func() {
+		c := s.hand.guests.Call(middle, inquirerAsked)
+		*Request[words, int](c.Stack()) = words{0, 3}
+		if err := s.hand.guests.Wait(&guestContext{Context: context.Background(), c: c}, c); err != nil {
+			s.Fail("the ask failed: %v", err)
+		}
+		s.answered(c, 3)
+	})
+	s.start(s.alone)
+}
+
+// The same guest gives up once it would have to wait: the answer, which comes later, finds the
+// call gone.
+func exploreImpatient(s *stage) {
+	s.workers(2)
+	_, h := s.hears(1)
+	asks := &inquirer{to: h}
+	middle := s.inquires(0, asks)
+	p := &guestContext{Context: context.Background(), brief: true}
+	c := s.hand.guests.Call(middle, inquirerAsked)
+	*Request[words, int](c.Stack()) = words{0, 3}
+	p.c = c
+	s.other("guest", func() {
+		switch err := s.hand.guests.Wait(p, c); err {
+		case nil:
+			s.answered(c, 3)
+		case ErrCancelled:
+		default:
+			s.Fail("the ask failed: %v", err)
+		}
+	})
+	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
+}
+
+// A worker that has sent to a parked one runs its turn, or having no time wakes it, and gets the
+// answer; the network wakes the other meanwhile.
+func exploreAssist(s *stage) {
+	s.workers(2)
+	_, h := s.hears(1)
+	asks := &inquirer{to: h}
+	source := s.inquires(0, asks)
+	s.loops[0].w.Assists = true
+	s.loops[1].w.Assists = true
+	s.loops[0].hurries = s.Choose(2) == 1
+	tell(s.hand, source, inquirerTold, 0)
+	s.other("network", func() {
+		s.Point("network.event")
+		s.loops[1].event = true
+	})
+	s.start(func() bool { return s.alone() && asks.answers == 1 })
+	s.After(func() { s.got(asks, nil) })
+}
+
+// A guest and a worker want the turn of the same parked worker.
+func exploreRivals(s *stage) {
+	s.workers(2)
+	_, h := s.hears(1)
+	asks := &inquirer{to: h}
+	source := s.inquires(0, asks)
+	s.loops[0].w.Assists = true
+	tell(s.hand, source, inquirerTold, 0)
+	s.other("guest", func() { s.asks(h, 1) })
+	s.start(func() bool { return s.alone() && asks.answers == 1 })
+	s.After(func() { s.got(asks, nil) })
+}

@@ -1,0 +1,69 @@
+package stack
+
+import (
+	"reflect"
+	"slices"
+)
+
+// watcher is who wants to hear that a house has gone: a notice by a handler, whose message fill
+// writes.
+type watcher struct {
+	to   *House
+	by   *Handler
+	kind reflect.Type // of the actor that is watched
+	fill func(notice *Stack, gone AnyAddress)
+}
+
+func (a watcher) gone() bool { return a.to.Gone() }
+
+func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
+
+// Watch has a notice by the given handler sent to the actor that runs s when target has gone, with
+// the message that fill writes: once, also if it has gone already, and if it is watched twice. Its actor is
+// of the given type.
+// Only a step of s may call it.
+func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
+	s.Worker().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
+}
+
+// Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
+func (s *Stack) Unwatch(target *House, by *Handler) {
+	s.Worker().command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+}
+
+// watch enters a watcher of h, or tells it at once.
+func (w *Worker) watch(h *House, who watcher) {
+	l := h.past()
+	if h.Gone() && (l == nil || l.phase == phaseGone) {
+		w.tellWatcher(h, who)
+		return
+	}
+	l = h.record()
+	if slices.ContainsFunc(l.watchers, who.same) {
+		return
+	}
+	if len(l.watchers) == cap(l.watchers) { // before it grows, those that have stopped themselves leave
+		l.watchers = slices.DeleteFunc(l.watchers, watcher.gone)
+	}
+	l.watchers = append(l.watchers, who)
+}
+
+func (h *House) unwatch(who watcher) {
+	if l := h.past(); l != nil {
+		l.watchers = slices.DeleteFunc(l.watchers, who.same)
+	}
+}
+
+// tellWatchers tells all who watch h, which has gone.
+func (w *Worker) tellWatchers(h *House, l *life) {
+	for _, who := range l.watchers {
+		w.tellWatcher(h, who)
+	}
+	l.watchers = nil
+}
+
+func (w *Worker) tellWatcher(h *House, who watcher) {
+	s := w.Begin(who.by)
+	who.fill(s, h.Any(who.kind))
+	w.Push(who.to, s)
+}

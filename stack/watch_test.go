@@ -1,0 +1,19 @@
+package stack
+
+import "testing"
+
+// Who watches a long life, and stops, isn't kept for it.
+func TestWatchersThatStoppedLeave(t *testing.T) {
+	var w Worker
+	target, lives, by := &House{}, &House{}, &Handler{}
+	for range 10_000 {
+		w.watch(target, watcher{to: lives, by: by})
+		who := &House{}
+		w.watch(target, watcher{to: who, by: by})
+		who.flags.set(flagStopped)
+	}
+	all := target.life().watchers
+	if len(all) > 2 || cap(all) > 8 || all[0].to != lives {
+		t.Errorf("%d watchers, room for %d", len(all), cap(all))
+	}
+}
