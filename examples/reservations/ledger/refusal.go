@@ -1,0 +1,18 @@
+package ledger
+
+// Refusal is why an operation was not done: the client's mistake, or bad luck. It has
+// changed nothing. Its text is a code for programs.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
+// Refusals.
+const (
+	UnknownItem        Refusal = "unknown_item"
+	UnknownReservation Refusal = "unknown_reservation" // or it ended long ago
+	OutOfStock         Refusal = "out_of_stock"
+	NotHeld            Refusal = "not_held"             // it was confirmed or released before
+	StockBelowReserved Refusal = "stock_below_reserved" // more is held and confirmed
+	TooManyItems       Refusal = "too_many_items"       // the partition is full
+	KeyReused          Refusal = "key_reused"           // the key was another request's
+)

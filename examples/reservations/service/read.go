@@ -1,0 +1,110 @@
+package service
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/stackhouse-go/stackhouse/examples/reservations/ledger"
+)
+
+// keyMax and skuMax are how long a key and the name of an item may be.
+const (
+	keyMax = 128
+	skuMax = 64
+)
+
+// readQuantity reads a request with a body, {"quantity":n}.
+func readQuantity(w http.ResponseWriter, r *http.Request, kind ledger.Kind, least int64) (op ledger.Op, err error) {
+	op.Kind = kind
+	if op.SKU, err = readSKU(r); err != nil {
+		return op, err
+	}
+	if op.Key, err = readKey(r); err != nil {
+		return op, err
+	}
+	var body struct {
+		Quantity *int64 `json:"quantity"`
+	}
+	if err = readBody(w, r, &body); err != nil {
+		return op, err
+	}
+	if body.Quantity == nil || *body.Quantity < least || *body.Quantity > ledger.QuantityMax {
+		return op, errBadQuantity
+	}
+	op.Quantity = *body.Quantity
+	return op, nil
+}
+
+// readBody reads one JSON object and nothing behind it.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyMax))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, err = d.Token(); err == nil {
+			return errBadBody
+		} else if err == io.EOF {
+			return nil
+		}
+	}
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return errBodyTooLarge
+	}
+	return errBadBody
+}
+
+// readSKU takes the name of an item: letters, digits, and . _ - within.
+func readSKU(r *http.Request) (string, error) {
+	sku := r.PathValue("sku")
+	if sku == "" || len(sku) > skuMax {
+		return "", errBadSKU
+	}
+	for _, c := range []byte(sku) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("._-", c) >= 0) {
+			return "", errBadSKU
+		}
+	}
+	return sku, nil
+}
+
+// readKey takes the one Idempotency-Key: visible ASCII.
+func readKey(r *http.Request) (string, error) {
+	keys := r.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
+		return "", errKeyMissing
+	}
+	key := keys[0]
+	if len(keys) > 1 || key == "" || len(key) > keyMax {
+		return "", errBadKey
+	}
+	for _, c := range []byte(key) {
+		if c <= ' ' || c > '~' {
+			return "", errBadKey
+		}
+	}
+	return key, nil
+}
+
+// readID takes a reservation's id, which names its partition: 1-42 is number 42 of partition 1.
+func readID(r *http.Request, partitions int) (partition int, number int64, err error) {
+	left, right, _ := strings.Cut(r.PathValue("id"), "-")
+	p, ok := readNumber(left)
+	n, fine := readNumber(right)
+	if !ok || !fine || n == 0 {
+		return 0, 0, errBadID
+	}
+	if p >= int64(partitions) {
+		return 0, 0, ledger.UnknownReservation
+	}
+	return int(p), n, nil
+}
+
+// readNumber takes digits only, without leading zeros: one id has one spelling.
+func readNumber(text string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text && n >= 0
+}
