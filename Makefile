@@ -1,11 +1,14 @@
 # Everything here works in a fresh clone with Go and make alone; e2e needs redis-tools too,
-# differ and long need redis-server 7.0.
+# differ and long need redis-server 7.0, proof and long need postgresql, or apt to install it.
 
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 60
 BENCH       ?= .
 BENCHCOUNT  ?= 1
+OVERLOAD    ?= 15
+# The other systems for which all tests are compiled too: half of them, as that takes minutes; make long does all.
+LINKED      ?= darwin/arm64 windows/arm64
 
 # This module and the nested ones. A go.mod in testdata belongs to a test.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.git/*' | sort))
@@ -14,10 +17,11 @@ MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testd
 each = @for dir in $(MODULES); do (cd $$dir && echo "$$dir: $(1)" && $(1)) || exit 1; done
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test invariants explore race portable cross vet lint fuzz e2e differ bench compare long ci
+.PHONY: help run build test invariants explore race portable cross vet lint fuzz e2e differ reservations proof overload \
+	bench compare long ci
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the example server, a cache that speaks the Redis protocol
 	@$(GO) build -o bin/kv ./examples/kv && exec bin/kv
@@ -32,8 +36,9 @@ test: ## all tests, with the gates of internal/check
 invariants: ## all tests with the costly checks
 	$(call each,$(GO) test -tags invariants -timeout 4m ./...)
 
-explore: ## all tests with the costly checks and the scheduling points
-	$(call each,$(GO) test -tags invariants$(comma)explore -timeout 4m ./...)
+explore: ## all tests with the costly checks and the scheduling points, and every order at them
+	$(call each,$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 4m ./...)
+	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 4m ./pool ./stack ./house
 
 race: ## all tests with the costly checks and the race detector
 	$(call each,$(GO) test -race -tags invariants -timeout 8m ./...)
@@ -42,10 +47,11 @@ portable: ## the tests of what meets the network, over the poller that other sys
 	$(GO) vet -tags portable ./...
 	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./examples/kv
 
-cross: ## compile all packages and tests for macOS and Windows
+cross: ## check all packages and tests for macOS and Windows, and compile them for those of LINKED
 	@for on in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
 		export CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} && echo "$$on" && \
-		$(GO) vet ./... && $(GO) test -c -o /dev/null ./... || exit 1; \
+		$(GO) vet ./... || exit 1; \
+		case " $(LINKED) " in *" $$on "*) $(GO) test -c -o /dev/null ./... || exit 1 ;; esac; \
 	done
 
 vet: ## go vet, in every build
@@ -66,6 +72,15 @@ e2e: ## the example server against redis-cli and redis-benchmark
 differ: ## the example server against redis-server 7.0, reply by reply
 	GO="$(GO)" bash .ci/differ
 
+reservations: ## the reservation service under its own load, on bbolt or STORE: requests per write, latencies
+	GO="$(GO)" bash .ci/reservations load
+
+proof: ## the reservation service saturated, killed KILLS times, and without its store, on bbolt and PostgreSQL
+	GO="$(GO)" bash .ci/reservations
+
+overload: ## a server with 128 MiB under twice its load, for OVERLOAD seconds
+	GO="$(GO)" bash .ci/overload $(OVERLOAD)
+
 bench: ## benchmarks that match BENCH, BENCHCOUNT times
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 1h ./...
 
@@ -73,9 +88,13 @@ compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes mi
 	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
 
-long: ## what takes minutes to hours: the tests named Long, five million commands of differ
+long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions, five million commands of differ, 200 kills, two minutes of overload
+	$(MAKE) cross LINKED="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
 	STACKHOUSE_LONG=1 $(GO) test -run Long -count 1 -timeout 2h ./...
+	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run ExploreLong -v -count 1 -timeout 2h ./pool ./stack ./house
 	GO="$(GO)" DIFFER_COMMANDS=5000000 bash .ci/differ
+	GO="$(GO)" KILLS=200 bash .ci/reservations
+	GO="$(GO)" bash .ci/overload 120
 
 ci: ## what a submission must pass
 	bash .ci/run
