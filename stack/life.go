@@ -193,6 +193,7 @@ func (w *Worker) endAll(h *House, err error) {
 	if a == nil {
 		return
 	}
+	h.eachPromise(flagJob)
 	from := 0
 	for {
 		p := a.table.Any(&from)
@@ -210,7 +211,12 @@ func (w *Worker) endAll(h *House, err error) {
 func (w *Worker) endBegun(h *House) {
 	var begun []*Stack
 	h.eachPromise(func(p *future.Promise) {
-		if s := stackOf(p.Owner); s.by.kind != nil && s.firstWaiting() == p {
+		s := stackOf(p.Owner)
+		if s.by.kind == nil {
+			return
+		}
+		flagJob(p)
+		if s.firstWaiting() == p {
 			begun = append(begun, s)
 		}
 	})

@@ -433,6 +433,17 @@ func abandon(p *future.Promise) {
 	}
 }
 
+// flagJob has a pool not begin the job that p waits for, if it is one, which is about to be abandoned with
+// others: those at work that are told make room for it.
+func flagJob(p *future.Promise) {
+	if p.Call == nil {
+		return
+	}
+	if c := stackOf(p.Call); c.by.told != nil {
+		c.cancelled.Store(true)
+	}
+}
+
 // disarm takes p out of the wheel or of the queue of fired promises.
 func (w *Worker) disarm(h *House, p *future.Promise) {
 	if p.Queued() {
