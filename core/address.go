@@ -69,3 +69,14 @@ func Self[A any](s Running) Address[A] {
 	}
 	return Address[A]{h}
 }
+
+// Sender returns the actor that asked s, also if others have forwarded the ask. It is nobody's, the zero
+// AnyAddress, if a guest asked, or if s is no ask: notices don't say who sent them, as many travel in one
+// object; who wants to know has the address in the message. Members of a batch have no stack of their own to ask.
+func Sender(s Running) AnyAddress { return stack.Of(s).Sender() }
+
+// As returns a as the address of an A, if it is one.
+func As[A any](a AnyAddress) (Address[A], bool) {
+	h := a.House(reflect.TypeFor[A]())
+	return Address[A]{h}, h != nil
+}

@@ -22,7 +22,7 @@ func (p Port[Req, Rep]) Through(f func(req Req) (Req, error)) Port[Req, Rep] {
 	}
 	refuseReleased[Req]()
 	g := &gate[Req, Rep]{to: p, f: f}
-	return Port[Req, Rep]{route: &route[Req]{by: p.route.by, via: g.ask, begin: g.begin}}
+	return Port[Req, Rep]{route: &route[Req]{by: p.route.by, via: g.ask, begin: g.begin, pass: g.pass}}
 }
 
 // gate is the way through a function to a port.
@@ -44,6 +44,23 @@ func (g *gate[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit i
 		*stack.Request[Req, Rep](c) = req
 		s.Worker().Push(g.to.to, c)
 	}
+}
+
+// pass is the way of a call that is forwarded.
+//
+//alloc:none
+func (g *gate[Req, Rep]) pass(s *stack.Stack, req Req) Yield {
+	req, err := g.f(req)
+	if err != nil {
+		return s.Throw(err)
+	}
+	if g.to.to == nil {
+		return g.to.passElsewhere(s, req)
+	}
+	c, y := s.Forward(g.to.route.by)
+	*stack.Request[Req, Rep](c) = req
+	c.Aim(g.to.to)
+	return y
 }
 
 func (g *gate[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {

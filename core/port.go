@@ -21,6 +21,9 @@ type route[Req any] struct {
 
 	// begin is via for guests, up to the sending. nil: guests can't ask.
 	begin func(req Req) (*stack.Guests, *stack.Call, error)
+
+	// pass is via for calls that are forwarded. nil: they can't be.
+	pass func(s *stack.Stack, req Req) Yield
 }
 
 // Ask asks from a step of s: it sends req and binds f, a field of s, to the
@@ -61,6 +64,36 @@ func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, li
 		panic("core: ask of a zero Port")
 	}
 	p.route.via(s, f, req, limit)
+}
+
+// Forward ends a step of s, an ask, by having another actor answer in its place, as in
+//
+//	return a.archive.Forward(s, s.Req)
+//
+// The asker gets that reply, or that error, and its deadline holds; this actor hears no more of it, and may
+// stop. Sender of the forwarded ask is who asked first. What s has asked itself is cancelled, as at every
+// end; bytes of s live until the reply is home, those in the answers that it got don't: Copy
+// them. A request that is released is the other's from then on: clear s.Req. A port that
+// asks many, as Broadcast does, or no actor, as Timer, panics.
+//
+//alloc:none
+func (p Port[Req, Rep]) Forward(s stack.Answering[Rep], req Req) Yield {
+	st := stack.Of(s)
+	if p.to == nil {
+		return p.passElsewhere(st, req)
+	}
+	c, y := st.Forward(p.route.by)
+	*stack.Request[Req, Rep](c) = req
+	c.Aim(p.to)
+	return y
+}
+
+// passElsewhere forwards to what is no one actor.
+func (p Port[Req, Rep]) passElsewhere(s *stack.Stack, req Req) Yield {
+	if p.route == nil || p.route.pass == nil {
+		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First or Timer")
+	}
+	return p.route.pass(s, req)
 }
 
 // begin is the ask of a guest up to the sending.

@@ -100,7 +100,7 @@ func routed[Req, Rep any](by *route[Req], c choice, key func(*Req) uint64) Port[
 		panic("core: a router of a zero Handler")
 	}
 	r := &router[Req, Rep]{choice: c, by: by.by, key: key}
-	return Port[Req, Rep]{route: &route[Req]{by: by.by, via: r.ask, begin: r.begin}}
+	return Port[Req, Rep]{route: &route[Req]{by: by.by, via: r.ask, begin: r.begin, pass: r.pass}}
 }
 
 // ask is the way of a step.
@@ -123,6 +123,28 @@ func (r *router[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit
 		h.Expect(c)
 	}
 	w.Push(h, c)
+}
+
+// pass is the way of a call that is forwarded. If key panics, so does the step.
+//
+//alloc:none
+func (r *router[Req, Rep]) pass(s *stack.Stack, req Req) Yield {
+	c, y := s.Forward(r.by)
+	m := stack.Request[Req, Rep](c)
+	*m = req
+	key := uint64(0)
+	if r.key != nil {
+		key = r.key(m)
+	}
+	h := r.policy.pick(s.Worker(), key)
+	if h == nil {
+		return s.Dropped(ErrNoMember)
+	}
+	c.Aim(h)
+	if r.counts {
+		h.Expect(c)
+	}
+	return y
 }
 
 // begin is the way of a guest.

@@ -125,6 +125,21 @@ func TestZeroAllocLeastQueuedBatch(t *testing.T) {
 	})
 }
 
+// forwarder has a target answer, by a router.
+type forwarder struct{ to core.Port[uint64, uint64] }
+
+func (f *forwarder) pass(s *core.AskStack[uint64, uint64]) core.Yield { return f.to.Forward(s, s.Req) }
+
+var onForward = core.Handle((*forwarder).pass)
+
+// TestZeroAllocForward: asks go to the other worker, and from there to targets on both.
+func TestZeroAllocForward(t *testing.T) {
+	routedRun(t, 64, func(sys *house.System, g *core.Group[target], _ core.Replicas[target]) core.Port[int, uint64] {
+		f := onForward.At(core.Spawn(sys.Workers()[1], func() *forwarder { return &forwarder{onTargetAsk.RoundRobin(g)} }))
+		return onAsks.At(core.Spawn(sys.Workers()[0], func() *loader { return &loader{ask: f} }))
+	})
+}
+
 // All members are on one worker: if those beside the asker always won, the others would fall
 // behind without a bound.
 func TestZeroAllocFirst(t *testing.T) {

@@ -221,5 +221,18 @@ func (c *Carrier) Release() {
 	c.head = nil
 }
 
+// Join takes over all slabs that other holds.
+func (c *Carrier) Join(other *Carrier) {
+	if other.head == nil {
+		return
+	}
+	last := (*slab)(unsafe.Pointer(other.head))
+	for last.next != nil {
+		last = (*slab)(unsafe.Pointer(last.next))
+	}
+	last.next = c.head
+	c.head, other.head = other.head, nil
+}
+
 // Empty reports whether no slab is held.
 func (c *Carrier) Empty() bool { return c.head == nil }

@@ -142,6 +142,7 @@ func NewBatchNotice[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) 
 // NewBatchAsk makes the handler of batches of at most max asks (0: BatchMax).
 func NewBatchAsk[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, max int) *Handler {
 	member := &Handler{class: classAsk, counts: 1, first: erase(first)}
+	member.hand = handing[Rep]()
 	member.kind = newKind(member, releaseAsk[AskStack[Req, Rep], Req, Rep, *AskStack[Req, Rep]]())
 	return member.batched(newHandler[A, S](classBatch, first, nil), max)
 }
@@ -179,8 +180,7 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 		h.unshown--
 		w.handled++
 		invariant.Point("batch.member")
-		if m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline) {
-			w.doubtMember(h, m)
+		if (m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline)) && !w.doubtMember(h, m) {
 			continue
 		}
 		if s.deadline != 0 && (m.deadline == 0 || m.deadline > s.deadline) {

@@ -6,17 +6,22 @@ import "github.com/stackhouse-go/stackhouse/future"
 // dropped before it began.
 func (w *Worker) end(h *House, s *Stack) {
 	s.state = ended
+	w.conclude(h, s)
+	if s.by.class == classAsk && s.back != nil {
+		w.reply(s)
+		return
+	}
+	w.home(h, s)
+}
+
+// conclude takes back what s asked, and tells who is told of its end.
+func (w *Worker) conclude(h *House, s *Stack) {
 	if s.bound != nil || s.fresh != 0 {
 		w.detach(h, s)
 	}
 	if s.ends != 0 {
 		w.endOwed(h, s)
 	}
-	if s.by.class == classAsk && s.back != nil {
-		w.reply(s)
-		return
-	}
-	w.home(h, s)
 }
 
 // detach takes back what s asked.
@@ -118,7 +123,7 @@ func (w *Worker) drop(h *House, s *Stack) {
 	case h.Gone():
 		s.err, why = ErrStopped, LostStopped
 		w.Count.Add(CountRefused, 1)
-	case s.cancelled.Load():
+	case s.givenUp():
 		s.err, why = ErrCancelled, LostCancelled
 		w.Count.Add(CountCancelled, 1)
 	default:

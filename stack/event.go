@@ -48,23 +48,23 @@ func (a AnyAddress) Path() Path {
 	return a.house.Path()
 }
 
+// House returns where the actor lives, if it is of that type; otherwise nil. The runtime's business.
+func (a AnyAddress) House(kind reflect.Type) *House {
+	if a.kind != kind {
+		return nil
+	}
+	return a.house
+}
+
 // Any returns the address of h, whose actor is of the type kind.
 func (h *House) Any(kind reflect.Type) AnyAddress { return AnyAddress{h, kind} }
 
-// any is Any of an actor that is alive. Only the owner may call it.
+// any returns the address of h; nil: of nobody. Any goroutine may call it.
 func (h *House) any() AnyAddress {
 	if h == nil {
 		return AnyAddress{}
 	}
-	return anyOf(h, h.actor)
-}
-
-// anyOf is the address of an actor that lived in h; nil: of nobody.
-func anyOf(h *House, actor any) AnyAddress {
-	if actor == nil {
-		return AnyAddress{}
-	}
-	return AnyAddress{h, reflect.TypeOf(actor).Elem()}
+	return h.Any(h.kind())
 }
 
 // ActorStarted tells that an actor may handle its first message: it was spawned, or, if it has a
@@ -140,9 +140,9 @@ func (w *Worker) wasSlow(n uint64, took int64) {
 		at, _, step := w.LastStep()
 		event := SlowStep{Worker: at, Step: step, Messages: n, Took: time.Duration(took)}
 		if a := &w.past; a.messages > 0 {
-			event.Actor = anyOf(a.house, a.actor)
-		} else if h := w.house; h != nil && h.owner.Load() == w {
-			event.Actor = h.any()
+			event.Actor = a.house.any()
+		} else {
+			event.Actor = w.house.any()
 		}
 		e.Publish(w, event)
 	}

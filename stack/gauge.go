@@ -112,7 +112,7 @@ func (w *Worker) uncount(h *House, s *Stack) bool {
 	return true
 }
 
-// doubt begins a call that looked dead if it was only counted or is to be noted, and else drops it.
+// doubt begins a call that looked dead if it was only counted, forwarded or is to be noted, and else drops it.
 //
 //go:noinline
 func (w *Worker) doubt(h *House, s *Stack) {
@@ -122,10 +122,15 @@ func (w *Worker) doubt(h *House, s *Stack) {
 	case w.dead(h, s):
 		w.drop(h, s)
 	default:
-		w.noteBegun(h, s)
+		noted := h.flags.has(flagNoted)
+		if noted {
+			w.noteBegun(h, s)
+		}
 		if s.by.batch != nil {
 			s = w.gather(h, s)
-			w.noteBatch(h, s)
+			if noted {
+				w.noteBatch(h, s)
+			}
 		}
 		w.enter(h, s, s.by.first)
 	}
@@ -133,27 +138,17 @@ func (w *Worker) doubt(h *House, s *Stack) {
 
 // dead reports whether s, which h takes, doesn't begin.
 func (w *Worker) dead(h *House, s *Stack) bool {
-	return h.Gone() || s.cancelled.Load() || s.deadline != 0 && w.Now > s.deadline
+	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
 }
 
-// doubtMember is doubt for a call that would be a member of a batch: one that is
-// alive is put back, to be looked at again.
+// doubtMember is doubt for a call that would be a member of a batch: it reports whether that is so.
 //
 //go:noinline
-func (w *Worker) doubtMember(h *House, s *Stack) {
-	if !w.uncount(h, s) {
+func (w *Worker) doubtMember(h *House, s *Stack) bool {
+	w.uncount(h, s)
+	if w.dead(h, s) {
 		w.drop(h, s)
-		return
+		return false
 	}
-	w.handled-- // it will be taken again
-	h.unshown++
-	h.calls.putBack(s)
-}
-
-// putBack makes s the first of the queue.
-func (q *queue) putBack(s *Stack) {
-	if s.next = q.head; s.next == nil {
-		q.tail = s
-	}
-	q.head = s
+	return true
 }

@@ -53,18 +53,3 @@ func TestGauge(t *testing.T) {
 	w.RunDeferred()
 	w.Discard(s)
 }
-
-// TestPutBack: the queue is as it was before the pop.
-func TestPutBack(t *testing.T) {
-	var q queue
-	var s [3]Stack
-	q.push(&s[0])
-	q.putBack(q.pop())
-	q.push(&s[1])
-	q.putBack(q.pop())
-	q.push(&s[2])
-	for i := range s {
-		require.Same(t, &s[i], q.pop())
-	}
-	require.Nil(t, q.pop())
-}

@@ -287,8 +287,12 @@ func callOf(h *House) *Call {
 	return (*Call)(unsafe.Add(unsafe.Pointer(h), -int(unsafe.Offsetof(Call{}.house))))
 }
 
-// answerGuest ends the stack of a guest's ask on a worker.
+// answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was forwarded.
 func (w *Worker) answerGuest(s *Stack) {
+	if r := s.relay(); r != nil {
+		w.passOn(r, s)
+		return
+	}
 	if c := callOf(s.back); !c.finish() {
 		w.Shard.Put(&s.Object)
 		w.Shard.Put(&c.Object)

@@ -37,6 +37,7 @@ type Handler struct {
 	told   func(s *Stack) *told                // a job: who is told when its asker gives up
 	tick   step                                // owned stacks: the step after an answer; fans: the one after the answers
 	won    predicate                           // fans: asked after each answer; nil: all are waited for
+	hand   func(from, to *Stack)               // asks: moves a reply
 	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
 	lean   bool                                // notices: no locals, and a message without Release
 	wipe   func(s *Stack)                      // lean: clears the message; nil: it holds no pointers

@@ -151,7 +151,12 @@ func (h *House) Owner() *Worker { return h.owner.Load() }
 func (h *House) Serial() uint64 { return h.serial }
 
 // Actor returns the user's struct; nil after the stop. Only the owner may call it.
-func (h *House) Actor() any { return h.actor }
+func (h *House) Actor() any {
+	if h.self() == nil {
+		return nil
+	}
+	return h.actor
+}
 
 // Waiting returns the number of answers that the actor waits for. Only the owner may call it.
 func (h *House) Waiting() int {
@@ -169,24 +174,24 @@ func (h *House) self() unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1]
 }
 
-// setSelf puts another actor of the same type into the house.
+// setSelf puts another actor of the same type into the house; nil: none.
 func (h *House) setSelf(actor unsafe.Pointer) {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1] = actor
+}
+
+// kind returns the type of the actor's struct, also when that is gone. Any goroutine may call it, as the type
+// of h.actor is never written again.
+func (h *House) kind() reflect.Type {
+	var typed any
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&typed))[0] = (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[0]
+	return reflect.TypeOf(typed).Elem()
 }
 
 // Gone reports whether the actor has stopped, or is about to. Any goroutine may ask.
 func (h *House) Gone() bool { return h.flags.has(flagStopped) }
 
-// Describe returns the actor's type and number, as in "main.Cache#42". Only the
-// owner may call it.
-func (h *House) Describe() string { return describe(h.actor, h.serial) }
-
-func describe(actor any, serial uint64) string {
-	if actor == nil {
-		return fmt.Sprintf("stopped#%d", serial)
-	}
-	return fmt.Sprintf("%v#%d", reflect.TypeOf(actor).Elem(), serial)
-}
+// Describe returns the actor's type and number, as in "main.Cache#42". Any goroutine may call it.
+func (h *House) Describe() string { return fmt.Sprintf("%v#%d", h.kind(), h.serial) }
 
 // wrapID steps over the id that means "no ask", and over ids that still wait,
 // after 2^64 asks.

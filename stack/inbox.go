@@ -313,6 +313,10 @@ func (s *Stack) refuseOutside(err error) {
 		pool.Send(&s.Object)
 	case s.back.owner.Load() == nil:
 		s.err = err
+		if r := s.relay(); r != nil {
+			r.passOnOutside(s)
+			return
+		}
 		callOf(s.back).complete(s)
 	default:
 		s.err = err

@@ -77,7 +77,7 @@ func (h *House) Give(p Props) {
 	}
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
 		l := h.record()
-		l.of = reflect.TypeOf(h.actor).Elem()
+		l.of = h.kind()
 		l.name, l.hooks, l.own, l.below = p.Name, p.Hooks, p.Own, p.Below
 		if p.Hooks != nil && p.Hooks.PreStart != nil {
 			l.unborn = true

@@ -338,10 +338,9 @@ func (w *Worker) bury(h *House) {
 	if a != nil {
 		a.table.Close(&w.Shard)
 	}
-	who := h.any()
-	h.actor = nil
+	h.setSelf(nil)
 	w.Driver.Gone(h)
-	w.tellStopped(who)
+	w.tellStopped(h.any())
 	l := h.past()
 	if l == nil {
 		return

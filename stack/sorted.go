@@ -194,10 +194,10 @@ type who struct {
 }
 
 func senderOf(s *Stack) who {
-	if s.back != nil && s.back.owner.Load() != nil {
-		return who{asker: s.back}
+	if h := s.asker(); h != nil {
+		return who{asker: h}
 	}
-	return who{shard: s.Home()}
+	return who{shard: s.origin().Home()}
 }
 
 // bucket returns where a sender is. All shards share one: they are few.

@@ -68,7 +68,6 @@ type assisted struct {
 	messages uint64   // 0: nothing
 	worker   int      // whose turn was the last
 	house    *House   // visited there last
-	actor    any      // who lived in it then
 	by       *Handler // of the message there that began or went on last
 }
 
@@ -80,7 +79,7 @@ func (w *Worker) noteAssist(to *Worker, handled uint64) {
 		handled, a.messages = to.pace.last, 0
 	}
 	if n := to.handled - handled; n > 0 {
-		*a = assisted{a.messages + n, to.Index, to.house, to.house.actor, to.by}
+		*a = assisted{a.messages + n, to.Index, to.house, to.by}
 	}
 }
 
@@ -96,13 +95,11 @@ func (w *Worker) LastStep() (worker int, actor, step string) {
 		if a.by != nil {
 			step = a.by.Name()
 		}
-		return a.worker, describe(a.actor, a.house.serial), step
+		return a.worker, a.house.Describe(), step
 	}
 	actor, step = "none", "none"
 	if h := w.house; h != nil {
-		if actor = "one that has moved"; h.owner.Load() == w {
-			actor = h.Describe()
-		}
+		actor = h.Describe()
 	}
 	switch t := &w.timed; {
 	case t.step != nil:

@@ -310,6 +310,8 @@ func (w *Worker) oddly(h *House, s *Stack, y Yield) {
 	switch {
 	case y.how == yieldEnd && s.state == ended:
 		w.end(h, s)
+	case y.how == yieldForward && s.state == ended && w.onward != nil && w.onward.relay().call == s:
+		w.forward(h, s)
 	case y.how == yieldAgain && s.state == idle:
 		if s.pending != 0 && s.fresh == 0 {
 			w.suspend(s)
@@ -394,7 +396,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 	s := stackOf(p.Owner)
 	s.pending--
 	invariant.Point("visit.answered")
-	if s.cancelled.Load() {
+	if s.cancelled.Load() && s.givenUp() {
 		w.giveUp(h, s)
 		return
 	}
@@ -481,6 +483,9 @@ func (w *Worker) contained(value any) {
 //go:noinline
 func (w *Worker) fail(h *House, s *Stack, value any) {
 	s.state = ended
+	if w.onward != nil {
+		w.dropOnward()
+	}
 	s.err = &PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
 	w.failed(h, s, s.err)
 	err, own := s.err, s.by.class == classHook || s.by.kind == nil // a hook, or a connection: no step of the actor

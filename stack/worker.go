@@ -36,6 +36,7 @@ type Worker struct {
 	current *Stack     // its running stack, or the last that ran
 	by      *Handler   // of current, which may be another one's by now
 	inStep  bool       // user code runs
+	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
 	seen    uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
 	brief   bool       // Run may be done before it has done much: see done
 	rested  *House     // in this Run, the first that left an envelope alone

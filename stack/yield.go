@@ -5,9 +5,10 @@ package stack
 type Yield struct{ how uint8 }
 
 const (
-	yieldNone  uint8 = iota
-	yieldEnd         // the stack returned or threw
-	yieldWait        // the stack is suspended
-	yieldAgain       // the stack stays with its maker, who will push it again (channels)
-	yieldStash       // the call goes to the stash
+	yieldNone    uint8 = iota
+	yieldEnd           // the stack returned or threw
+	yieldWait          // the stack is suspended
+	yieldAgain         // the stack stays with its maker, who will push it again (channels)
+	yieldStash         // the call goes to the stash
+	yieldForward       // the stack ended, and Worker.onward answers in its place
 )
