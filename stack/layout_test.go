@@ -160,6 +160,24 @@ func TestJobLayout(t *testing.T) {
 	w.Shard.Put(&s.Object)
 }
 
+// TestRelayLayout: a relay is found from the way back that it is, and only there.
+func TestRelayLayout(t *testing.T) {
+	w, _ := newTestWorker()
+	r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
+	require.Zero(t, unsafe.Offsetof(r.Object))
+	first := &Stack{back: &House{serial: 1}}
+	r.call = first
+	s := &Stack{back: &r.house}
+	require.Same(t, r, s.relay())
+	require.Same(t, first, s.origin())
+	for _, other := range []*Stack{first, {back: &(&Call{}).house}, {}} {
+		require.Nil(t, other.relay())
+		require.Same(t, other, other.origin())
+	}
+	w.Shard.Put(&r.Object)
+	require.Nil(t, r.call)
+}
+
 // wire is a connection without a socket.
 type wire struct {
 	before int
