@@ -4,161 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/stackhouse-go/stackhouse/core"
 )
 
 // The reference: what a tree of actors does, said as plainly as possible. Every actor is a record
 // in a tree; nothing is pooled, nothing is concurrent, and nothing moves until settle. Time is counted in
 // slots: no two timers end in the same one, so that their order is known.
-
-// stand is where in its life a reference actor is.
-type stand uint8
-
-const (
-	isUp stand = iota
-	isStarting
-	isFailed
-	isEnding
-	isStopping
-	isGone
-)
-
-// plan is what is settled about an actor when it is born.
-type plan struct {
-	id       int
-	kind     int // which hooks it has: kindBare, kindEnds or kindFull
-	name     string
-	parent   *refActor
-	own      *policy
-	below    *policy
-	serial   bool
-	serialNo uint64 // its number in the system: what decides by chance
-	hooks    [4]act // what its hooks do, by hookStart and so on
-	failing  int    // its first instances, so many, fail in the hook that starts them
-	failWith int    // by what
-}
-
-// policy is a strategy as data: the directive for each error.
-type policy struct {
-	scope      int
-	by         [errorKinds]int
-	start      [errorKinds]int
-	limit      int // as core.Strategy.Restarts
-	window     float64
-	backoff    float64
-	backoffMax float64
-	standard   bool // no decider at all
-}
-
-const (
-	toRestart = iota
-	toResume
-	toStop
-	toEscalate
-	directives
-)
-
-const (
-	forOne = iota
-	forAll
-	forRest
-	scopes
-)
-
-// errorKinds is how many errors there are, one each for what is to be decided.
-const errorKinds = 4
-
-func (p *policy) decide(err int, start bool) int {
-	d := p.by[err]
-	if start {
-		d = p.start[err]
-	}
-	switch {
-	case p.standard && start:
-		return toStop
-	case p.standard:
-		return toRestart
-	case start && d == toResume:
-		return toStop
-	}
-	return d
-}
-
-var standard = &policy{standard: true, window: 60e9 / slot, limit: 5}
-
-// act is what a call or a hook does.
-type act uint8
-
-const (
-	returns act = iota
-	waits
-	panicsNow
-	panicsLater
-	throwsNow
-	throwsLater
-	bars      // holds all other calls while it waits
-	stopsSelf // before it returns
-	begets    // has a child
-	watches
-	unwatches
-	marks // a drain's mark
-	hears // Terminated
-)
-
-var actNames = [...]string{"returns", "waits", "panicsNow", "panicsLater", "throwsNow", "throwsLater", "bars",
-	"stopsSelf", "begets", "watches", "unwatches"}
-
-// String is all of p in a line.
-func (p *plan) String() string {
-	parent := "the top"
-	if p.parent != nil {
-		parent = fmt.Sprint(p.parent.id)
-	}
-	return fmt.Sprintf("%d %q under %s, kind %d, serial %t, own %v, below %v, hooks %v failing %d with %d",
-		p.id, p.name, parent, p.kind, p.serial, p.own, p.below, p.hooks, p.failing, p.failWith)
-}
-
-// refCall is one call.
-type refCall struct {
-	id       int
-	act      act
-	err      int // what it panics with or throws
-	ask      bool
-	deadline float64
-	child    *plan     // begets
-	target   *refActor // watches, unwatches, hears
-	due      float64   // the end of its timer
-	bars     bool
-
-	// Of the runtime's side.
-	pending core.Pending[int]
-	reply   int
-}
-
-// refTold is a system message.
-type refTold struct {
-	what  refVerb
-	who   *refActor
-	err   int
-	start bool
-	pause float64
-}
-
-type refVerb uint8
-
-const (
-	toldStart refVerb = iota
-	toldStop
-	toldFailed
-	toldLeft
-	toldRestart
-	toldResume
-	toldPause
-	toldContinue
-	toldWatch
-	toldUnwatch
-)
 
 // refActor is an actor.
 type refActor struct {
@@ -184,6 +34,7 @@ type refActor struct {
 	cause    int
 	tried    tried // its own restarts
 	group    tried // those of its children together
+	failedIn int   // the round in which its PreStart failed, for which it is restarted
 }
 
 // tried is when there were restarts of late, and how many in a row.
@@ -199,6 +50,7 @@ type reference struct {
 	alive  []*refActor
 	names  map[string]*refActor
 	wake   []*refActor
+	round  int // counts calls of settle
 
 	// What happened since it was last looked at.
 	lines [][]string     // by actor
@@ -262,6 +114,7 @@ func (r *reference) call(a *refActor, c *refCall) {
 
 // settle has all go on until nothing happens any more.
 func (r *reference) settle() {
+	r.round++
 	for len(r.wake) > 0 {
 		a := r.wake[0]
 		r.wake = r.wake[1:]
@@ -319,6 +172,9 @@ func (r *reference) handle(a *refActor, m refTold) {
 			r.runHook(a, hookStart)
 		}
 	case toldStop:
+		if a.failedIn == r.round {
+			r.unsure = "a stop from above just when it is restarted"
+		}
 		r.stop(a)
 	case toldFailed:
 		r.childFailed(a, m.who, m.err, m.start)
@@ -460,140 +316,6 @@ func (r *reference) endBegun(a *refActor, how string) {
 	a.begun = nil
 }
 
-// policyOf returns what counts for the failures of a, and the parent if it has a say.
-func (a *refActor) policyOf(r *reference) *policy {
-	switch {
-	case a.own != nil:
-		return a.own
-	case a.parent != nil && a.parent.below != nil:
-		return a.parent.below
-	}
-	return standard
-}
-
-// fails is a failure of a.
-func (r *reference) fails(a *refActor, err int, start bool) {
-	p := a.policyOf(r)
-	r.table.count(a, p, err, start)
-	if a.stand != isUp {
-		return
-	}
-	r.supervise(a, err, start)
-}
-
-func (r *reference) supervise(a *refActor, err int, start bool) {
-	p := a.policyOf(r)
-	d := p.decide(err, start)
-	switch {
-	case d == toResume:
-	case a.parent != nil && (d == toEscalate || a.own == nil && p.scope != forOne):
-		a.stand = isFailed
-		r.tell(a.parent, refTold{what: toldFailed, who: a, err: err, start: start})
-	case d != toRestart:
-		r.stop(a)
-	default:
-		r.retry(a, p, err, start)
-	}
-}
-
-// retry restarts a, if that may be.
-func (r *reference) retry(a *refActor, p *policy, err int, start bool) {
-	pause, may := r.may(a, &a.tried, p)
-	switch {
-	case !may:
-		r.stop(a)
-	case pause > 0:
-		r.rest(a, err, pause)
-	case start: // a stop may come first
-		a.stand = isFailed
-		r.tell(a, refTold{what: toldRestart, err: err})
-	default:
-		r.restart(a, err)
-	}
-}
-
-// may counts a restart of a, or of its children, and says how long the pause before it is, and whether there
-// may be one more.
-func (r *reference) may(a *refActor, of *tried, p *policy) (pause float64, yes bool) {
-	var late []float64
-	for _, at := range of.at {
-		if math.Abs(r.now-at-p.window) < 2*jitter {
-			r.unsure = "the end of a window of restarts"
-		}
-		if r.now-at < p.window {
-			late = append(late, at)
-		}
-	}
-	luck := chance(a.serialNo, of.row)
-	if n := len(of.at); n > 0 && r.now-of.at[n-1] > p.window {
-		of.row = 0
-	}
-	if of.at = late; p.limit >= 0 && len(late) >= p.limit {
-		return 0, false
-	}
-	of.at = append(late, r.now)
-	pause = p.pause(of.row, luck)
-	of.row++
-	return pause, true
-}
-
-// pause is from half of what backoff says to all of it, by chance.
-func (p *policy) pause(row int, luck float64) float64 {
-	if p.backoff == 0 {
-		return 0
-	}
-	full := min(p.backoffMax, p.backoff*math.Pow(2, float64(row)))
-	return full/2 + full/2*luck
-}
-
-// childFailed decides for a child of a.
-func (r *reference) childFailed(a, child *refActor, err int, start bool) {
-	if a.stand == isStopping || a.stand == isEnding || a.stand == isGone {
-		return
-	}
-	p := child.policyOf(r)
-	d := p.decide(err, start)
-	if d == toEscalate {
-		switch {
-		case a.stand != isUp:
-			r.tell(child, refTold{what: toldStop})
-		case a.policyOf(r).decide(err, start) == toResume:
-			r.tell(child, refTold{what: toldResume})
-		default:
-			r.supervise(a, err, start)
-		}
-		return
-	}
-	m := refTold{what: toldStop}
-	if d == toRestart {
-		if pause, may := r.may(a, &a.group, p); may {
-			m = refTold{what: toldRestart, err: err, pause: pause}
-		}
-	}
-	concerned := p.scope == forAll
-	for _, c := range a.children {
-		if concerned = concerned || c == child; concerned {
-			r.tell(c, m)
-		}
-	}
-}
-
-func (r *reference) resume(a *refActor) {
-	if a.stand != isFailed || a.resting {
-		return
-	}
-	a.stand = isUp
-	for _, c := range a.children {
-		r.tell(c, refTold{what: toldResume})
-	}
-}
-
-func (r *reference) rest(a *refActor, err int, pause float64) {
-	a.stand, a.resting, a.cause, a.restsTo = isFailed, true, err, r.now+pause
-	r.endBegun(a, "restarted")
-}
-
-// restart begins the end of an instance.
 func (r *reference) restart(a *refActor, err int) {
 	a.stand, a.resting, a.cause = isEnding, false, err
 	r.endBegun(a, "restarted")
