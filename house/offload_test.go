@@ -70,3 +70,16 @@ func TestOffloadGoroutines(t *testing.T) {
 	meets(t, sys, pool, 2)
 	require.Equal(t, 2, goroutines())
 }
+
+// TestTrimLosesNothing: jobs that come while a goroutine is told to end, and find none idle, don't wait for each
+// other's ends.
+func TestTrimLosesNothing(t *testing.T) {
+	sys := started(t, house.Config{Workers: 1})
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 3})
+	require.NoError(t, err)
+	for range 200 {
+		meets(t, sys, pool, 3)
+		sys.TrimOffloads(3) // they were just needed
+		sys.TrimOffloads(3) // one wasn't, and may not have ended yet
+	}
+}

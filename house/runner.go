@@ -10,7 +10,8 @@ import (
 //
 //	given   it has a job, or goes to look for one in the queue
 //	at work its job runs
-//	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it
+//	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it unless
+//	        jobs are queued by then
 //	ended   no longer among the pool's runners
 type runner struct {
 	pool *OffloadPool
@@ -66,7 +67,10 @@ func (r *runner) take() bool {
 			p.mu.Lock()
 			continue
 		}
-		if p.inline || p.closed || !r.rest() {
+		if p.inline || p.closed {
+			break
+		}
+		if !r.rest() && p.n == 0 { // what came since the wake-up was queued for it
 			break
 		}
 	}
