@@ -2,6 +2,7 @@ package house
 
 import (
 	"runtime"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -9,6 +10,16 @@ import (
 
 // LongSpinners returns how many workers spin beyond 5 µs.
 func (s *System) LongSpinners() int { return int(s.longSpinners.Load()) }
+
+// SetMoment has what a shutdown tells to end have so long for that, at least.
+func (s *System) SetMoment(d time.Duration) { s.moment = d }
+
+// AwaitWorkers waits until all workers have left, abandoned ones too.
+func (s *System) AwaitWorkers() {
+	for _, w := range s.workers {
+		<-w.gone
+	}
+}
 
 // TrimOffloads waits until the goroutines of all pools are idle, has those end that weren't needed, and waits
 // until each pool that has any has so many left.

@@ -45,7 +45,7 @@ func (s *System) runHooks(ctx context.Context, hooks []ShutdownHook, after bool)
 	slices.SortStableFunc(hooks, func(a, b ShutdownHook) int { return cmp.Compare(a.Order, b.Order) })
 	var errs []error
 	for _, h := range hooks {
-		err := h.run(ctx)
+		err := h.run(ctx, s.newPatience(ctx))
 		if err != nil && h.Name != "" {
 			err = fmt.Errorf("house: shutdown hook %s: %w", h.Name, err)
 		}
@@ -55,9 +55,9 @@ func (s *System) runHooks(ctx context.Context, hooks []ShutdownHook, after bool)
 }
 
 // run runs the hook until it returns or is abandoned.
-func (h ShutdownHook) run(ctx context.Context) (err error) {
-	ended, m := make(chan struct{}), newPatience(ctx)
+func (h ShutdownHook) run(ctx context.Context, m *patience) (err error) {
 	defer m.end()
+	ended := make(chan struct{})
 	var outcome error
 	go func() {
 		defer close(ended)

@@ -99,7 +99,7 @@ func (s *System) begin() (run func(context.Context)) {
 // shutdown is the one run of Shutdown's work.
 func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook, ran bool) error {
 	errs := []error{s.runHooks(ctx, hooks, false)}
-	stopping := newPatience(ctx)
+	stopping := s.newPatience(ctx)
 	defer stopping.end()
 	for _, h := range s.close() {
 		h.Stop(&s.guests)
@@ -119,7 +119,7 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook, ran bool) e
 	return errors.Join(append(errs, s.runHooks(ctx, hooks, true))...)
 }
 
-// moment is how long what was told to end has for that, at least.
+// moment is how long what was told to end has for that, at least: System.moment, but for tests.
 const moment = 100 * time.Millisecond
 
 // patience waits until a context ends, and for a moment since it began: what would have ended at once isn't to
@@ -129,9 +129,9 @@ type patience struct {
 	end        context.CancelFunc
 }
 
-func newPatience(ctx context.Context) *patience {
+func (s *System) newPatience(ctx context.Context) *patience {
 	p := &patience{ctx: ctx}
-	p.least, p.end = context.WithTimeout(context.Background(), moment)
+	p.least, p.end = context.WithTimeout(context.Background(), s.moment)
 	return p
 }
 
@@ -208,7 +208,7 @@ func (s *System) closeOffloads(ctx context.Context) error {
 		p.close()
 	}
 	var errs []error
-	patience := newPatience(ctx)
+	patience := s.newPatience(ctx)
 	defer patience.end()
 	for _, p := range pools {
 		if !patience.wait(p.ended) {
@@ -225,7 +225,7 @@ func (s *System) endWorkers(ctx context.Context) error {
 		w.poller.Wake()
 	}
 	var errs []error
-	patience := newPatience(ctx)
+	patience := s.newPatience(ctx)
 	defer patience.end()
 	for i, w := range s.workers {
 		if !patience.wait(w.gone) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -23,7 +24,8 @@ type System struct {
 	config  Config
 	workers []*Worker
 	guests  stack.Guests
-	offload *OffloadPool // core.Offload's
+	offload *OffloadPool  // core.Offload's
+	moment  time.Duration // the constant, but for tests
 
 	mu       sync.Mutex
 	phase    phase
@@ -64,7 +66,7 @@ func New(c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{config: c, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
+	s := &System{config: c, moment: moment, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
 	s.guests.Origin, _ = stack.NewOrigin(c.Name, c.Advertise)
 	s.guests.Extensions = c.Extensions
 	s.guests.AskTimeout = int64(c.AskTimeout)

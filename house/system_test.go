@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -370,8 +371,9 @@ func TestShutdownWithAHungHandler(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		err := sys.Shutdown(ctx)
 		cancel()
-		for _, want := range []string{"actors didn't stop: #2: context deadline", "1 offloaded functions haven't returned", "worker 1 hasn't left"} {
-			if err == nil || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+		// On a busy machine others may not have stopped either.
+		for _, want := range []string{`actors didn't stop: (#\d, )*#2(, #1)?: context deadline`, "1 offloaded functions haven't returned", "worker 1 hasn't left"} {
+			if err == nil || !errors.Is(err, context.DeadlineExceeded) || !regexp.MustCompile(want).MatchString(err.Error()) {
 				t.Errorf("error %q doesn't say %q", err, want)
 			}
 		}
