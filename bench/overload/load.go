@@ -71,6 +71,7 @@ func run(address string, send func(c net.Conn, t *tally, more <-chan struct{}) e
 				default: // the open loop waits for nothing
 				}
 			})
+			close(more) // nobody waits for a server that has ended
 			c.Close()
 		})
 		group.Go(func() {
@@ -99,12 +100,13 @@ func closed(d time.Duration) func(net.Conn, *tally, <-chan struct{}) error {
 			n := 1
 			if i == 0 {
 				n = window
-			} else {
-				<-more
+			} else if _, lives := <-more; lives {
 				n += len(more)
 				for range n - 1 {
 					<-more
 				}
+			} else {
+				return nil
 			}
 			b = b[:0]
 			for range n {

@@ -109,6 +109,7 @@ func judge(command []string, d time.Duration) (err error) {
 	fails(full == 0, "nothing was refused: that was no overload")
 	fails(full != c.Full || late != c.Late || odd != 0, "refusals differ, or %d requests ended oddly", odd)
 	fails(c.BegunLate != 0, "%d handlers began after their deadline", c.BegunLate)
+	fails(min(first, second) == 0, "the resident memory wasn't seen")
 	fails(max(first, second) > memoryMax || second > first+first/10+2<<20, "memory isn't flat, or above %d MiB", memoryMax>>20)
 	return errors.Join(errs...)
 }
