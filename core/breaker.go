@@ -34,7 +34,7 @@ type BreakerConfig struct {
 	Probes int
 	// Failed says which errors are failures of what is called. The others count as successes:
 	// it has answered. nil: every error. A call that ended because its asker gave up
-	// (context.Canceled, ErrCancelled) says nothing, and is neither.
+	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics is a failure.
 	Failed func(err error) bool
 	// Seed makes the jitter of breakers differ that open at the same moment.
 	Seed uint64
@@ -194,8 +194,14 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 	}
 }
 
-// judge reports whether err is a failure, and whether it tells anything.
+// judge reports whether err is a failure, and whether it tells anything. It calls what users wrote, on a goroutine
+// of a pool and under its lock, where no step would contain a panic.
 func (b *Breaker) judge(err error) (failed, told bool) {
+	defer func() {
+		if recover() != nil {
+			failed, told = true, true
+		}
+	}()
 	switch {
 	case err == nil:
 		return false, true

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -207,6 +208,22 @@ func TestBreakerConfig(t *testing.T) {
 	_, err = b.Begin(int64(1300 * time.Millisecond))
 	require.NoError(t, err)
 	require.Equal(t, "half open", b.String())
+}
+
+// TestBreakerWhoseJudgePanics: the error counts as a failure, of a pool too.
+func TestBreakerWhoseJudgePanics(t *testing.T) {
+	sys := open(t, house.Config{Workers: 1})
+	b := core.NewBreaker(core.BreakerConfig{Failures: 2, Failed: func(error) bool { panic("mine") }})
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "judged", Breaker: b})
+	require.NoError(t, err)
+	a := play.At(core.Spawn(sys, func() *player { return &player{} }))
+	for _, want := range []error{errDown, errDown, core.ErrBreakerOpen} {
+		_, err := core.Ask(t.Context(), a, func(_ *player, s *scene) core.Yield {
+			core.OffloadTo(s, &s.f[0], pool, 1, func(context.Context, int) (int, error) { return 0, errDown })
+			return s.wait(get)
+		})
+		require.ErrorIs(t, err, want)
+	}
 }
 
 func TestBreakerAllocatesNothing(t *testing.T) {
