@@ -227,3 +227,24 @@ func TestResumeOfWhoRests(t *testing.T) {
 	endedAs(t, core.ErrPanic, fails, escalates)
 	endedAs(t, nil, begun)
 }
+
+// A stop that comes while a restart ends the instance ends what the end hook has begun, too.
+func TestStopDuringPreRestart(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "g", core.Props{OnFailure: always(core.Restart)}, func(g *ghost) {
+		g.slow, g.bearsAt = time.Second, "end/hot"
+		g.bears = func(g *ghost, s *core.HookStack) { core.ReceiveTimeout(s, time.Hour, ghostQuiet) }
+	})
+	sim.Run(2 * time.Second)
+	a.Restart(errHot)
+	sim.Rest()
+	a.Stop()
+	sim.Run(2 * time.Second)
+	require.Equal(t, "g1:start g1:end/hot", d.took())
+	require.Zero(t, sim.Actors())
+}
+
+var ghostQuiet = core.HandleNotice((*ghost).ignore)
+
+func (g *ghost) ignore(s *core.NoticeStack[core.Quiet]) core.Yield { return s.Return() }

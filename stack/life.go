@@ -289,6 +289,7 @@ func (w *Worker) ended(h *House, l *life) {
 		return
 	}
 	if l.phase == phaseStopping {
+		w.endAll(h, ErrStopped) // of a stop that came while a restart ended the instance: connections, a timer
 		w.bury(h)
 		return
 	}
