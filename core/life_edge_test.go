@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -248,3 +249,31 @@ func TestStopDuringPreRestart(t *testing.T) {
 var ghostQuiet = core.HandleNotice((*ghost).ignore)
 
 func (g *ghost) ignore(s *core.NoticeStack[core.Quiet]) core.Yield { return s.Return() }
+
+// A factory that fails in a restart, by a panic or runtime.Goexit, leaves nobody whose end could come once more.
+func TestFactoryFailsOnce(t *testing.T) {
+	for _, fails := range []func(){func() { panic("no more") }, runtime.Goexit} {
+		sim := stage(t, 1, 1)
+		d := &diary{}
+		made := 0
+		a, err := core.SpawnWith(sim, func() *ghost {
+			if made++; made == 2 {
+				fails()
+			}
+			return &ghost{diary: d, name: "g", life: made}
+		}, core.Props{OnFailure: always(core.Restart)})
+		require.NoError(t, err)
+		sim.Rest()
+		a.Restart(errHot)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			sim.Rest()
+		}()
+		<-done
+		sim.Rest()
+		require.Regexp(t, "^g1:start g1:end/hot g3:again/", d.took())
+		_, err = housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+		require.NoError(t, err)
+	}
+}

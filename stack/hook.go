@@ -18,6 +18,7 @@ type role uint8
 const (
 	roleStart role = iota // PreStart or PostRestart
 	roleEnd               // PostStop or PreRestart
+	roleMake              // no hook of the actor's: the factory makes it anew
 	roleRest              // no hook: the pause before a restart
 	roleDrain             // no hook: what was queued before it has begun
 	roleQuiet             // no hook: it looks whether calls begin, see quiet.go
@@ -99,6 +100,8 @@ func (w *Worker) hooked(h *House, s *Stack) {
 	switch r {
 	case roleStart:
 		w.started(h, l, cause, err)
+	case roleMake:
+		w.made(h, l, cause, err)
 	case roleEnd:
 		l.hookDone = true
 		w.ended(h, l)

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"reflect"
-	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -49,7 +48,7 @@ type life struct {
 
 	phase    phase
 	stops    bool     // a stop came while it was starting
-	unborn   bool     // its first start hook is to come
+	unborn   bool     // there is no instance yet, or its start hook is to come: it has no end
 	told     bool     // that it has started; without a start hook its spawner says so
 	atEnd    bool     // the end hook of this instance has begun
 	hookDone bool     // and ended
@@ -294,13 +293,29 @@ func (w *Worker) ended(h *House, l *life) {
 		return
 	}
 	cause := l.cause
-	l.phase, l.cause = phaseStarting, nil
+	l.phase, l.cause, l.unborn = phaseStarting, nil, true
 	w.forgetQuiet(h)
-	if err := h.remake(w.Driver.Factory(h)); err != nil {
-		w.failed(h, nil, err)
+	w.runHook(h, makeHandler, roleMake, cause)
+}
+
+// makeHandler is the factory of a restart as a hook, which contains a panic, and runtime.Goexit.
+var makeHandler = NewHook("the factory", func(_ *struct{}, s *HookStack) Yield {
+	h := s.to
+	p := s.Worker().Driver.Factory(h)()
+	if p == nil {
+		panic("stack: the factory of an actor returned nil")
+	}
+	h.setSelf(p)
+	return s.Return()
+})
+
+// made runs the start hook of the instance that the factory has made, or goes on without one.
+func (w *Worker) made(h *House, l *life, cause, err error) {
+	if err != nil {
 		w.started(h, l, cause, err)
 		return
 	}
+	l.unborn = false
 	w.Count.Add(CountRestarts, 1)
 	var by *Handler
 	if l.hooks != nil {
@@ -313,24 +328,6 @@ func (w *Worker) ended(h *House, l *life) {
 		return
 	}
 	w.runHook(h, by, roleStart, cause)
-}
-
-// remake puts a new actor into the house.
-func (h *House) remake(make Factory) (err error) {
-	done := false
-	defer func() {
-		if !done {
-			value := recover()
-			err = &PanicError{Actor: h.Describe(), Step: "the factory", Value: value, Trace: debug.Stack()}
-		}
-	}()
-	p := make()
-	if p == nil {
-		panic("stack: the factory of an actor returned nil")
-	}
-	done = true
-	h.setSelf(p)
-	return nil
 }
 
 // bury is the end. Who waits for it or watches hears of it when all is released.
