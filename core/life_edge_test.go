@@ -9,6 +9,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // The tests of this file are of moments in a life at which something else happens.
@@ -249,6 +250,26 @@ func TestStopDuringPreRestart(t *testing.T) {
 var ghostQuiet = core.HandleNotice((*ghost).ignore)
 
 func (g *ghost) ignore(s *core.NoticeStack[core.Quiet]) core.Yield { return s.Return() }
+
+// Who is restarted before it has started, by one who looked it up, starts once.
+func TestRestartBeforeStart(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, hasty{sim}, d, "g", core.Props{})
+	sim.Rest()
+	a.Stop()
+	sim.Rest()
+	require.Equal(t, "g2:again/hot g2:stop", d.took())
+}
+
+// hasty is a place where who is born is restarted before its start.
+type hasty struct{ *housetest.Sim }
+
+func (p hasty) Settle(h *stack.House, make stack.Factory) *stack.House {
+	taken := p.Workers()[0].Settle(h, make)
+	h.Restart(h.Owner().Guests, errHot)
+	return taken
+}
 
 // A factory that fails in a restart, by a panic or runtime.Goexit, leaves nobody whose end could come once more.
 func TestFactoryFailsOnce(t *testing.T) {

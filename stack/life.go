@@ -91,8 +91,8 @@ func (h *House) past() *life {
 // begins to count.
 func (w *Worker) start(h *House) {
 	l := h.life()
-	if l.phase != phaseUp || h.Gone() {
-		return
+	if l.phase != phaseUp || h.Gone() || h.Starts() && !l.unborn {
+		return // perhaps it was restarted before it had started
 	}
 	if !h.Starts() {
 		w.begun(h)
