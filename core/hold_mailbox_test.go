@@ -98,3 +98,49 @@ func TestHeldCallsCount(t *testing.T) {
 	endedAs(t, nil, calls...)
 	require.Equal(t, "s1:start s1:a s1:a s1:a s1:b", d.took())
 }
+
+// A call whose batch would take what follows it, and that has expired, leaves the others in their order.
+func TestBatchBehindTheDead(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		t.Run(name, func(t *testing.T) {
+			sim := stage(t, 1, 1)
+			c := &cook{}
+			a, err := core.SpawnWith(sim, func() *cook { return c }, core.Props{Mailbox: mailbox})
+			require.NoError(t, err)
+			a.Pause()
+			_, p := cast(sim, 0)
+			call := core.Begin(p, func(_ *player, s *scene) core.Yield {
+				cookAll.At(a).AskWithin(s, &s.f[0], 1, time.Second)
+				cookAll.At(a).Ask(s, &s.f[1], 2)
+				cookAll.At(a).Ask(s, &s.f[2], 3)
+				cookOne.At(a).Ask(s, &s.f[3], 4)
+				return s.wait(answer(0))
+			})
+			sim.Run(2 * time.Second)
+			a.Continue()
+			sim.Rest()
+			endedAs(t, nil, call)
+			require.Equal(t, []int{2, 3, 4}, c.did)
+		})
+	}
+}
+
+// cook notes what it is asked for, one by one or together.
+type cook struct{ did []int }
+
+func (c *cook) all(s *core.BatchAskStack[int, int]) core.Yield {
+	for _, n := range s.All() {
+		c.did = append(c.did, *n)
+	}
+	return s.ReturnAll(0)
+}
+
+func (c *cook) one(s *core.AskStack[int, int]) core.Yield {
+	c.did = append(c.did, s.Req)
+	return s.Return(0)
+}
+
+var (
+	cookAll = core.HandleBatch((*cook).all, 8)
+	cookOne = core.Handle((*cook).one)
+)
