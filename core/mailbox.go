@@ -7,8 +7,8 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // own. The zero Mailbox takes house.Config.MailboxMax messages, 1,024 unless that says otherwise, rejects more,
 // and is first come, first served, as are Bounded and Unbounded.
 //
-// Answers, and what stops an actor, always fit. So does what comes from the actor's connections: their
-// inflight is bounded.
+// Answers, and what stops an actor, always fit. So does what comes from the actor's connections, whose
+// inflight is bounded, and Terminated, of which there are as many as the actor watches others.
 //
 // For senders on the actor's worker the bound is exact. Others know how many messages waited at the end of the actor's last
 // visit, and what others than its worker sent since. So they may be refused for as long as a visit lasts that takes

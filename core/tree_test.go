@@ -347,3 +347,33 @@ func TestBarrierEndsWithItsStack(t *testing.T) {
 		require.Equal(t, "g1:start g1:end/hot g2:again/hot g2:a g2:b", d.took())
 	}
 }
+
+// A full mailbox takes Terminated all the same, from whichever worker.
+func TestWatchWithAFullMailbox(t *testing.T) {
+	for on := range 2 {
+		for name, mailbox := range map[string]core.Mailbox{"reject": core.Bounded(1, core.Reject), "newest": core.Bounded(1, core.DropNewest), "priority": core.ByPriority(1)} {
+			sim := stage(t, 1, 2)
+			d := &diary{}
+			a := haunt(t, sim.Workers()[0], d, "w", core.Props{Mailbox: mailbox})
+			target, _ := cast(sim, on)
+			housetest.Ask(t, sim, ghostDo.At(a), attends(target))
+			a.Pause()
+			sim.Rest()
+			call := core.Begin(ghostDo.At(a), says("a"))
+			target.Stop()
+			sim.Rest()
+			a.Continue()
+			sim.Rest()
+			endedAs(t, nil, call)
+			require.Equal(t, "w1:start w1:a w:saw:"+target.Path().Local(), d.took(), "%s, worker %d", name, on)
+		}
+	}
+}
+
+// attends is a step that watches target.
+func attends(target core.Address[player]) func(*ghost, *ghostStack) core.Yield {
+	return func(_ *ghost, s *ghostStack) core.Yield {
+		core.Watch(s, target, ghostWatches)
+		return s.Return(0)
+	}
+}

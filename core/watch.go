@@ -11,7 +11,8 @@ type Terminated struct{ Actor AnyAddress }
 
 // Watch has Terminated sent to a handler of the actor that runs s once target has stopped: exactly once,
 // at once if that has happened already, also if it is watched twice by the same handler. It comes
-// behind all that target has said to the actor.
+// behind all that target has said to the actor, and also if the mailbox is full. One that drops the oldest may
+// drop it later.
 func Watch[B, A any](s Running, target Address[A], to NoticeHandler[B, Terminated]) {
 	stack.Of(s).Watch(target.house, reflect.TypeFor[A](), to.by, fillTerminated)
 }

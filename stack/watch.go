@@ -65,5 +65,25 @@ func (w *Worker) tellWatchers(h *House, l *life) {
 func (w *Worker) tellWatcher(h *House, who watcher) {
 	s := w.Begin(who.by)
 	who.fill(s, h.Any(who.kind))
-	w.Push(who.to, s)
+	w.squeeze(who.to, s)
+}
+
+// squeeze is Push beyond the bound of h's mailbox: who watches so many hears of as many.
+func (w *Worker) squeeze(h *House, s *Stack) {
+	s.to = h
+	if h.owner.Load() != w {
+		w.enclose(h, s)
+		w.out.calls += int(s.by.counts)
+		w.sendFirst()
+		return
+	}
+	if h.queued == queuedGift {
+		w.sendAhead(h)
+	}
+	if h.inbox.Load() != nil {
+		w.overtaken(h)
+	}
+	h.unshown += s.by.counts
+	h.calls.push(s)
+	w.makeReady(h)
 }
