@@ -370,6 +370,18 @@ func TestWatchWithAFullMailbox(t *testing.T) {
 	}
 }
 
+// Who lived in a system that has shut down is dead, too.
+func TestWatchOfAnotherSystem(t *testing.T) {
+	here, there := stage(t, 1, 1), stage(t, 2, 1)
+	d := &diary{}
+	a := haunt(t, here, d, "w", core.Props{})
+	target, _ := cast(there, 0)
+	require.NoError(t, there.Shutdown(t.Context()))
+	housetest.Ask(t, here, ghostDo.At(a), attends(target))
+	here.Rest()
+	require.Equal(t, "w1:start w:saw:"+target.Path().Local(), d.took())
+}
+
 // attends is a step that watches target.
 func attends(target core.Address[player]) func(*ghost, *ghostStack) core.Yield {
 	return func(_ *ghost, s *ghostStack) core.Yield {

@@ -299,6 +299,9 @@ func (h *House) drainClosed() {
 
 // refuseOutside ends a message that can't be handled, on any goroutine.
 func (s *Stack) refuseOutside(err error) {
+	if s.by == controlHandler {
+		s.tellOutside()
+	}
 	switch {
 	case s.by.unpack != nil:
 		e := envelopeOf(s)

@@ -87,3 +87,16 @@ func (w *Worker) squeeze(h *House, s *Stack) {
 	h.calls.push(s)
 	w.makeReady(h)
 }
+
+// tellOutside is tellWatcher on any goroutine, if s, which came to a house whose worker had left, is by a watcher.
+func (s *Stack) tellOutside() {
+	m := Request[control, struct{}](s)
+	if m.verb != verbWatch {
+		return
+	}
+	who := m.watch
+	notice := who.to.Owner().Guests.Begin(who.to, who.by)
+	who.fill(notice, s.to.Any(who.kind))
+	who.to.count(int(who.by.counts))
+	notice.send()
+}
