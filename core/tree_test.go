@@ -382,6 +382,23 @@ func TestWatchOfAnotherSystem(t *testing.T) {
 	require.Equal(t, "w1:start w:saw:"+target.Path().Local(), d.took())
 }
 
+// Who is to be told by no handler fails at once, and not the worker where there is something to tell.
+func TestToldByNoHandler(t *testing.T) {
+	sim := stage(t, 1, 1)
+	a := haunt(t, sim, &diary{}, "w", core.Props{})
+	target, _ := cast(sim, 0)
+	_, err := housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield {
+		core.Watch(s, target, core.NoticeHandler[ghost, core.Terminated]{})
+		return s.Return(0)
+	})
+	require.ErrorIs(t, err, core.ErrPanic)
+	require.Panics(t, func() {
+		core.Events[core.ActorStopped](sim).Subscribe(core.NoticeHandler[ghost, core.ActorStopped]{}.At(a))
+	})
+	target.Stop()
+	sim.Rest()
+}
+
 // attends is a step that watches target.
 func attends(target core.Address[player]) func(*ghost, *ghostStack) core.Yield {
 	return func(_ *ghost, s *ghostStack) core.Yield {

@@ -30,6 +30,9 @@ func (t *Topic[Event]) Subscribe(h *House, by *Handler) {
 	if holds[Event]() {
 		panic("stack: several actors would release copies of one event")
 	}
+	if by == nil { // here, and not where somebody publishes
+		panic("stack: a subscriber without a handler")
+	}
 	t.join(subscriber[Event]{to: h, by: by})
 }
 

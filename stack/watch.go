@@ -23,6 +23,9 @@ func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 // of the given type.
 // Only a step of s may call it.
 func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
+	if by == nil { // here, and not where target stops
+		panic("stack: a watcher without a handler")
+	}
 	s.Worker().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
 }
 
