@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"time"
 )
@@ -143,7 +144,8 @@ func (a *Schedules) add(s *scheduleAdd) Yield {
 	case p.Send.send == nil:
 		return s.Throw(errors.New("stackhouse: a schedule without a message"))
 	case p.Times.calendar == nil:
-		p.due = Now(s) + int64(p.Times.after)
+		p.due = Now(s)
+		p.due += min(int64(p.Times.after), math.MaxInt64-p.due)
 	case a.wall == nil:
 		return s.Throw(errors.New("stackhouse: schedules without a time of day have no calendars"))
 	default:

@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -307,5 +308,18 @@ func TestSchedulesRefuse(t *testing.T) {
 	}
 	if n := len(b.list()); n != 0 {
 		t.Errorf("%d schedules", n)
+	}
+}
+
+// A schedule that fires at the end of time doesn't keep others from firing.
+func TestScheduleAtTheEndOfTime(t *testing.T) {
+	b := newBelfry(t, stage(t, 1, 1))
+	b.Run(time.Second)
+	if err := errors.Join(b.add("end", core.Once(math.MaxInt64)), b.add("soon", core.Once(time.Second))); err != nil {
+		t.Fatal(err)
+	}
+	b.Run(2 * time.Minute)
+	if r := b.bell.rung; len(r["soon"]) != 1 || len(r["end"]) != 0 {
+		t.Errorf("rung %v", r)
 	}
 }
