@@ -41,7 +41,8 @@ func (a Address[A]) Stop() {
 }
 
 // Drain asks the actor to stop once all calls that are queued now have been handled, and
-// their stacks have ended. What comes behind gets ErrStopped. Any goroutine and any step may call it.
+// their stacks have ended. What comes behind gets ErrStopped: also what the visit of the step that calls it has told an
+// actor of another worker, and which hasn't left yet. Any goroutine and any step may call it.
 func (a Address[A]) Drain() { a.house.Drain(a.house.Owner().Guests) }
 
 // Pause has the actor begin no message until Continue; those in progress go on. Any goroutine and any

@@ -14,7 +14,7 @@ type Passivation struct {
 	// did, or from the start. If one waits or is in progress when that has passed, it counts anew from there. Never early. 0: for ever.
 	Idle time.Duration
 	// Messages is after how many messages, of all its instances together. They may be in progress yet. A batch
-	// counts as what it holds. 0: any number.
+	// counts as what it holds, and one that is stashed again when it begins again. 0: any number.
 	Messages int
 }
 
