@@ -199,3 +199,53 @@ func TestPassivateWhileHeld(t *testing.T) {
 	sim.Run(time.Second + late)
 	require.Zero(t, sim.Actors())
 }
+
+// watchman is kept active by an ask until that ends.
+type watchman struct{}
+
+type vigil struct {
+	core.AskStack[time.Duration, int]
+	tick core.Future[core.Tick]
+}
+
+func (*watchman) begin(s *vigil) core.Yield {
+	core.KeepActive(s, true)
+	core.Timer.Ask(s, &s.tick, s.Req)
+	return core.Suspend(s, (*watchman).end)
+}
+
+func (*watchman) end(s *vigil) core.Yield {
+	core.KeepActive(s, false)
+	return s.Return(0)
+}
+
+var watchmanKeep = core.Handle((*watchman).begin)
+
+// TestKeepActiveCountsAnew: from when it was kept active last, though the last call began long before.
+func TestKeepActiveCountsAnew(t *testing.T) {
+	const idle = 10 * time.Millisecond
+	sim := stage(t, 1, 2)
+	a, err := core.SpawnWith(sim, func() *watchman { return &watchman{} }, core.Props{Passivate: core.Passivation{Idle: idle}})
+	require.NoError(t, err)
+	call := core.Begin(watchmanKeep.At(a), 5*idle)
+	sim.Run(6*idle - late)
+	endedAs(t, nil, call)
+	require.Equal(t, 1, sim.Actors())
+	sim.Run(2 * late)
+	require.Zero(t, sim.Actors())
+}
+
+// TestPassivateWithAStash: who has put messages back isn't idle.
+func TestPassivateWithAStash(t *testing.T) {
+	const idle = 10 * time.Millisecond
+	sim := stage(t, 1, 1)
+	d := &door{}
+	a := hang(t, sim, d, core.Props{Passivate: core.Passivation{Idle: idle}})
+	knock := core.Begin(doorKnocks.At(a), 1)
+	sim.Run(5 * idle)
+	require.Equal(t, 1, sim.Actors())
+	open := core.Begin(doorTurn.At(a), "open")
+	sim.Run(3 * idle)
+	endedAs(t, nil, knock, open)
+	require.Zero(t, sim.Actors())
+}

@@ -24,7 +24,7 @@ var (
 //
 // A schedule never fires early, and late by what the worker is busy with. One that is late by more than its
 // interval, or was paused, doesn't fire more often for that: what it missed is counted. With the actor all
-// its schedules end.
+// its schedules end, as they do when it is restarted.
 type Schedules struct {
 	wall    func() time.Time
 	sleeper NoticeHandler[Schedules, int64]
@@ -193,8 +193,8 @@ func (a *Schedules) resume(s *scheduleName) Yield {
 		return s.Throw(ErrNoSchedule)
 	}
 	if p.paused {
-		p.paused = false
 		a.skip(s, p)
+		p.paused = false
 		if err := a.wake(s); err != nil {
 			p.paused = true
 			return s.Throw(err)
@@ -271,11 +271,21 @@ func (a *Schedules) woken(s *scheduleSleep) Yield {
 		}
 	}
 	slices.SortStableFunc(due, func(p, q *planned) int { return cmp.Compare(p.due, q.due) })
+	var firing *planned
+	defer func() {
+		if firing != nil { // its calendar has panicked: if the actor goes on, so do the others
+			a.remove(firing)
+			a.wakes = 0
+			a.wake(s)
+		}
+	}()
 	for _, p := range due {
+		firing = p
 		p.fired++
 		p.Send.send(s)
 		a.next(s, p)
 	}
+	firing = nil
 	if a.wakes = a.soonest(s); a.wakes == 0 {
 		return s.Return()
 	}

@@ -323,3 +323,29 @@ func TestScheduleAtTheEndOfTime(t *testing.T) {
 		t.Errorf("rung %v", r)
 	}
 }
+
+// brittle is a calendar that has one time, and panics when it is asked for another.
+type brittle struct{ asked *int }
+
+func (b brittle) Next(after time.Time) time.Time {
+	if *b.asked++; *b.asked > 1 {
+		panic("no more pages")
+	}
+	return after.Add(10 * time.Millisecond)
+}
+
+// TestScheduleWhoseCalendarPanics: if the actor goes on behind the failure, so do its other schedules.
+func TestScheduleWhoseCalendarPanics(t *testing.T) {
+	b := newBelfry(t, stage(t, 1, 1))
+	asked := 0
+	if err := errors.Join(b.add("brittle", core.By(brittle{&asked})), b.add("other", core.Every(10*time.Millisecond))); err != nil {
+		t.Fatal(err)
+	}
+	b.Run(time.Second)
+	if r := b.bell.rung; len(r["brittle"]) != 1 || len(r["other"]) < 99 {
+		t.Errorf("rung %d and %d times", len(r["brittle"]), len(r["other"]))
+	}
+	if all := b.list(); len(all) != 1 || stats(b.Sim).Failures != 1 {
+		t.Errorf("schedules %v, %d failures", all, stats(b.Sim).Failures)
+	}
+}

@@ -128,6 +128,9 @@ func TestStashIsBounded(t *testing.T) {
 		sim.Rest()
 	}
 	endedAs(t, core.ErrMailboxFull, calls[3:]...)
+	core.Notice(doorThrow.At(a), 5)
+	sim.Rest()
+	require.Len(t, sim.DeadLetters(), 1)
 	open := core.Begin(doorTurn.At(a), "open") // it has room
 	sim.Rest()
 	endedAs(t, nil, append(calls[:3:3], open)...)
@@ -176,6 +179,44 @@ func TestStashEnds(t *testing.T) {
 }
 
 // What can't go back to its beginning can't be stashed.
+// doorLater is an ask that opens the door when its time has come.
+type doorLater struct {
+	core.AskStack[time.Duration, int]
+	tick core.Future[core.Tick]
+}
+
+func (d *door) later(s *doorLater) core.Yield {
+	core.Timer.Ask(s, &s.tick, s.Req)
+	return core.Suspend(s, (*door).now)
+}
+
+func (d *door) now(s *doorLater) core.Yield {
+	d.open = true
+	core.Unstash(s)
+	return s.Return(0)
+}
+
+// TestUnstashWhilePaused: what was stashed still goes before what has come since.
+func TestUnstashWhilePaused(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		d := &door{}
+		a := hang(t, sim, d, core.Props{})
+		core.Notice(doorThrow.At(a), 1)
+		core.Notice(doorThrow.At(a), 2)
+		later := core.Begin(core.Handle((*door).later).At(a), 10*time.Millisecond)
+		sim.Rest()
+		a.Pause()
+		sim.Rest()
+		core.Notice(doorThrow.At(a), 3)
+		sim.Run(20 * time.Millisecond)
+		require.True(t, later.Ready())
+		require.Empty(t, d.in)
+		a.Continue()
+		sim.Rest()
+		require.Equal(t, []int{1, 2, 3}, d.in)
+	})
+}
+
 func TestStashMisuse(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}

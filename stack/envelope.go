@@ -353,18 +353,19 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 	if h.waits() >= int(h.limit) && !w.room(h) {
 		return nil
 	}
+	mail := by.mail // of nobody's handler it panics before anything is counted
 	h.unshown++
 	q := &h.calls
 	if q.head != nil {
-		if last := q.tail; last.by == by.mail {
+		if last := q.tail; last.by == mail {
 			e := envelopeOf(last)
 			i := e.filled
-			if i-1 < uint32(by.mail.max)-1 { // it is one of these, and has room
+			if i-1 < uint32(mail.max)-1 { // it is one of these, and has room
 				e.filled = i + 1
 				return letterAt(e, last.by, int(i))
 			}
 			return w.tellBehind(h, by)
-		} else if last.by == by && by.mail != nil && last != q.head {
+		} else if last.by == by && mail != nil && last != q.head {
 			return w.tellBehind(h, by)
 		}
 	}

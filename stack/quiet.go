@@ -148,8 +148,10 @@ func quieted(_ *struct{}, s *HookStack) Yield {
 		w.dated(h)
 	}
 	if q.by != nil && !q.told && w.Now-max(q.last, q.since) >= q.after {
-		q.told = true // also if the mailbox has no room: then there are calls enough
-		w.Push(h, w.Begin(q.by))
+		q.told = true
+		if h.waits() < int(h.limit) { // otherwise there are calls enough, none of which it may drop
+			w.Push(h, w.Begin(q.by))
+		}
 	}
 	w.passivate(h, q)
 	q.due = q.next(w.Now)

@@ -84,9 +84,6 @@ func (w *Worker) keep(h *House, s *Stack) {
 	}
 	st.calls.push(s)
 	st.n++
-	if h.Gone() { // it has stopped meanwhile
-		w.unstash(h)
-	}
 }
 
 // unstash puts what is stashed before what is queued.
