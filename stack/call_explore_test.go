@@ -100,7 +100,8 @@ func exploreLetters(s *stage) {
 // inquirer asks another actor when it is told to, or asked.
 type inquirer struct {
 	to      *House
-	limit   int64 // of its asks, ns; 0: none of its own
+	limit   int64    // of its asks, ns; 0: none of its own
+	by      *Handler // nil: listenAsk
 	answers int
 	err     error // of the last answer
 }
@@ -117,7 +118,11 @@ type (
 )
 
 func (a *inquirer) ask(s *Stack, p *future.Promise) {
-	c := s.Bind(p, listenAsk, a.limit)
+	by := a.by
+	if by == nil {
+		by = listenAsk
+	}
+	c := s.Bind(p, by, a.limit)
 	*Request[words, int](c) = words{0, 7}
 	s.Worker().Push(a.to, c)
 }

@@ -41,6 +41,9 @@ var protocols = []struct {
 	{"refuse", exploreRefuse},                           // inbox.go
 	{"timeout", exploreTimeout},                         // visit.go
 	{"cancel", exploreCancel},                           // visit.go
+	{"forward", exploreForward},                         // forward.go
+	{"forward, and left", exploreForwardLeft},           // forward.go
+	{"forward, and late", exploreForwardTimeout},        // forward.go
 	{"job", exploreJob},                                 // offload.go
 	{"job given up", exploreJobGivenUp},                 // offload.go
 	{"hand-over", exploreHandOver},                      // handover.go

@@ -1,0 +1,82 @@
+//go:build explore
+
+package stack
+
+// desk has another actor answer what it is asked.
+type desk struct{ to *House }
+
+func (d *desk) pass(s *AskStack[words, int]) Yield {
+	c, y := s.Forward(listenAsk)
+	*Request[words, int](c) = s.Req
+	c.Aim(d.to)
+	return y
+}
+
+var deskPass = NewAsk((*desk).pass)
+
+// desks has an actor of a worker forward to h, and a guest ask it for n.
+func (s *stage) desks(worker int, h *House, n int) *Call {
+	d := settleOn(s.hand, worker, &desk{h})
+	c := s.hand.guests.Call(d, deskPass)
+	*Request[words, int](c.Stack()) = words{0, n}
+	s.hand.guests.Send(c)
+	return c
+}
+
+// dropped returns how many calls were dropped because their askers gave up.
+func (s *stage) dropped() (n int) {
+	for _, l := range s.loops {
+		l.w.Count.Publish()
+		n += int(l.w.Count.Load(CountCancelled))
+	}
+	return n
+}
+
+// A guest gives up its ask, which is forwarded to an actor of another worker: that answers it, or drops it.
+func exploreForward(s *stage) {
+	s.workers(2)
+	l, h := s.hears(1)
+	c := s.desks(0, h, 3)
+	s.other("guest", func() {
+		if s.hand.guests.giveUp(c) {
+			return
+		}
+		if c.Stack().Err() != nil { // it was seen giving up
+			s.hand.guests.Done(c)
+		} else {
+			s.answered(c, 3)
+		}
+	})
+	s.start(func() bool { return s.alone() && l.all+s.dropped() == 1 })
+}
+
+// An actor forwards to one whose worker leaves: it answers, or whoever sends there does.
+func exploreForwardLeft(s *stage) {
+	s.workers(2)
+	_, h := s.hears(0)
+	h.Close()
+	c := s.desks(1, h, 3)
+	s.leaves()
+	s.other("guest", func() {
+		if err := s.ends(c, 3); err != nil && err != ErrStopped {
+			s.Fail("the ask failed: %v", err)
+		}
+	})
+	s.Go("worker 1", func() { s.loops[1].run(s.alone) })
+}
+
+// An actor's ask is forwarded to another worker and back while its time runs out: it gets the reply or
+// ErrTimeout, once.
+func exploreForwardTimeout(s *stage) {
+	s.workers(2)
+	_, h := s.hears(0)
+	asks := &inquirer{to: settleOn(s.hand, 1, &desk{h}), limit: 1000, by: deskPass}
+	source := s.inquires(0, asks)
+	tell(s.hand, source, inquirerTold, 0)
+	s.other("time", func() {
+		s.Point("time.passes")
+		s.now += 5000
+	})
+	s.start(func() bool { return s.alone() && asks.answers == 1 })
+	s.After(func() { s.got(asks, nil, ErrTimeout) })
+}
