@@ -282,7 +282,6 @@ type courier struct{ next core.Port[int, []byte] }
 
 type errand struct {
 	core.AskStack[int, []byte]
-	f core.Future[[]byte]
 }
 
 var deliver = core.Handle((*courier).deliver)
