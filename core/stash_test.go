@@ -209,7 +209,7 @@ func TestUnstashWhilePaused(t *testing.T) {
 		sim.Rest()
 		core.Notice(doorThrow.At(a), 3)
 		sim.Run(20 * time.Millisecond)
-		require.True(t, later.Ready())
+		endedAs(t, nil, later)
 		require.Empty(t, d.in)
 		a.Continue()
 		sim.Rest()
