@@ -19,7 +19,7 @@ const root = "../../.."
 // scenarios are the files that the scenarios of a folder need. Its other tests are left out: most
 // of the time of this test is the compiler's.
 var scenarios = map[string][]string{
-	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
+	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "forward_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
 	"pool":  {"traffic_explore_test.go"},
 	"house": {"turn_explore_test.go"},
 }
@@ -45,6 +45,10 @@ var bugs = []bug{
 		{"	h.push(s, s)\n", "	invariant.Point(\"inbox.empty\")\n	empty := h.inbox.Load() == nil\n	h.push(s, s)\n	if !empty {\n		return nil\n	}\n"}}},
 	{"push by a store", "stack/inbox.go", "inbox", [][2]string{
 		{"		if h.inbox.CompareAndSwap(old, newest) {\n			return\n		}\n", "		h.inbox.Store(newest)\n		return\n"}}},
+	{"a refused forward keeps its relay", "stack/forward.go", "forward, and left", [][2]string{
+		{"	pool.Send(&r.Object)\n", ""}}},
+	{"a forward that looks given up is dropped", "stack/forward.go", "forward, and late", [][2]string{
+		{"s.cancelled.Load() && s.origin().cancelled.Load()", "s.cancelled.Load()"}}},
 	{"no wake-up", "stack/inbox.go", "park", [][2]string{
 		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.CompareAndSwap(stateParked, stateRun)\n"}}},
 	{"wake-up by a store", "stack/inbox.go", "borrow or wake", [][2]string{
