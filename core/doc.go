@@ -49,7 +49,12 @@
 // another step does, on whichever worker: that one may have to run on the same thread. Bytes in a request or a reply live as long as the
 // stack that carries them; a reply's bytes come from s.Bytes or s.Copy. An answer
 // is readable until its future is asked again or its stack ends. A panic ends its
-// stack with [ErrPanic] and nothing else.
+// stack with [ErrPanic], and is a failure of the actor.
+//
+// [SpawnWith] takes [Props]: a name, by which [Lookup] finds the actor, and [ParsePath] says where; a [Strategy] for failures, by
+// default a new instance from the factory, whose asks in progress end with [ErrRestarted]; a [Mailbox]; when to passivate. [Under]
+// makes a child. An actor that is a [Starter], [Stopper], [PreRestarter] or [PostRestarter] has hooks; [Watch] tells of another's end. [Stash] puts a call back; [Middleware]
+// is told of calls; [Schedules] tells others at times.
 //
 // Nothing here allocates per message in steady state.
 package core

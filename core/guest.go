@@ -37,7 +37,7 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrMailboxFull, or ErrNoMember of a router that has none: nobody gets the message, and if it is one that
+// ErrMailboxFull, or ErrNoMember of a router that has none: nobody gets the message, which is a dead letter, and if it is one that
 // is released, it was. A message to an actor that has stopped, or whose system has, is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {

@@ -24,7 +24,7 @@ var (
 //
 // A schedule never fires early, and late by what the worker is busy with. One that is late by more than its
 // interval, or was paused, doesn't fire more often for that: what it missed is counted. With the actor all
-// its schedules end, as they do when it is restarted.
+// its schedules end, as they do when it is restarted. Those whose target has stopped go on, to dead letters, until they are cancelled.
 type Schedules struct {
 	wall    func() time.Time
 	sleeper NoticeHandler[Schedules, int64]
@@ -54,7 +54,7 @@ type Times struct {
 // Once is one time, so long from now.
 func Once(after time.Duration) Times { return Times{after: max(0, after)} }
 
-// Every is each time that d has passed, d from now first.
+// Every is each time that d, more than 0, has passed, d from now first.
 func Every(d time.Duration) Times {
 	if d <= 0 {
 		panic("core: a schedule needs an interval")

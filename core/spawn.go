@@ -75,7 +75,7 @@ func Spawn[A any](at Place, factory func() *A) Address[A] {
 
 // SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address of
 // who has it, nobody's if that is no A. Who spawns the same name at the same time may
-// have the factory called in vain.
+// have the factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
 	if p.Name != "" {
 		if err := stack.CheckName(p.Name); err != nil {

@@ -23,7 +23,8 @@ func (abandoned) Is(target error) bool { return target == ErrAbandoned }
 // Unwrap has errors.Is find the context's error.
 func (a abandoned) Unwrap() error { return a.error }
 
-// Shutdown drains, stops every actor, ends the workers and releases all. It is
+// Shutdown runs the hooks, stops every actor, ends the workers and releases all. Asks in progress end with
+// ErrStopped: who wants them answered first has a ShutdownHook wait, or drains actors there. It is
 // idempotent: every call waits for the end of the first and returns its
 // outcome, or the error of its own context. If ctx ends first, or, if it has no deadline,
 // Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what was told
