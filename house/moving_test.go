@@ -108,7 +108,7 @@ func burn(d time.Duration) {
 
 // hopAbout has all hoppers do some rounds, and returns what the system counted.
 func hopAbout(t *testing.T, rounds, tells int, burns time.Duration) house.Stats {
-	sys := started(t, house.Config{Workers: 3, ShareAfter: hopShares, AskTimeout: time.Hour})
+	sys := started(t, house.Config{Workers: 3, ShareAfter: hopShares, AskTimeout: time.Hour, MailboxMax: -1})
 	cradle := core.Spawn(sys.Workers()[0], func() *hopper { return &hopper{} })
 	var all []*hopper
 	var at []core.Address[hopper]
@@ -136,6 +136,9 @@ func hopAbout(t *testing.T, rounds, tells int, burns time.Duration) house.Stats 
 		}
 	}
 	st := sys.Stats()
+	if st.Full != 0 {
+		t.Errorf("%d messages were refused", st.Full)
+	}
 	t.Logf("%d moves, %d forwards, %d messages", st.Given, st.Forwards, st.Messages)
 	return st
 }
