@@ -235,6 +235,36 @@ func TestForwardToMany(t *testing.T) {
 	})
 }
 
+// TestForwardThenFailOfARouter: a member isn't taken for busy with what it never got.
+func TestForwardThenFailOfARouter(t *testing.T) {
+	sim := stage(t, 1, 1)
+	group := &core.Group[player]{}
+	m, one := cast(sim, 0)
+	group.Join(m)
+	_, b := cast(sim, 0)
+	least := play.LeastQueued(group)
+	for range 3 {
+		wantError(t, sim, b, func(_ *player, s *scene) core.Yield {
+			least.Forward(s, answer(1))
+			panic("behind Forward")
+		}, core.ErrPanic)
+	}
+	other, _ := cast(sim, 0)
+	group.Join(other)
+	asked := map[core.Address[player]]int{}
+	for range 8 {
+		wantAnswer(t, sim, b, forward(least, func(_ *player, s *scene) core.Yield {
+			asked[core.Self[player](s)]++
+			return s.Return(1)
+		}), 1)
+	}
+	if asked[m] == 0 {
+		t.Errorf("asked %v: never the first", asked)
+	}
+	wantAnswer(t, sim, one, answer(2), 2)
+	nothingLeft(t, sim)
+}
+
 // TestForwardToABatch: forwarded asks are members of batches as others are.
 func TestForwardToABatch(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {

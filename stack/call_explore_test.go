@@ -187,6 +187,20 @@ func exploreTimeout(s *stage) {
 	s.After(func() { s.got(asks, nil, ErrTimeout) })
 }
 
+// givesUp adds a guest that gives up its ask for n.
+func (s *stage) givesUp(c *Call, n int) {
+	s.other("guest", func() {
+		if s.hand.guests.giveUp(c) {
+			return
+		}
+		if c.Stack().Err() != nil { // it was seen giving up
+			s.hand.guests.Done(c)
+		} else {
+			s.answered(c, n)
+		}
+	})
+}
+
 // A guest gives up its ask of an actor that waits for another worker's.
 func exploreCancel(s *stage) {
 	s.workers(2)
@@ -196,16 +210,7 @@ func exploreCancel(s *stage) {
 	c := s.hand.guests.Call(middle, inquirerAsked)
 	*Request[words, int](c.Stack()) = words{0, 3}
 	s.hand.guests.Send(c)
-	s.other("guest", func() {
-		if s.hand.guests.giveUp(c) {
-			return
-		}
-		if c.Stack().Err() != nil { // it was seen giving up
-			s.hand.guests.Done(c)
-		} else {
-			s.answered(c, 3)
-		}
-	})
+	s.givesUp(c, 3)
 	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
 }
 

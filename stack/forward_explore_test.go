@@ -37,16 +37,7 @@ func exploreForward(s *stage) {
 	s.workers(2)
 	l, h := s.hears(1)
 	c := s.desks(0, h, 3)
-	s.other("guest", func() {
-		if s.hand.guests.giveUp(c) {
-			return
-		}
-		if c.Stack().Err() != nil { // it was seen giving up
-			s.hand.guests.Done(c)
-		} else {
-			s.answered(c, 3)
-		}
-	})
+	s.givesUp(c, 3)
 	s.start(func() bool { return s.alone() && l.all+s.dropped() == 1 })
 }
 
