@@ -147,17 +147,35 @@ func (s *System) Settle(h *stack.House, make stack.Factory) *stack.House {
 // settle gives a new house an owner, w or the next in turn. If its name is taken it returns who has
 // that instead.
 func (s *System) settle(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
-	path := ""
 	if h.Name() != "" {
-		path = h.Local()
+		return s.settleNamed(h, make, w)
 	}
 	s.mu.Lock()
+	s.enter(h, make, w)
+	s.mu.Unlock()
+	return nil
+}
+
+//go:noinline
+func (s *System) settleNamed(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
+	path := h.Local()
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if path != "" {
-		if taken = s.names[path]; taken != nil {
-			return taken
-		}
+	if taken = s.names[path]; taken != nil {
+		return taken
 	}
+	if s.enter(h, make, w) {
+		if s.names == nil {
+			s.names = map[string]*stack.House{}
+		}
+		s.names[path] = h
+	}
+	return nil
+}
+
+// enter gives h its number and owner, and unless the system closes, its place in the register. Its
+// caller has the lock.
+func (s *System) enter(h *stack.House, make stack.Factory, w *Worker) bool {
 	s.serial++
 	if w == nil {
 		w = s.workers[s.serial%uint64(len(s.workers))]
@@ -165,16 +183,10 @@ func (s *System) settle(h *stack.House, make stack.Factory, w *Worker) (taken *s
 	h.Adopt(&w.hot, s.serial)
 	if s.phase == closing {
 		h.Close()
-		return nil
-	}
-	if path != "" {
-		if s.names == nil {
-			s.names = map[string]*stack.House{}
-		}
-		s.names[path] = h
+		return false
 	}
 	s.houses.add(h, make)
-	return nil
+	return true
 }
 
 // factory returns what h, which hasn't stopped, was settled with.
