@@ -45,7 +45,8 @@ type Worker struct {
 	share   int        // messages a visit handles at most: see setShare
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
-	late    *Deferred  // work for the end of the turn
+	late    *Deferred  // work for the end of the turn, the first of a chain
+	latest  *Deferred  // the last of it, if there is one
 	out     outbox     // what goes to another worker
 
 	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil between turns
@@ -300,13 +301,19 @@ type Deferred struct {
 	set  bool
 }
 
-// Defer runs d at the end of this turn; once, however often it is deferred.
+// Defer runs d at the end of this turn; once, however often it is deferred. What was deferred first is
+// done first, so that who has waited longest doesn't wait for the others too.
 func (w *Worker) Defer(d *Deferred) {
-	if !d.set {
-		d.set = true
-		d.next = w.late
-		w.late = d
+	if d.set {
+		return
 	}
+	d.set = true
+	if w.late == nil {
+		w.late = d
+	} else {
+		w.latest.next = d
+	}
+	w.latest = d
 }
 
 // RunDeferred does the turn's deferred work, and sends what was said outside visits.
