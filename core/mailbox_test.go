@@ -300,7 +300,8 @@ func ExampleByPriority() {
 			fmt.Println(err)
 		}
 	}
-	sys.Workers()[0].Turn()
+	for sys.Workers()[0].Turn() { // more than one, if this process is kept waiting in the first
+	}
 	fmt.Println(d.handled)
 	// Output: [-3 -5 1 2 4]
 }
