@@ -146,7 +146,7 @@ func (h *House) Adopt(w *Worker, serial uint64) {
 	if h.limit == 0 {
 		h.limit = limitOf(w.MailboxMax)
 	}
-	*(**Worker)(unsafe.Pointer(&h.owner)) = w // not atomic, which takes as long as a lock
+	h.owner.Store(w)
 }
 
 // Owner returns the worker that runs the house now.

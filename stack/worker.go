@@ -46,7 +46,7 @@ type Worker struct {
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
 	late    *Deferred  // work for the end of the turn, the first of a chain
-	latest  *Deferred  // the last of it, if there is one
+	latest  *Deferred  // the last of it
 	out     outbox     // what goes to another worker
 
 	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil between turns
@@ -324,5 +324,6 @@ func (w *Worker) RunDeferred() {
 		d.next, d.set = nil, false
 		d.Run(d)
 	}
+	w.latest = nil // a connection may be gone by now
 	w.sendOut()
 }
