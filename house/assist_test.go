@@ -167,21 +167,78 @@ func TestAssistedClock(t *testing.T) {
 	want(t, "it is later", at == d.now, true)
 }
 
-// TestAssistGoesOn: what comes back may send again, a few times; then the other is woken.
+// TestAssistGoesOn: what comes back may send again, a few times a turn. The next turn goes on with that, if the
+// messages are brief; otherwise the other is woken.
 func TestAssistGoesOn(t *testing.T) {
-	for trips := 1; trips <= assistsMax+1; trips++ {
-		left := trips
-		d := newDuo(t, func(d *duo, w *stack.Worker) {
-			if left > 0 {
-				left--
-				tell(w, d.to, 1)
+	const (
+		here = assistsMax + 1 // messages of the first turn
+		many = 12
+	)
+	for _, c := range []struct {
+		takes int64 // a message here, ns
+		each  int   // messages to the other worker, of which one is answered
+		brief bool
+	}{
+		{0, 1, true},
+		{briefTurn / here, 1, true},
+		{briefTurn/here + 1, 1, false},
+		{briefMessage * assistsMax * (1 + many) / here, many, true},
+		{briefMessage*assistsMax*(1+many)/here + 1, many, false},
+	} {
+		for trips := 1; trips <= 3*assistsMax; trips++ {
+			left := trips
+			d := newDuo(t, func(d *duo, w *stack.Worker) {
+				d.now += c.takes
+				if left > 0 {
+					left--
+					tell(w, d.to, c.each)
+				}
+			})
+			d.far.do = func(w *stack.Worker) {
+				if d.far.heard%c.each == 0 {
+					tell(w, d.door, 1)
+				}
 			}
-		})
-		d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+			tell(&d.a.hot, d.door, 1)
+			d.a.Turn()
+			want(t, "woken", d.b.hot.Woken(), !c.brief && trips > assistsMax)
+			want(t, "made some trips", d.far.heard == min(trips, assistsMax)*c.each, true)
+			if c.takes > 0 {
+				continue
+			}
+			for made := assistsMax; made < trips; made += assistsMax {
+				want(t, "is to turn again", d.a.NextWake() == 0, true)
+				want(t, "busy", d.a.Turn(), true)
+				want(t, "woken later", d.b.hot.Woken(), false)
+				want(t, "made more trips", d.far.heard == min(trips, made+assistsMax), true)
+			}
+			want(t, "busy when all is done", d.a.Turn(), false)
+		}
+	}
+}
+
+// TestAssistIsPutOff: what a turn has to do before it goes on assisting wakes the other: at its beginning, or left by
+// the one before.
+func TestAssistIsPutOff(t *testing.T) {
+	for trips := range assistsMax + 1 { // before there is more to do
+		var busy *stack.House
+		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+		d.far.do = func(w *stack.Worker) {
+			tell(w, d.door, 1)
+			if d.far.heard == trips {
+				tell(w, busy, 3*turnMax)
+			}
+		}
+		busy, _ = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) {}} })
+		d.a.Settle(busy, nil)
 		tell(&d.a.hot, d.door, 1)
 		d.a.Turn()
-		want(t, "woken", d.b.hot.Woken(), trips > assistsMax)
-		want(t, "all trips made", d.far.heard == min(trips, assistsMax), true)
+		want(t, "woken", d.b.hot.Woken(), trips > 0)
+		if trips == 0 {
+			tell(&d.a.hot, busy, 3*turnMax)
+			d.a.Turn()
+			want(t, "woken by the next turn", d.b.hot.Woken(), true)
+		}
 	}
 }
 

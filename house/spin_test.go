@@ -201,3 +201,53 @@ func TestVainWakes(t *testing.T) {
 		t.Errorf("%d wake-ups in vain, want 2", n)
 	}
 }
+
+// TestSpinnersTempt: a worker that spins for one message after the other parks now and then, for others to run its
+// turns: more seldom if they don't, and never if nobody would.
+func TestSpinnersTempt(t *testing.T) {
+	start := func(locked bool) *Worker {
+		s, err := New(Config{Workers: 2, Manual: true, LockThreads: locked, Clock: func() int64 { return 1000 }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.workers[0]
+	}
+	hears := func(w *Worker, n int) {
+		t.Helper()
+		for i := range n {
+			if !w.pass(t) {
+				t.Fatalf("it parks behind %d messages, want %d", i, n)
+			}
+			w.hot.Heard = true
+			w.resume()
+		}
+	}
+	w := start(false)
+	park := func(lent uint64) {
+		t.Helper()
+		want(t, "it spins when it has had enough messages", w.pass(t), false)
+		w.idleAt = 0 // as park does
+		w.tempted(lent)
+	}
+	hears(w, temptEvery)
+	park(temptPays)
+	hears(w, temptEvery)
+	for _, pause := range []int{1, 3, 7, 15, 31, 63, 127, 255, 255} {
+		park(temptPays - 1)
+		hears(w, temptEvery*(1+pause))
+	}
+	park(temptPays)
+	w.tempted(temptPays)
+	hears(w, temptEvery)
+	want(t, "behind one that paid", w.pass(t), false)
+	hears(start(true), 10*temptEvery)
+}
+
+// TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it will hear itself.
+func TestLentTurnsAreNotHeard(t *testing.T) {
+	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "handled", d.far.heard == 1, true)
+	want(t, "heard", d.b.hot.Heard, false)
+}

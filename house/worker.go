@@ -42,11 +42,14 @@ type Worker struct {
 	spin      int64  // for how long from then on the loop looks again before it parks, ns
 	vain      misses // of spinning for mail
 	skips     int    // how often it parks at once before it spins for mail again
+	trickle   int    // for how much mail it spins before it parks to have others run its turns
+	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
+	tempts    bool // it parks to have others run its turns
 	timely    bool // the clock was just read
 	follows   bool // nothing was done since the last turn
 	woken     bool // somebody has woken it, and no turn has passed
@@ -81,6 +84,7 @@ func newWorker(s *System, index int) *Worker {
 		}
 	}
 	w.wheel.Init(w.hot.Now)
+	w.trickle = temptEvery
 	w.trimAt = w.hot.Now + pool.TrimEvery
 	w.publishAt = w.hot.Now + publishAfter
 	return w
@@ -126,9 +130,12 @@ func (w *Worker) Turn() (busy bool) {
 		hot.RunDeferred() // what is ready needn't wait
 		done += w.assist()
 	}
+	keeps := hot.Rouses()
 	w.endTurn()
-	hot.Hurry() // the one to which deferred work has sent
-	busy = done > 0 || !hot.Idle()
+	if !keeps {
+		hot.Hurry() // the one to which deferred work has sent
+	}
+	busy = keeps || done > 0 || !hot.Idle()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
 		hot.Look()
@@ -150,22 +157,31 @@ const (
 	slowTurn = 200_000
 	// slowTurnsMax is for how many slow turns that while grows: up to 255 wake-ups.
 	slowTurnsMax = 8
+	// A turn that took no longer than briefTurn, ns, or briefMessage each message, leaves the other worker
+	// parked for the next turn to assist: sending a message to another thread costs as much, and waking
+	// that more. Without briefTurn each interrupt would wake it.
+	briefTurn    = 20_000
+	briefMessage = 500
 )
 
 // assist runs a turn of the parked worker to which this turn has sent, unless something else
-// is to be done, and then what comes back. It returns the number of messages handled here.
+// is to be done, and then what comes back. If that goes on, and with brief messages, so does the next
+// turn. It returns the number of messages handled here.
 func (w *Worker) assist() (done int) {
-	hot, heard, n := &w.hot, w.hot.Heard, 0
+	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
 	for ; n < assistsMax && hot.Rouses() && hot.Spare(); n++ {
-		hot.Assist()
+		there += hot.Assist()
 		hot.TakeRungs()
 		done += hot.Run(turnMax)
 	}
-	hot.Hurry()
 	hot.Heard = heard // what came back says nothing of what others will send
 	hot.Now = w.system.config.Clock()
 	hot.Look()
-	if slow := hot.Now-w.began >= slowTurn; slow || n > 0 {
+	took := hot.Now - w.began
+	if !hot.Spare() || took > max(briefTurn, briefMessage*int64(done+there)) {
+		hot.Hurry()
+	}
+	if slow := took >= slowTurn; slow || n > 0 {
 		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
 	}
 	return done
@@ -188,8 +204,12 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
 	hot.Count.Add(stack.CountLent, 1)
+	heard := hot.Heard
 	hot.Lent(c)
-	defer hot.Lent(nil)
+	defer func() {
+		hot.Lent(nil)
+		hot.Heard = heard // who runs its turns needs none that spins
+	}()
 	hot.BeginTurn(max(hot.Now, now), false)
 	turns, messages := lentMax, turnMax
 	if c == nil {
@@ -280,6 +300,9 @@ func (w *Worker) trim() {
 // NextWake returns how long the worker may sleep until it has a timer to fire or
 // pools to trim, ns. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
+	if w.hot.Rouses() {
+		return 0
+	}
 	w.wakeAt = w.trimAt
 	if when, ok := w.wheel.Next(); ok && when < w.wakeAt {
 		w.wakeAt = when

@@ -34,7 +34,8 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 
 // runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for the
 // worker by, and gives them back: also if a step calls runtime.Goexit, which ends the borrower's goroutine.
-func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) {
+// It returns how many messages they handled.
+func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 	more, returned := true, false
 	defer func() {
 		if !returned {
@@ -44,12 +45,13 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) {
 		}
 		w.giveBack(more)
 	}()
-	handled := w.handled
+	before := w.handled
 	more = w.Driver.Lend(c, now)
 	if by != nil {
-		by.noteAssist(w, handled)
+		by.noteAssist(w, before)
 	}
 	returned = true
+	return int(w.handled - before) // before it is given back
 }
 
 // rouse is wake in w's own turn. One parked worker of the same system it leaves to what comes
@@ -77,20 +79,21 @@ func (w *Worker) rouse(to *Worker) {
 // Rouses reports whether a worker to which this one has sent is still to be woken.
 func (w *Worker) Rouses() bool { return w.roused != nil }
 
-// Assist runs a turn of the worker that is still to be woken, if that is parked. Only w's
-// loop calls it, in a turn, when no house is ready.
-func (w *Worker) Assist() {
+// Assist runs a turn of the worker that is still to be woken, if that is parked, and returns how many
+// messages that handled. Only w's loop calls it, in a turn, when no house is ready.
+func (w *Worker) Assist() (handled int) {
 	to := w.roused
 	w.roused = nil
 	if w.timed.on {
 		w.look() // to tell what was handled here
 	}
 	if to.take() {
-		to.runBorrowed(nil, w, w.Now)
+		handled = to.runBorrowed(nil, w, w.Now)
 	}
 	if w.timed.on {
 		w.look() // from what was handled there
 	}
+	return handled
 }
 
 // take is the transition parked -> borrowed; false: it wasn't parked.

@@ -140,6 +140,7 @@ type loop struct {
 	between func() // called between turns, if set
 	job     *Stack // what was offloaded last
 	hurries bool   // it has no time for assisting
+	keeps   bool   // it leaves that to its next turn, once
 	turning bool   // somebody runs its turn
 }
 
@@ -214,7 +215,10 @@ func (l *loop) turn() (busy bool) {
 	w := l.w
 	l.begin()
 	done := l.pass()
-	if w.Rouses() {
+	kept := l.keeps && w.Rouses()
+	if kept {
+		l.keeps = false
+	} else if w.Rouses() {
 		w.RunDeferred()
 		for n := 0; n < 4 && w.Rouses() && w.Spare() && !l.hurries; n++ {
 			w.Assist()
@@ -224,8 +228,10 @@ func (l *loop) turn() (busy bool) {
 		w.Hurry()
 	}
 	l.end()
-	w.Hurry()
-	return done > 0 || !w.Idle()
+	if !kept {
+		w.Hurry()
+	}
+	return kept || done > 0 || !w.Idle()
 }
 
 // due reports whether a timer is.

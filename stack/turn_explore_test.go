@@ -80,8 +80,8 @@ func exploreImpatient(s *stage) {
 	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
 }
 
-// A worker that has sent to a parked one runs its turn, or having no time wakes it, and gets the
-// answer; the network wakes the other meanwhile.
+// A worker that has sent to a parked one runs its turn, now or in its own next turn, or having no time wakes
+// it, and gets the answer; the network wakes the other meanwhile.
 func exploreAssist(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -89,7 +89,12 @@ func exploreAssist(s *stage) {
 	source := s.inquires(0, asks)
 	s.loops[0].w.Assists = true
 	s.loops[1].w.Assists = true
-	s.loops[0].hurries = s.Choose(2) == 1
+	switch s.Choose(3) {
+	case 1:
+		s.loops[0].hurries = true
+	case 2:
+		s.loops[0].keeps = true
+	}
 	tell(s.hand, source, inquirerTold, 0)
 	s.other("network", func() {
 		s.Point("network.event")

@@ -49,7 +49,7 @@ type Worker struct {
 	latest  *Deferred  // the last of it
 	out     outbox     // what goes to another worker
 
-	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil between turns
+	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
 	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
 
 	// Written before the first turn.
