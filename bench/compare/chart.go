@@ -21,6 +21,7 @@ var colours = map[string]string{
 	ours:         "#0072b2",
 	"mutex":      "#e69f00",
 	"protoactor": "#cc79a7",
+	hollywood:    "#d55e00",
 	"erlang":     "#009e73",
 }
 

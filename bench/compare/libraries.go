@@ -19,6 +19,8 @@ type library struct {
 	variants []variant // the fastest counts
 	has      func(workload string) bool
 	run      func(workload string, n int) (measure.Result, error)
+	prepare  func(*library) (remove func(), err error) // before all runs; nil: nothing to do
+	program  string                                    // what runs it; "": this one
 }
 
 // variant is a way to run a library.
@@ -40,7 +42,20 @@ var libraries = []library{
 	inGo(baseline, false, []variant{{"GOMAXPROCS=1", []string{"GOMAXPROCS=1"}}, {"default GOMAXPROCS", nil}}, channels.Workloads),
 	inGo("mutex", false, usual, mutex.Workloads),
 	inGo("protoactor", true, usual, protoactor.Workloads),
-	{"erlang", true, []variant{{"one scheduler", []string{"ERL_FLAGS=+S 1:1"}}, {"default schedulers", nil}}, func(w string) bool { return slices.Contains(erlang.Workloads, w) }, erlang.Run},
+	{name: "erlang", actors: true, variants: []variant{{"one scheduler", []string{"ERL_FLAGS=+S 1:1"}}, {"default schedulers", nil}}, has: among(erlang.Workloads), prepare: prepareErlang, run: erlang.Run},
+}
+
+// prepareErlang installs Erlang if it can, and compiles its script.
+func prepareErlang(*library) (remove func(), err error) {
+	if err := erlang.Install(); err != nil {
+		return nil, err
+	}
+	return erlang.Prepare()
+}
+
+// among returns whether a workload is one of some.
+func among(some []string) func(workload string) bool {
+	return func(w string) bool { return slices.Contains(some, w) }
 }
 
 func inGo(name string, actors bool, variants []variant, makes map[string]measure.Make) library {

@@ -9,14 +9,13 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/stackhouse-go/stackhouse/bench/compare/erlang"
 )
 
 // options are what a comparison can be told.
 type options struct {
 	workloads []workload
 	libraries []library
+	hollywood string  // folder of its source, or fetched; "": it isn't run
 	seconds   float64 // that a run takes, about
 	reps      int
 	n         int // operations of a run; 0: as many as take seconds
@@ -29,7 +28,7 @@ func main() {
 	var (
 		o     options
 		some  = flag.String("workload", "", "which workloads, separated by commas; none: all\n"+listed(workloads, workload.title))
-		libs  = flag.String("lib", "", "which libraries, separated by commas; none: all\n"+listed(libraries, library.title))
+		libs  = flag.String("lib", "", "which libraries, separated by commas; none: all\n"+listed(libraries, library.title)+"; hollywood with -hollywood")
 		child = flag.String("run", "", "run this workload by the one -lib, in this process, and print what was measured")
 	)
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "how long a run takes, about")
@@ -38,6 +37,7 @@ func main() {
 	flag.BoolVar(&o.json, "json", false, "print an object a line, times in ns")
 	flag.StringVar(&o.chart, "chart", "", "draw the factors into this SVG file")
 	flag.BoolVar(&o.check, "check", false, "compare the factors with the limits; exit code 1 if one is missed")
+	flag.StringVar(&o.hollywood, "hollywood", "", "run Hollywood too, from its source in this folder; "+fetched+": get that of "+hollywoodCommit+" as the go command gets modules")
 	flag.Parse()
 
 	err := o.choose(*some, *libs)
@@ -64,7 +64,7 @@ func (o *options) choose(someWorkloads, someLibraries string) (err error) {
 	if o.workloads, err = pick(workloads, workload.title, someWorkloads, "workload"); err != nil {
 		return err
 	}
-	o.libraries, err = pick(libraries, library.title, someLibraries, "library")
+	o.libraries, err = pick(o.known(), library.title, someLibraries, "library")
 	return err
 }
 
@@ -123,16 +123,33 @@ func runOnce(out io.Writer, l library, workload string, n int) error {
 	return json.NewEncoder(out).Encode(res)
 }
 
-// compare is what the process does that a user starts.
-func compare(out, progress io.Writer, o options) error {
-	if slices.ContainsFunc(o.libraries, func(l library) bool { return l.name == "erlang" }) {
-		remove, err := prepareErlang(&o)
-		if err != nil {
-			fmt.Fprintf(progress, "erlang is left out: %v\n", err)
-		} else {
-			defer remove()
+// prepare makes libraries ready to run that must be, until remove is called, and leaves
+// out those that can't.
+func (o *options) prepare(progress io.Writer) (remove func()) {
+	var ready []library
+	var removes []func()
+	for _, l := range o.libraries {
+		if l.prepare != nil {
+			remove, err := l.prepare(&l)
+			if err != nil {
+				fmt.Fprintf(progress, "%s is left out: %v\n", l.name, err)
+				continue
+			}
+			removes = append(removes, remove)
+		}
+		ready = append(ready, l)
+	}
+	o.libraries = ready
+	return func() {
+		for _, remove := range removes {
+			remove()
 		}
 	}
+}
+
+// compare is what the process does that a user starts.
+func compare(out, progress io.Writer, o options) error {
+	defer o.prepare(progress)()
 	before := readMachine()
 	results, failed := runAll(progress, o, inProcess)
 	quiet := readMachine().describe(before)
@@ -156,15 +173,4 @@ func compare(out, progress io.Writer, o options) error {
 		errs = append(errs, check(to, o, rows))
 	}
 	return errors.Join(errs...)
-}
-
-// prepareErlang makes Erlang ready to run, or takes it out of the options.
-func prepareErlang(o *options) (remove func(), err error) {
-	if err = erlang.Install(); err == nil {
-		remove, err = erlang.Prepare()
-	}
-	if err != nil {
-		o.libraries = slices.DeleteFunc(slices.Clone(o.libraries), func(l library) bool { return l.name == "erlang" })
-	}
-	return remove, err
 }

@@ -86,13 +86,16 @@ const runMax = 5 * time.Minute
 
 // inProcess runs a cell in a process of its own.
 func inProcess(l library, v variant, workload string, n int) (res measure.Result, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return res, err
+	program, args := l.program, []string{"-run", workload, "-n", strconv.Itoa(n)}
+	if program == "" {
+		if program, err = os.Executable(); err != nil {
+			return res, err
+		}
+		args = append(args, "-lib", l.name)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), runMax)
 	defer cancel()
-	c := exec.CommandContext(ctx, self, "-run", workload, "-lib", l.name, "-n", strconv.Itoa(n))
+	c := exec.CommandContext(ctx, program, args...)
 	c.Env = append(os.Environ(), v.env...)
 	c.Stderr = os.Stderr
 	c.WaitDelay = time.Second
