@@ -27,6 +27,7 @@
 //
 // The folders measure, stackhouse, channels, mutex, protoactor, hollywood and erlang say what
 // they do in their doc.go; workloads.go has what one operation is. PEERS.md has factors of
-// libraries that aren't run here. This is a module of its own, so that no user of Stackhouse
+// libraries that aren't run here; where -check has one of Hollywood that was measured in
+// this run, it takes that. This is a module of its own, so that no user of Stackhouse
 // carries what it depends on.
 package main

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,39 @@ func TestCheck(t *testing.T) {
 			}
 			if want := fmt.Sprintf("%d not measured", c.unknown); !strings.Contains(out.String(), want) {
 				t.Errorf("no %q in\n%s", want, out.String())
+			}
+		})
+	}
+}
+
+// What a peer did here counts. What it did once counts where it did nothing here.
+func TestMeasuredPeerIsNotDated(t *testing.T) {
+	const then, now = "tell-1-1 mean 1.60 of channels, Hollywood in November 2026 1.50", "tell-1-1 mean 1.60 of channels, hollywood "
+	o := options{hollywood: "source", reps: 1, seconds: 1}
+	if err := o.choose("tell-1-1", "stackhouse,hollywood"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		rows  []row
+		lines []string
+	}{
+		{"ahead", []row{at("tell-1-1", hollywood, 1.7)}, []string{"ok " + now + "1.70"}},
+		{"behind", []row{at("tell-1-1", hollywood, 1.4)}, []string{"MISSED " + now + "1.40"}},
+		{"failed", nil, []string{"- " + now + "0.00", "MISSED " + then}},
+		{"no factor", []row{at("tell-1-1", hollywood, math.NaN())}, []string{"- " + now + "NaN", "MISSED " + then}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			_ = check(&out, o, append(c.rows, at("tell-1-1", ours, 1.6))) // what it prints says more
+			var lines []string
+			for text := range strings.Lines(out.String()) {
+				if strings.Contains(text, "ollywood") {
+					lines = append(lines, strings.Join(strings.Fields(text), " "))
+				}
+			}
+			if !slices.Equal(lines, c.lines) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(c.lines, "\n"))
 			}
 		})
 	}
