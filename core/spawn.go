@@ -69,8 +69,24 @@ func (u *under) Settle(h *stack.House, make stack.Factory) *stack.House {
 // by the caller, makes the actor's struct; a restart calls it again, on a worker, so it
 // must not share state nor block. Any goroutine may spawn; a step spawns Beside or Under itself.
 func Spawn[A any](at Place, factory func() *A) Address[A] {
-	a, _ := SpawnWith(at, factory, Props{})
-	return a
+	h, make := stack.NewHouse(factory)
+	if hooks := hooksOf[A](h.Actor()); hooks != nil {
+		h.Give(stack.Props{Hooks: hooks})
+	}
+	at.Settle(h, make) // who has no name isn't refused
+	return begin[A](h, false)
+}
+
+// begin has an actor begin that was just settled.
+func begin[A any](h *stack.House, passivates bool) Address[A] {
+	starts := h.Starts()
+	if !starts {
+		h.TellStarted(reflect.TypeFor[A]())
+	}
+	if starts || passivates {
+		h.Start(h.Owner().Guests)
+	}
+	return Address[A]{h}
 }
 
 // SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address of
@@ -96,13 +112,7 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 		}
 		return Address[A]{}, ErrAlreadyExists
 	}
-	if !h.Starts() {
-		h.TellStarted(reflect.TypeFor[A]())
-	}
-	if h.Starts() || passivates {
-		h.Start(h.Owner().Guests)
-	}
-	return Address[A]{h}, nil
+	return begin[A](h, passivates), nil
 }
 
 // Path is where an actor stands; see ParsePath.
