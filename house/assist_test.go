@@ -168,22 +168,23 @@ func TestAssistedClock(t *testing.T) {
 }
 
 // TestAssistGoesOn: what comes back may send again, a few times a turn. The next turn goes on with that, if the
-// messages are brief; otherwise the other is woken.
+// messages are brief, or come one at a time and the turn isn't slow; otherwise the other is woken.
 func TestAssistGoesOn(t *testing.T) {
 	const (
 		here = assistsMax + 1 // messages of the first turn
-		many = 12
+		two  = here + 2*assistsMax
 	)
 	for _, c := range []struct {
 		takes int64 // a message here, ns
 		each  int   // messages to the other worker, of which one is answered
-		brief bool
+		goes  bool
 	}{
 		{0, 1, true},
-		{briefTurn / here, 1, true},
-		{briefTurn/here + 1, 1, false},
-		{briefMessage * assistsMax * (1 + many) / here, many, true},
-		{briefMessage*assistsMax*(1+many)/here + 1, many, false},
+		{(slowTurn - 1) / here, 1, true},
+		{slowTurn / here, 1, false},
+		{0, 2, true},
+		{briefMessage * two / here, 2, true},
+		{briefMessage*two/here + 1, 2, false},
 	} {
 		for trips := 1; trips <= 3*assistsMax; trips++ {
 			left := trips
@@ -201,7 +202,7 @@ func TestAssistGoesOn(t *testing.T) {
 			}
 			tell(&d.a.hot, d.door, 1)
 			d.a.Turn()
-			want(t, "woken", d.b.hot.Woken(), !c.brief && trips > assistsMax)
+			want(t, "woken", d.b.hot.Woken(), !c.goes && trips > assistsMax)
 			want(t, "made some trips", d.far.heard == min(trips, assistsMax)*c.each, true)
 			if c.takes > 0 {
 				continue
@@ -210,7 +211,7 @@ func TestAssistGoesOn(t *testing.T) {
 				want(t, "is to turn again", d.a.NextWake() == 0, true)
 				want(t, "busy", d.a.Turn(), true)
 				want(t, "woken later", d.b.hot.Woken(), false)
-				want(t, "made more trips", d.far.heard == min(trips, made+assistsMax), true)
+				want(t, "made more trips", d.far.heard == min(trips, made+assistsMax)*c.each, true)
 			}
 			want(t, "busy when all is done", d.a.Turn(), false)
 		}
@@ -222,6 +223,7 @@ func TestAssistGoesOn(t *testing.T) {
 func TestAssistIsPutOff(t *testing.T) {
 	for trips := range assistsMax + 1 { // before there is more to do
 		var busy *stack.House
+		waits := false // for it to be woken before the step
 		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
 		d.far.do = func(w *stack.Worker) {
 			tell(w, d.door, 1)
@@ -229,15 +231,23 @@ func TestAssistIsPutOff(t *testing.T) {
 				tell(w, busy, 3*turnMax)
 			}
 		}
-		busy, _ = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) {}} })
+		busy, _ = stack.NewHouse(func() *doer {
+			return &doer{do: func(w *stack.Worker) {
+				if waits {
+					waits = false
+					want(t, "woken before the step", d.b.hot.Woken(), true)
+				}
+			}}
+		})
 		d.a.Settle(busy, nil)
 		tell(&d.a.hot, d.door, 1)
 		d.a.Turn()
 		want(t, "woken", d.b.hot.Woken(), trips > 0)
 		if trips == 0 {
-			tell(&d.a.hot, busy, 3*turnMax)
+			tell(&d.a.hot, busy, 1)
+			waits = true
 			d.a.Turn()
-			want(t, "woken by the next turn", d.b.hot.Woken(), true)
+			want(t, "done", waits, false)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (w *Worker) spinTime() int64 {
 // the network and timers would have woken the worker. If it wasn't, whoever it waits for has
 // something else to do, or other processes have the processor.
 func (w *Worker) resume() {
-	w.idleAt = 0
+	w.idleAt, w.open = 0, false
 	w.heeded(w.hot.Heard)
 }
 
@@ -142,35 +142,39 @@ func (w *Worker) heeded(mail bool) {
 		w.skips = w.vain.note(mail, vainMax)
 		w.hot.Heard = true // it was when spinning began, and others may go on
 		if mail {
-			w.tempt()
+			w.untilOpen--
+			if w.untilOpen <= 0 && w.couldBeAssisted() {
+				w.open, w.skips = true, 1
+			}
 		}
 	}
 }
 
-const (
-	// temptEvery is behind how many messages for which it spun a worker parks at once instead: who
-	// sends the next may have nothing else to do, and run its turns from then on. That is faster for
-	// both, as no line goes from one CPU's cache to the other's, and it leaves a CPU free.
-	temptEvery = 64
-	// temptPays is how many turns others are to run then: a wake-up costs as much as some tens of messages
-	// from cache to cache.
-	temptPays = 64
-	// temptMax is for how many parks in a row that didn't pay the pauses grow: up to 16,384 messages.
-	temptMax = 8
-)
-
-// tempt counts mail for which the worker spun.
-func (w *Worker) tempt() {
-	if w.trickle--; w.trickle <= 0 && w.hot.Assists {
-		w.tempts, w.skips = true, 1
-	}
+// couldBeAssisted reports whether there is anybody who might run the worker's turns.
+func (w *Worker) couldBeAssisted() bool {
+	c := &w.system.config
+	return !c.LockThreads && (len(w.system.workers) > 1 || !c.WakeForGuests)
 }
 
-// tempted notes how many turns others have run while the worker was parked, if that is why it was.
-func (w *Worker) tempted(turns uint64) {
-	if w.tempts {
-		w.tempts = false
-		w.trickle = temptEvery * (1 + w.shunned.note(turns >= temptPays, temptMax))
+const (
+	// openEvery is how often spinning for mail pays before a worker parks at once instead: who sends the next
+	// may have nothing else to do, and run its turns from then on. That is faster for
+	// both, as no line goes from one CPU's cache to the other's, and it leaves a CPU free. If nobody does, it
+	// costs a wake-up.
+	openEvery = 64
+	// openPays is how many turns others are to run then: a wake-up costs as much as some tens of messages
+	// from cache to cache.
+	openPays = 64
+	// openMax is for how many parks in a row that didn't pay the pauses grow: up to 16,384 times.
+	openMax = 8
+)
+
+// heedOpen notes how many turns others have run while the worker was parked, and whether it was woken, if it was for
+// that.
+func (w *Worker) heedOpen(turns uint64, woken bool) {
+	if w.open {
+		w.open = false
+		w.untilOpen = openEvery * (1 + w.shunned.note(!woken || turns >= openPays, openMax))
 	}
 }
 
@@ -235,6 +239,7 @@ func (w *Worker) park() {
 	w.hot.Heard = false
 	ns := w.NextWake()
 	if ns == 0 {
+		w.open = false
 		return
 	}
 	w.hot.Count.Add(stack.CountParks, 1)
@@ -250,7 +255,7 @@ func (w *Worker) park() {
 		err = errors.Join(err, w.poller.Wait(-1)) // until the turn is given back
 	}
 	w.endHelp()
-	w.tempted(w.turns - turns)
+	w.heedOpen(w.turns-turns, woken)
 	w.checkPoll(err)
 	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)

@@ -202,11 +202,12 @@ func TestVainWakes(t *testing.T) {
 	}
 }
 
-// TestSpinnersTempt: a worker that spins for one message after the other parks now and then, for others to run its
-// turns: more seldom if they don't, and never if nobody would.
-func TestSpinnersTempt(t *testing.T) {
-	start := func(locked bool) *Worker {
-		s, err := New(Config{Workers: 2, Manual: true, LockThreads: locked, Clock: func() int64 { return 1000 }})
+// TestSpinnersOpen: a worker for which spinning pays parks now and then, for others to run its turns: more seldom if
+// they don't, and never if nobody would.
+func TestSpinnersOpen(t *testing.T) {
+	start := func(c Config) *Worker {
+		c.Manual, c.Clock = true, func() int64 { return 1000 }
+		s, err := New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,31 +217,41 @@ func TestSpinnersTempt(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			if !w.pass(t) {
-				t.Fatalf("it parks behind %d messages, want %d", i, n)
+				t.Fatalf("it parks behind %d times, want %d", i, n)
 			}
 			w.hot.Heard = true
 			w.resume()
 		}
 	}
-	w := start(false)
-	park := func(lent uint64) {
+	w := start(Config{Workers: 2})
+	park := func(lent uint64, woken bool) {
 		t.Helper()
-		want(t, "it spins when it has had enough messages", w.pass(t), false)
+		want(t, "it spins when that has paid often", w.pass(t), false)
 		w.idleAt = 0 // as park does
-		w.tempted(lent)
+		w.heedOpen(lent, woken)
+		w.heedOpen(0, true) // another park, for want of something to do
 	}
-	hears(w, temptEvery)
-	park(temptPays)
-	hears(w, temptEvery)
+	hears(w, openEvery)
+	park(openPays, true)
+	hears(w, openEvery)
 	for _, pause := range []int{1, 3, 7, 15, 31, 63, 127, 255, 255} {
-		park(temptPays - 1)
-		hears(w, temptEvery*(1+pause))
+		park(openPays-1, true)
+		hears(w, openEvery*(1+pause))
 	}
-	park(temptPays)
-	w.tempted(temptPays)
-	hears(w, temptEvery)
+	park(0, false) // the network or a timer has ended it
+	hears(w, openEvery)
+	park(openPays, true)
+	hears(w, openEvery)
 	want(t, "behind one that paid", w.pass(t), false)
-	hears(start(true), 10*temptEvery)
+	w.resume()
+	w.heedOpen(0, true)
+	want(t, "it hasn't parked", w.untilOpen <= 0, true)
+
+	hears(start(Config{Workers: 2, LockThreads: true}), 10*openEvery)
+	hears(start(Config{Workers: 1, WakeForGuests: true}), 10*openEvery)
+	w = start(Config{Workers: 2, WakeForGuests: true})
+	hears(w, openEvery)
+	want(t, "another worker might", w.pass(t), false)
 }
 
 // TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it will hear itself.
@@ -250,4 +261,28 @@ func TestLentTurnsAreNotHeard(t *testing.T) {
 	d.a.Turn()
 	want(t, "handled", d.far.heard == 1, true)
 	want(t, "heard", d.b.hot.Heard, false)
+}
+
+// TestLentTurnsThatLeaveSomething: who has more to do than a borrower does goes on listening.
+func TestLentTurnsThatLeaveSomething(t *testing.T) {
+	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 3*assistMax) })
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "woken", d.b.hot.Woken(), true)
+	want(t, "heard", d.b.hot.Heard, true)
+	d.b.hot.Unpark()
+	for d.b.Turn() {
+	}
+}
+
+// TestYieldWakes: who is left parked for the next turn to assist doesn't wait for what others do with the processor.
+func TestYieldWakes(t *testing.T) {
+	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+	d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+	d.now = yieldEvery
+	tell(&d.a.hot, d.door, 1)
+	d.a.Turn()
+	want(t, "woken", d.b.hot.Woken(), false)
+	d.a.yield()
+	want(t, "woken by the yield", d.b.hot.Woken(), true)
 }

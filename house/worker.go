@@ -42,14 +42,14 @@ type Worker struct {
 	spin      int64  // for how long from then on the loop looks again before it parks, ns
 	vain      misses // of spinning for mail
 	skips     int    // how often it parks at once before it spins for mail again
-	trickle   int    // for how much mail it spins before it parks to have others run its turns
+	untilOpen int    // how often spinning for mail may still pay before it parks to have others run its turns
 	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
-	tempts    bool // it parks to have others run its turns
+	open      bool // it parks to have others run its turns
 	timely    bool // the clock was just read
 	follows   bool // nothing was done since the last turn
 	woken     bool // somebody has woken it, and no turn has passed
@@ -84,7 +84,7 @@ func newWorker(s *System, index int) *Worker {
 		}
 	}
 	w.wheel.Init(w.hot.Now)
-	w.trickle = temptEvery
+	w.untilOpen = openEvery
 	w.trimAt = w.hot.Now + pool.TrimEvery
 	w.publishAt = w.hot.Now + publishAfter
 	return w
@@ -117,25 +117,24 @@ func (w *Worker) Turn() (busy bool) {
 	w.timely, w.began = false, hot.Now
 	w.turns++
 	w.share()
+	kept := hot.Rouses() // since the last turn
 	hot.TakeRungs()
-	w.endLongSpin()
-	done := hot.Run(turnMax)
+	done := w.run(kept)
 	fired := w.fire()
 	polled := w.poll()
 	if fired || polled {
-		w.endLongSpin()
-		done += hot.Run(turnMax) + 1
+		done += w.run(kept) + 1
 	}
 	if hot.Rouses() {
 		hot.RunDeferred() // what is ready needn't wait
-		done += w.assist()
+		done += w.assist(done)
 	}
 	keeps := hot.Rouses()
 	w.endTurn()
 	if !keeps {
 		hot.Hurry() // the one to which deferred work has sent
 	}
-	busy = keeps || done > 0 || !hot.Idle()
+	busy = done > 0 || hot.Rouses() || !hot.Idle()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
 		hot.Look()
@@ -148,6 +147,16 @@ func (w *Worker) Turn() (busy bool) {
 	return busy
 }
 
+// run runs houses that are ready. If the last turn has kept a parked worker for this one to assist, that needn't wait
+// for them.
+func (w *Worker) run(kept bool) (done int) {
+	if kept && !w.hot.Spare() {
+		w.hot.Hurry()
+	}
+	w.endLongSpin()
+	return w.hot.Run(turnMax)
+}
+
 // assistsMax is how often a turn assists: what it gets back may send again.
 const assistsMax = 4
 
@@ -157,34 +166,35 @@ const (
 	slowTurn = 200_000
 	// slowTurnsMax is for how many slow turns that while grows: up to 255 wake-ups.
 	slowTurnsMax = 8
-	// A turn that took no longer than briefTurn, ns, or briefMessage each message, leaves the other worker
-	// parked for the next turn to assist: sending a message to another thread costs as much, and waking
-	// that more. Without briefTurn each interrupt would wake it.
-	briefTurn    = 20_000
-	briefMessage = 500
+	// briefMessage is how long a message may take, ns, in turns that leave the other worker parked, for the
+	// next turn to assist: sending one to another thread takes 100 to 400.
+	briefMessage = 200
 )
 
 // assist runs a turn of the parked worker to which this turn has sent, unless something else
-// is to be done, and then what comes back. If that goes on, and with brief messages, so does the next
-// turn. It returns the number of messages handled here.
-func (w *Worker) assist() (done int) {
+// is to be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no slower than
+// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled here,
+// besides those that the turn has done.
+func (w *Worker) assist(done int) (more int) {
 	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
 	for ; n < assistsMax && hot.Rouses() && hot.Spare(); n++ {
 		there += hot.Assist()
 		hot.TakeRungs()
-		done += hot.Run(turnMax)
+		more += hot.Run(turnMax)
 	}
 	hot.Heard = heard // what came back says nothing of what others will send
 	hot.Now = w.system.config.Clock()
 	hot.Look()
 	took := hot.Now - w.began
-	if !hot.Spare() || took > max(briefTurn, briefMessage*int64(done+there)) {
+	slow := took >= slowTurn
+	brief := took <= briefMessage*int64(done+more+there)
+	if slow || !hot.Spare() || !brief && there > n {
 		hot.Hurry()
 	}
-	if slow := took >= slowTurn; slow || n > 0 {
+	if slow || n > 0 {
 		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
 	}
-	return done
+	return more
 }
 
 // lentTimed is of how many borrowed asks one is timed: a reading of the clock takes as long as half of one.
@@ -206,10 +216,7 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	hot.Count.Add(stack.CountLent, 1)
 	heard := hot.Heard
 	hot.Lent(c)
-	defer func() {
-		hot.Lent(nil)
-		hot.Heard = heard // who runs its turns needs none that spins
-	}()
+	defer hot.Lent(nil)
 	hot.BeginTurn(max(hot.Now, now), false)
 	turns, messages := lentMax, turnMax
 	if c == nil {
@@ -234,7 +241,8 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	if !hot.Idle() {
 		return true
 	}
-	w.offerHelp() // what was given since it parked is done
+	hot.Heard = heard // who runs its turns needs none that spins
+	w.offerHelp()     // what was given since it parked is done
 	at, armed := w.wheel.Next()
 	return armed && at < w.wakeAt
 }
@@ -298,7 +306,7 @@ func (w *Worker) trim() {
 }
 
 // NextWake returns how long the worker may sleep until it has a timer to fire or
-// pools to trim, ns. Only the loop calls it; in a Manual system, the caller.
+// pools to trim, ns; 0 while it has to wake another. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
 	if w.hot.Rouses() {
 		return 0

@@ -28,7 +28,7 @@ import (
 //	send      push onto the inbox, workers a chain of stacks (see outbox.go); ring
 //	ring      if the flag rung is clear and setting it succeeds: push the house on its
 //	          owner's rungs, wake that worker; or, in a worker's turn, note it and wake it,
-//	          or borrow, before the turn ends
+//	          or borrow, before the turn ends, or in the next one
 //	take      swap out the rungs; for each, rungNext read first: if it is mine,
 //	          clear rung, then drain the inbox and make it ready; if not, leave the bit
 //	          set and push it on its owner's rungs. Nothing else clears the bit

@@ -104,13 +104,14 @@ func exploreAssist(s *stage) {
 	s.After(func() { s.got(asks, nil) })
 }
 
-// A guest and a worker want the turn of the same parked worker.
+// A guest and a worker want the turn of the same parked worker, the latter at once or in its next turn.
 func exploreRivals(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
 	asks := &inquirer{to: h}
 	source := s.inquires(0, asks)
 	s.loops[0].w.Assists = true
+	s.loops[0].keeps = s.Choose(2) == 1
 	tell(s.hand, source, inquirerTold, 0)
 	s.other("guest", func() { s.asks(h, 1) })
 	s.start(func() bool { return s.alone() && asks.answers == 1 })
