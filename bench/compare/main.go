@@ -130,12 +130,12 @@ func (o *options) prepare(progress io.Writer) (remove func()) {
 	var removes []func()
 	for _, l := range o.libraries {
 		if l.prepare != nil {
-			remove, err := l.prepare(&l)
+			done, err := l.prepare(&l)
 			if err != nil {
 				fmt.Fprintf(progress, "%s is left out: %v\n", l.name, err)
 				continue
 			}
-			removes = append(removes, remove)
+			removes = append(removes, done)
 		}
 		ready = append(ready, l)
 	}
