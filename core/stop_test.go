@@ -177,19 +177,19 @@ func (c *crowd) fan(heard *int, a core.Port[script, int], act script, then func(
 	}
 }
 
-// ask begins all asks but those of the actor beside, which come last and then
+// ask begins all asks but those of the actor beside, which come last, before the first of them is handled, and then
 // call then.
 func (c *crowd) ask(sim *housetest.Sim, a core.Port[script, int], act script, then func()) {
 	_, far := cast(sim, 0)
 	_, near := cast(sim, 1)
-	c.actors = append(c.actors, core.Begin(far, c.fan(&c.heard[0], a, act, func() {})))
+	last := core.Begin(near, c.fan(&c.heard[1], a, act, then)) // it is rung for first
+	c.actors = append(c.actors, core.Begin(far, c.fan(&c.heard[0], a, act, func() {})), last)
 	for range 10 {
 		sim.Workers()[0].Turn()
 	}
 	for range crowdSize {
 		c.guests = append(c.guests, core.Begin(a, act))
 	}
-	c.actors = append(c.actors, core.Begin(near, c.fan(&c.heard[1], a, act, then)))
 	sim.Rest()
 }
 

@@ -169,7 +169,7 @@ func (w *Worker) TakeRungs() {
 	h.fetch()
 	invariant.Point("inbox.take")
 	w.Heard = true
-	for h = w.rungs.Swap(nil); h != nil; {
+	for h = inOrder(w.rungs.Swap(nil)); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		invariant.Point("inbox.mine")
 		if h.owner.Load() == w {
@@ -185,6 +185,16 @@ func (w *Worker) TakeRungs() {
 		}
 		h = next
 	}
+}
+
+// inOrder turns a chain of rungs around, which has the newest first: who was rung for first is visited first.
+func inOrder(newest *House) (oldest *House) {
+	for newest != nil {
+		next := newest.rungNext
+		newest.rungNext = oldest
+		oldest, newest = newest, next
+	}
+	return oldest
 }
 
 // drain moves the inbox of h, which w owns, into the lanes, oldest first.

@@ -27,10 +27,6 @@ func TestOutboxWaits(t *testing.T) {
 		tellFrom(w, to, 2, 0, said)
 		said++
 	}
-	tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Worker) { // rung for first, visited last
-		require.Equal(t, said-1, crossed(to), "the visit has ended")
-		said = -said
-	})
 	tell(h, from, writerWrite, func(w *Worker) {
 		say(w)
 		require.Equal(t, 1, crossed(to), "nothing was on its way")
@@ -47,6 +43,10 @@ func TestOutboxWaits(t *testing.T) {
 	tell(h, from, writerWrite, func(w *Worker) {
 		require.Equal(t, outboxMax, crossed(to), "the same visit")
 		say(w)
+	})
+	tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Worker) { // rung for last, visited last
+		require.Equal(t, said-1, crossed(to), "the visit has ended")
+		said = -said
 	})
 	h.turn(0)
 	require.Negative(t, said)
