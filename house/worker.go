@@ -148,7 +148,7 @@ func (w *Worker) Turn() (busy bool) {
 }
 
 // run runs houses that are ready. If the last turn has kept a parked worker for this one to assist, that needn't wait
-// for them.
+// for them, nor need one to which this turn has sent instead.
 func (w *Worker) run(kept bool) (done int) {
 	if kept && !w.hot.Spare() {
 		w.hot.Hurry()

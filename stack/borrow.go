@@ -55,7 +55,7 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 }
 
 // rouse is wake in w's own turn. One parked worker of the same system it leaves to what comes
-// of this turn: see Assist and Hurry.
+// of this turn, or the next: see Assist and Hurry.
 func (w *Worker) rouse(to *Worker) {
 	if w.roused == to {
 		return
