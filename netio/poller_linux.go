@@ -3,6 +3,7 @@
 package netio
 
 import (
+	"errors"
 	"math"
 	"unsafe"
 
@@ -14,12 +15,15 @@ const wakeToken = Token(0)
 
 // Poller tells one worker which of its descriptors are ready, by epoll. Only
 // the worker that polls may call its methods, except Wake; while one goroutine is in Wait
-// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close.
+// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close. While one is in
+// WaitForWake, the other may call Poll too.
 type Poller struct {
 	// Written by the polling thread.
-	epfd   int // -1 once closed
-	slots  slots
-	coarse bool // the kernel lacks epoll_pwait2
+	epfd     int // -1 once closed
+	slots    slots
+	reserved int  // of the slots: for those that may be entrusted to this one
+	coarse   bool // the kernel lacks epoll_pwait2
+	trust    trust
 
 	// The batch fetched last; events[at:end] are not delivered yet.
 	// Invariant: at <= end <= len(events).
@@ -30,6 +34,7 @@ type Poller struct {
 
 	// Written by any thread.
 	bell bell
+	doze int // an epoll for the bell alone
 }
 
 // Open returns a poller without descriptors.
@@ -40,15 +45,21 @@ func open(batch int) (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	doze, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
 		return nil, err
 	}
-	p := &Poller{epfd: epfd, events: make([]unix.EpollEvent, batch)}
+	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		unix.Close(epfd)
+		unix.Close(doze)
+		return nil, err
+	}
+	p := &Poller{epfd: epfd, doze: doze, events: make([]unix.EpollEvent, batch)}
 	p.bell.fd = bell
 	p.slots.init()
-	if err := p.control(unix.EPOLL_CTL_ADD, bell, unix.EPOLLIN|unix.EPOLLET, wakeToken); err != nil {
+	if err := errors.Join(p.addBell(epfd), p.addBell(doze)); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -75,7 +86,7 @@ func (p *Poller) AddLevel(fd int, h Handler) (Token, error) {
 
 func (p *Poller) add(fd int, h Handler, events uint32) (Token, error) {
 	t := p.slots.take(fd, h)
-	if err := p.control(unix.EPOLL_CTL_ADD, fd, events, t); err != nil {
+	if err := p.control(p.epfd, unix.EPOLL_CTL_ADD, fd, events, t); err != nil {
 		p.slots.put(t, fd)
 		return 0, err
 	}
@@ -95,13 +106,13 @@ func (p *Poller) Remove(t Token, fd int) error {
 	if !p.slots.put(t, fd) {
 		return ErrStale
 	}
-	return p.control(unix.EPOLL_CTL_DEL, fd, 0, wakeToken)
+	return p.control(p.epfd, unix.EPOLL_CTL_DEL, fd, 0, wakeToken)
 }
 
 // control is epoll_ctl, which never blocks.
-func (p *Poller) control(op, fd int, events uint32, t Token) error {
+func (p *Poller) control(epfd, op, fd int, events uint32, t Token) error {
 	e := event(events, t)
-	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.epfd), uintptr(op), uintptr(fd),
+	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epfd), uintptr(op), uintptr(fd),
 		uintptr(unsafe.Pointer(&e)), 0, 0)
 	if errno != 0 {
 		return p.failure(errno)
@@ -117,14 +128,15 @@ func (p *Poller) control(op, fd int, events uint32, t Token) error {
 //
 //alloc:none
 func (p *Poller) Poll() (n int, err error) {
-	if p.at == p.end {
-		p.at, p.end = 0, 0
-		// epoll_pwait, because not every architecture has epoll_wait.
-		got, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
-			uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
-		if err := p.fetched(got, errno); err != nil {
-			return 0, err
-		}
+	if n = p.Deliver(); n > 0 { // what was left
+		return n, nil
+	}
+	p.at, p.end = 0, 0
+	// epoll_pwait, because not every architecture has epoll_wait.
+	got, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	if err := p.fetched(got, errno); err != nil {
+		return 0, err
 	}
 	return p.Deliver(), nil
 }
@@ -145,15 +157,21 @@ func (p *Poller) Wait(ns int64) error {
 	if p.end == len(p.events) {
 		return nil
 	}
+	got, errno := p.wait(p.epfd, p.events[p.end:], ns)
+	return p.fetched(got, errno)
+}
+
+// wait blocks until epfd, one of p's two, has events, and puts them into room.
+func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
 	if !p.coarse {
-		got, errno := p.waitPrecise(ns)
+		got, errno := waitPrecise(epfd, room, ns)
 		if !p.absent(errno) {
-			return p.fetched(got, errno)
+			return got, errno
 		}
 	}
-	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epfd),
-		uintptr(unsafe.Pointer(&p.events[p.end])), uintptr(len(p.events)-p.end), uintptr(milliseconds(ns)), 0, 0)
-	return p.fetched(got, errno)
+	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
+		uintptr(unsafe.Pointer(&room[0])), uintptr(len(room)), uintptr(milliseconds(ns)), 0, 0)
+	return got, errno
 }
 
 // exactMost is how long a wait may be, ns, to be ended as exactly as the system can, which
@@ -161,7 +179,7 @@ func (p *Poller) Wait(ns int64) error {
 const exactMost = 10_000_000
 
 // waitPrecise is epoll_pwait2. Its timespec has 64 bits on every architecture.
-func (p *Poller) waitPrecise(ns int64) (uintptr, unix.Errno) {
+func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
 	var limit *[2]int64 // seconds, nanoseconds; nil: none
 	var span [2]int64
 	if ns >= 0 {
@@ -171,8 +189,8 @@ func (p *Poller) waitPrecise(ns int64) (uintptr, unix.Errno) {
 	if uint64(ns) < exactMost { // the thread may be another one than the last time
 		unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 	}
-	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epfd),
-		uintptr(unsafe.Pointer(&p.events[p.end])), uintptr(len(p.events)-p.end), uintptr(unsafe.Pointer(limit)), 0, 0)
+	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
+		uintptr(unsafe.Pointer(&room[0])), uintptr(len(room)), uintptr(unsafe.Pointer(limit)), 0, 0)
 	return got, errno
 }
 
@@ -266,7 +284,7 @@ func (p *Poller) failure(errno unix.Errno) error {
 func (p *Poller) Wake() { p.bell.ring() }
 
 // Len returns how many descriptors are registered.
-func (p *Poller) Len() int { return p.slots.used }
+func (p *Poller) Len() int { return p.slots.used - p.reserved }
 
 // Stale returns how many events were dropped because their registration had
 // ended when their turn came.
@@ -281,8 +299,10 @@ func (p *Poller) Close() error {
 	err := unix.Close(p.epfd)
 	p.epfd = -1
 	p.at, p.end = 0, 0
-	p.slots.entries, p.slots.used = nil, 0
+	p.slots.entries, p.slots.used, p.reserved = nil, 0, 0
 	p.slots.init()
+	p.trust.close()
+	unix.Close(p.doze)
 	p.bell.close()
 	return err
 }

@@ -22,7 +22,7 @@ func TestListenerIsExclusive(t *testing.T) {
 	listener, _ := f.listen("tcp", "127.0.0.1:0", ListenOptions{})
 	tok, err := f.p.AddLevel(listener, new(recorder))
 	require.NoError(t, err)
-	require.Equal(t, unix.EINVAL, f.p.control(unix.EPOLL_CTL_MOD, listener, unix.EPOLLIN, tok))
+	require.Equal(t, unix.EINVAL, f.p.control(f.p.epfd, unix.EPOLL_CTL_MOD, listener, unix.EPOLLIN, tok))
 }
 
 func TestWaitFallsBack(t *testing.T) {
