@@ -69,6 +69,11 @@ type Config struct {
 	// in the last 10 ms, those that have answers to take, and those that wait for more than 64 answers. LockThreads and CPUs
 	// imply that all stay. Actors that talk much may be separated: spawn both on one Worker to prevent that. A
 	// worker has nothing to do when it is about to park, or has spun for 5 µs. Workers from index 64 on are given nothing.
+	//
+	// With connections that keep several workers a little busy each, the first looks at the networks of the others
+	// too and runs their actors, for as long as it isn't fully busy, or two do no more than one: Stats.Tended counts that. A
+	// step of its own that takes long keeps the others' connections waiting for 10 ms, about, and then they look
+	// themselves. A negative ShareAfter, and LockThreads, imply that each worker looks at its own network only.
 	ShareAfter time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which

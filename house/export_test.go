@@ -86,3 +86,6 @@ func (s *System) Names() int {
 	defer s.mu.Unlock()
 	return len(s.names)
 }
+
+// Wards returns how many workers are wards.
+func (s *System) Wards() int { return int(s.pulse.wards.Load()) }

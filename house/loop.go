@@ -242,17 +242,22 @@ func (w *Worker) park() {
 		w.open = false
 		return
 	}
+	w.considerWard()
 	w.hot.Count.Add(stack.CountParks, 1)
+	if w.hot.Watches {
+		w.system.pulse.parks.Add(1)
+	}
 	w.publish()
 	var err error
 	w.offerHelp()
-	turns := w.turns
+	turns, before := w.turns, w.hot.Now
 	if w.hot.Park() {
-		err = w.poller.Wait(ns)
+		err = w.wait(before, ns)
 	}
 	woken := w.hot.Woken()
-	for !w.hot.Unpark() {
-		err = errors.Join(err, w.poller.Wait(-1)) // until the turn is given back
+	for !w.hot.Unpark() { // until the turn is given back
+		_, broken := w.poller.WaitForWake(-1)
+		err = errors.Join(err, broken)
 	}
 	w.endHelp()
 	w.heedOpen(w.turns-turns, woken)
@@ -260,10 +265,13 @@ func (w *Worker) park() {
 	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}
-	before := w.hot.Now
-	if w.hot.Now = w.system.config.Clock(); w.hot.Now-before >= yieldEvery {
-		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
+	w.hot.Now = w.system.config.Clock()
+	slept := w.hot.Now - before
+	if slept >= yieldEvery {
+		w.yieldedAt = w.hot.Now // and others have had the processor
 	}
+	w.ward.idle += slept
+	w.heedLook()
 	w.poller.Deliver()
 }
 

@@ -48,8 +48,13 @@ type Worker struct {
 	behind    int    // turns in a row that began with a backlog
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
-	listens   bool // it spins for mail
-	open      bool // it parks to have others run its turns
+	listens    bool // it spins for mail
+	open       bool // it parks to have others run its turns
+	ward       ward
+	astir      uint64 // the watcher's: a bit for each ward whose network has something
+	tended     uint64 // the watcher's: messages handled in turns of wards
+	pollsWards bool   // the watcher's: turns of wards look at the network
+
 	timely    bool // the clock was just read
 	follows   bool // nothing was done since the last turn
 	woken     bool // somebody has woken it, and no turn has passed
@@ -125,7 +130,7 @@ func (w *Worker) Turn() (busy bool) {
 	if fired || polled {
 		done += w.run(kept) + 1
 	}
-	if hot.Rouses() {
+	if hot.Rouses() || w.called() {
 		hot.RunDeferred() // what is ready needn't wait
 		done += w.assist(done)
 	}
@@ -134,7 +139,8 @@ func (w *Worker) Turn() (busy bool) {
 	if !keeps {
 		hot.Hurry() // the one to which deferred work has sent
 	}
-	busy = done > 0 || hot.Rouses() || !hot.Idle()
+	w.showPulse()
+	busy = done > 0 || hot.Rouses() || w.called() || !hot.Idle()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
 		hot.Look()
@@ -171,14 +177,23 @@ const (
 	briefMessage = 200
 )
 
-// assist runs a turn of the parked worker to which this turn has sent, unless something else
-// is to be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no slower than
-// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled here,
+// assist runs turns of wards, and then, unless something else is to be done, one of the parked worker to which this
+// turn has sent, and what comes back. If that goes on, the next turn goes on with it, if that is no slower than
+// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled,
 // besides those that the turn has done.
 func (w *Worker) assist(done int) (more int) {
-	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
-	for ; n < assistsMax && hot.Rouses() && hot.Spare(); n++ {
-		there += hot.Assist()
+	hot, heard, roused, n, there := &w.hot, w.hot.Heard, w.hot.Rouses(), 0, 0
+	if w.called() {
+		more = w.tend(true)
+		hot.TakeRungs()
+		more += hot.Run(turnMax)
+	}
+	for i := 0; i < assistsMax && hot.Spare() && (hot.Rouses() || hot.Calling != 0); i++ {
+		if hot.Rouses() {
+			there += hot.Assist()
+			n++
+		}
+		more += w.tend(false)
 		hot.TakeRungs()
 		more += hot.Run(turnMax)
 	}
@@ -191,7 +206,7 @@ func (w *Worker) assist(done int) (more int) {
 	if slow || !hot.Spare() || !brief && there > n {
 		hot.Hurry()
 	}
-	if slow || n > 0 {
+	if roused && slow || n > 0 {
 		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
 	}
 	return more
@@ -209,7 +224,7 @@ const (
 )
 
 // Lend is a borrower's share of the loop: turns without the network, whose events the
-// worker's own goroutine may be fetching.
+// worker's own goroutine may be fetching; but a ward's isn't.
 func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
@@ -222,6 +237,11 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	if c == nil {
 		turns, messages = 1, assistMax
 	}
+	tended := hot.Tended()
+	if tended {
+		hot.Count.Add(stack.CountTended, 1)
+		messages = turnMax
+	}
 	for i := range turns {
 		if i > 0 {
 			hot.BeginTurn(w.system.config.Clock(), true)
@@ -229,6 +249,9 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 		w.turns++
 		hot.TakeRungs()
 		w.fire() // first: nothing runs behind the answer
+		if tended {
+			w.pollTended()
+		}
 		done := hot.Run(messages)
 		w.endTurn()
 		if done == 0 || c != nil && c.Ready() {
@@ -238,11 +261,15 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	if c != nil {
 		w.lookLent()
 	}
-	if !hot.Idle() {
+	switch {
+	case hot.Idle():
+		w.offerHelp() // what was given since it parked is done
+	case tended:
+		w.system.workers[0].hot.Calling |= w.bit()
+	default:
 		return true
 	}
 	hot.Heard = heard // who runs its turns needs none that spins
-	w.offerHelp()     // what was given since it parked is done
 	at, armed := w.wheel.Next()
 	return armed && at < w.wakeAt
 }
@@ -273,7 +300,7 @@ func (w *Worker) fire() (any bool) {
 
 // poll hands out what the network has, without blocking.
 func (w *Worker) poll() (any bool) {
-	if w.poller == nil || w.poller.Len() == 0 {
+	if w.poller == nil || w.poller.Len() == 0 && !(w.hot.Watches && w.system.pulse.wards.Load() > 0) {
 		return false
 	}
 	n, err := w.poller.Poll()
@@ -308,7 +335,7 @@ func (w *Worker) trim() {
 // NextWake returns how long the worker may sleep until it has a timer to fire or
 // pools to trim, ns; 0 while it has to wake another. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
-	if w.hot.Rouses() {
+	if w.hot.Rouses() || w.called() {
 		return 0
 	}
 	w.wakeAt = w.trimAt

@@ -119,6 +119,7 @@ func (v *service) tellRuntime(b *lines) {
 	b.add("vain_wakes", stats.VainWakes)
 	b.add("spins", stats.Spins)
 	b.add("lent", stats.Lent)
+	b.add("tended", stats.Tended)
 	b.add("slow_steps", stats.SlowSteps)
 	b.add("failures", stats.Failures)
 	b.add("queue_wait_p50_us", micros(stats.QueueWait.P50))

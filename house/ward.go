@@ -1,0 +1,354 @@
+package house
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/netio"
+)
+
+// Each worker has connections of its own, so that with little to do for each, each request wakes another thread. Then
+// one worker is enough: the watcher, the first of a system, looks at the networks of others, its wards, and runs
+// their turns with its own. What a worker is, in this respect:
+//
+//	alone   it watches its own network. It becomes a ward when it parks, if it has parked often lately, was idle
+//	        for most of the time, and the watcher had pauses too
+//	ward    while it is parked its network is the watcher's. Now and then it looks, in its sleep, at what the
+//	        watcher has done meanwhile, and takes its network back if that
+//	          is stuck   did nothing, and isn't parked: a step is slow. Then all wards do
+//	          is full    had no pause: there may be work for two
+//	          is quiet   did little, for some time: then it isn't worth looking
+//	trial   it is alone, because the watcher was full. Whether the two do more than the watcher did is known
+//	        some time later. If they don't, as where something else needs the processor, it is a ward again
+//
+// What was tried in vain is tried again after pauses that grow. A ward wakes for guests, timers and other workers as
+// any parked worker does, and runs its turns itself until it parks.
+//
+// Nobody else changes what a worker is: it does that itself, awake. The watcher is told of a ward's network by
+// its own poller, and of its mail by who sends it (Worker.Calling).
+
+type wardState uint8
+
+const (
+	alone wardState = iota
+	entrusted
+	trial
+)
+
+const (
+	// wardsMax is how many workers have a bit among the watcher's, itself included.
+	wardsMax = 64
+	// wardParks, in at most wardParksIn ns, are often.
+	wardParks   = 16
+	wardParksIn = 8_000_000
+	// wardLook is how often one of the wards looks, ns. So long a step of the watcher may keep the others' network
+	// waiting.
+	wardLook = 5_000_000
+	// fullLooks in a row without a pause make a full watcher.
+	fullLooks = 4
+	// quietLooks in a row with fewer than quietTurns of the watcher: less than any worker would become a ward for.
+	quietLooks = 20
+	quietTurns = 8
+	// trialTime is how long a trial takes at least, ns.
+	trialTime = 5_000_000
+	// shyMax is for how many ends by a stuck watcher the pauses grow in which a worker stays alone: up to 1,023 times
+	// wardParks parks.
+	shyMax = 10
+	// trialsMax is for how many trials in vain it takes longer to begin another one: up to 255 times trialLooks.
+	trialsMax  = 8
+	trialLooks = 4
+	// trustedLooks is after how many looks a ward has done well.
+	trustedLooks = 200
+)
+
+// pulse is what wards see of their watcher.
+type pulse struct {
+	parks    atomic.Uint64 // of the watcher
+	turns    atomic.Uint64 // of its own; kept while somebody looks
+	messages atomic.Uint64 // that it handled, also in wards' turns; kept while somebody looks
+	looking  atomic.Int32  // wards, and those on trial
+	wards    atomic.Int32
+	alarms   atomic.Uint32 // times that it was found to be stuck
+}
+
+// ward is a worker's part in that; only its own goroutine touches it.
+type ward struct {
+	may   bool // it can be a ward
+	state wardState
+
+	// Alone.
+	parks   int    // since then
+	since   int64  // ns; on trial, when that began
+	idle    int64  // ns, of the time since
+	theirs  uint64 // the watcher's parks then; on trial, its messages
+	skips   int    // how often wardParks must pass until it may be a ward again
+	shy     misses // of being a ward
+	handled uint64 // on trial, by itself when that began
+
+	// A ward.
+	looks     int
+	lookedAt  int64
+	seen      struct{ parks, turns, messages uint64 }
+	alarms    uint32 // when it became one
+	quiet     int    // looks in a row that found the watcher with little to do
+	busy      int    // the same, without a pause
+	rate      uint64 // messages a second, the best of late
+	ends      bool   // it is to take its network back
+	stuck     bool   // because the watcher is
+	full      bool   // because the watcher has too much to do
+	fullSkips int    // looks that it takes longer until the watcher is found to be full
+	trials    misses
+}
+
+// summons is told that a ward's network has something.
+type summons struct {
+	watcher *Worker
+	ward    uint64 // its bit
+}
+
+func (s *summons) Ready(netio.Ready) { s.watcher.astir |= s.ward }
+
+// bit is what stands for w among its watcher's.
+func (w *Worker) bit() uint64 { return 1 << w.hot.Index }
+
+// appointWatcher makes the first worker the watcher, and all others such as may be wards; before they run.
+func (s *System) appointWatcher() {
+	if s.config.LockThreads || s.config.ShareAfter < 0 {
+		return
+	}
+	watcher := s.workers[0]
+	for _, w := range s.workers[1:min(len(s.workers), wardsMax)] {
+		if err := w.poller.MayEntrust(watcher.poller, &summons{watcher, w.bit()}); err != nil {
+			return // this system's pollers can't
+		}
+		w.ward.may, watcher.hot.Watches = true, true
+	}
+}
+
+// called reports whether a ward has something to do.
+func (w *Worker) called() bool { return w.hot.Calling|w.astir != 0 }
+
+// tend runs a turn of each ward that has something to do, which looks at the network too if that is asked for. It
+// returns the number of messages that they handled.
+func (w *Worker) tend(polls bool) (handled int) {
+	called := w.hot.Calling
+	w.hot.Calling = 0
+	if w.pollsWards = polls; polls {
+		called |= w.astir
+	}
+	for ; called != 0; called &= called - 1 {
+		to := w.system.workers[bits.TrailingZeros64(called)]
+		n, tended := w.hot.Tend(&to.hot)
+		if !tended {
+			w.leaveTo(to)
+		}
+		handled += n
+	}
+	w.tended += uint64(handled)
+	return handled
+}
+
+// leaveTo leaves the network of a worker that isn't a ward any more, or wasn't parked, to its own goroutine, which looks
+// before it parks. Others, who may have its turn, don't look.
+func (w *Worker) leaveTo(to *Worker) {
+	if w.astir&to.bit() != 0 {
+		w.astir &^= to.bit()
+		if !to.hot.Woken() {
+			to.hot.Driver.Wake()
+		}
+	}
+}
+
+// pollTended is poll in a turn that the watcher runs. Once there is nothing more the watcher is told of what comes.
+func (w *Worker) pollTended() {
+	watcher := w.system.workers[0]
+	invariant.Point("ward.poll")
+	if watcher.pollsWards && watcher.astir&w.bit() != 0 && !w.poll() {
+		watcher.astir &^= w.bit()
+	}
+}
+
+// showPulse shows wards what the watcher has done.
+func (w *Worker) showPulse() {
+	if p := &w.system.pulse; w.hot.Watches && p.looking.Load() > 0 {
+		p.turns.Store(w.turns)
+		p.messages.Store(w.hot.Handled() + w.tended)
+	}
+}
+
+// wait blocks until there is something to do for the worker's own goroutine, at most for ns from now. It has no
+// turn meanwhile.
+func (w *Worker) wait(now, ns int64) error {
+	d := &w.ward
+	if d.state != entrusted {
+		return w.poller.Wait(ns)
+	}
+	if w.poller.Ready() { // it came while others were told that this goroutine would look
+		return nil
+	}
+	for until := now + ns; now < until; {
+		next := d.lookedAt + wardLook*int64(w.system.pulse.wards.Load())
+		if now >= next {
+			if w.look(now) {
+				return nil
+			}
+			continue
+		}
+		next = min(next, until)
+		if woken, err := w.poller.WaitForWake(next - now); woken || err != nil {
+			d.ends = w.alarmed()
+			return err
+		}
+		runtime.Gosched()
+		now = next
+	}
+	return nil
+}
+
+// alarmed reports whether another ward has found the watcher to be stuck.
+func (w *Worker) alarmed() bool {
+	d := &w.ward
+	d.stuck = w.system.pulse.alarms.Load() != d.alarms
+	return d.stuck
+}
+
+// look looks at what the watcher has done since it looked last. It reports whether the worker is to take its network
+// back.
+func (w *Worker) look(now int64) bool {
+	d, p := &w.ward, &w.system.pulse
+	last := d.seen
+	d.seen.parks, d.seen.turns, d.seen.messages = p.parks.Load(), p.turns.Load(), p.messages.Load()
+	took := now - d.lookedAt
+	d.lookedAt = now
+	d.looks++
+	if d.looks == 1 {
+		return false // there was nothing to compare with
+	}
+	turns := d.seen.turns - last.turns
+	rate := perSecond(d.seen.messages-last.messages, took)
+	d.rate = max(rate, d.rate-d.rate/8)
+	if turns >= quietTurns {
+		d.quiet = 0
+	} else {
+		d.quiet++
+	}
+	switch {
+	case d.seen.parks != last.parks || w.system.workers[0].hot.Parked():
+		d.busy = 0
+	case turns == 0:
+		d.stuck = true
+		w.alarm()
+	default:
+		d.busy++
+		d.full = d.busy >= fullLooks+d.fullSkips
+	}
+	d.ends = d.stuck || d.full || d.quiet >= quietLooks
+	return d.ends
+}
+
+// alarm has all wards take their networks back.
+func (w *Worker) alarm() {
+	w.system.pulse.alarms.Add(1)
+	for _, other := range w.system.workers {
+		if other != w && other.hot.Ward.Load() {
+			other.hot.Driver.Wake()
+		}
+	}
+}
+
+// perSecond is n in ns, a second.
+func perSecond(n uint64, ns int64) uint64 { return n * 1_000_000_000 / uint64(max(1, ns)) }
+
+// heedLook takes the worker's network back if it has seen in its sleep that it should.
+func (w *Worker) heedLook() {
+	d := &w.ward
+	if !d.ends || w.poller.TakeBack() != nil { // then it is tried again when it looks next
+		return
+	}
+	p := &w.system.pulse
+	w.hot.Ward.Store(false)
+	p.wards.Add(-1)
+	d.state = alone
+	switch {
+	case d.full && !d.stuck:
+		d.state, d.since, d.handled, d.theirs = trial, w.hot.Now, w.hot.Handled(), p.messages.Load()
+		return
+	case d.stuck:
+		d.skips = d.shy.note(false, shyMax)
+	case d.looks >= trustedLooks:
+		d.shy.note(true, shyMax)
+	}
+	p.looking.Add(-1)
+	w.beginAlone()
+}
+
+// considerWard makes the worker, which is about to park, a ward if that promises to be better.
+func (w *Worker) considerWard() {
+	d := &w.ward
+	switch {
+	case !d.may || d.state == entrusted:
+		return
+	case d.state == trial:
+		w.judgeTrial()
+		return
+	case w.poller.Len() == 0:
+		return
+	}
+	if d.parks++; d.parks < wardParks {
+		return
+	}
+	took, parks := w.hot.Now-d.since, w.system.pulse.parks.Load()-d.theirs
+	if took > wardParksIn || 2*d.idle < took || parks < wardParks/4 {
+		w.beginAlone()
+		return
+	}
+	if d.skips > 0 {
+		d.skips--
+		w.beginAlone()
+		return
+	}
+	w.system.pulse.looking.Add(1)
+	w.entrust()
+}
+
+// judgeTrial ends a trial, if it has taken long enough.
+func (w *Worker) judgeTrial() {
+	d, p := &w.ward, &w.system.pulse
+	took := w.hot.Now - d.since
+	if took < trialTime {
+		return
+	}
+	did := w.hot.Handled() - d.handled + p.messages.Load() - d.theirs
+	paid := perSecond(did, took) > d.rate+d.rate/8
+	d.fullSkips = trialLooks * d.trials.note(paid, trialsMax)
+	if paid {
+		d.state = alone
+		p.looking.Add(-1)
+		w.beginAlone()
+		return
+	}
+	w.entrust()
+}
+
+// beginAlone begins to count parks.
+func (w *Worker) beginAlone() {
+	d := &w.ward
+	d.parks, d.since, d.idle, d.theirs = 0, w.hot.Now, 0, w.system.pulse.parks.Load()
+}
+
+// entrust makes the worker a ward, which looks already.
+func (w *Worker) entrust() {
+	d, p := &w.ward, &w.system.pulse
+	if err := w.poller.Entrust(); err != nil { // the system has no room for more
+		d.may, d.state = false, alone
+		p.looking.Add(-1)
+		return
+	}
+	d.state, d.looks, d.quiet, d.rate = entrusted, 0, 0, 0
+	d.busy, d.ends, d.stuck, d.full = 0, false, false, false
+	d.lookedAt, d.alarms = w.hot.Now, p.alarms.Load()
+	p.wards.Add(1)
+	w.hot.Ward.Store(true)
+}
