@@ -20,6 +20,23 @@ type Worker struct {
 
 	_ [128]byte // others' lines end here
 
+	// Written before the first turn. Guests read some of it for each message.
+	Index      int
+	Assists    bool  // borrows turns of parked workers
+	Watches    bool  // it is the watcher of its system, whose wards are below 64
+	Budget     int   // messages a visit
+	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
+	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
+	AskTimeout int64 // default deadline of an ask, ns
+	MailboxMax int   // calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
+	Driver     Driver
+	Supervise  *Strategy                // for actors at the top; nil: the default
+	Guests     *Guests                  // of the system
+	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
+	Net        any                      // the poller, for channels; opaque here because it stands on this floor
+
+	_ [128]byte // lines that nobody writes end here
+
 	turner *turner // its own goroutine's, from Enter to Exit
 
 	// Written by whoever runs the turn.
@@ -54,21 +71,6 @@ type Worker struct {
 	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
 	watchedBy *Worker // the watcher, while that runs its turn
 	Calling   uint64  // a bit for each ward that has something to do, by Index. Only the watcher has any; Invariant: 0 while it is parked
-
-	// Written before the first turn.
-	Index      int
-	Assists    bool  // borrows turns of parked workers
-	Watches    bool  // it is the watcher of its system, whose wards are below 64
-	Budget     int   // messages a visit
-	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
-	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
-	AskTimeout int64 // default deadline of an ask, ns
-	MailboxMax int   // calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
-	Driver     Driver
-	Supervise  *Strategy                // for actors at the top; nil: the default
-	Guests     *Guests                  // of the system
-	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
-	Net        any                      // the poller, for channels; opaque here because it stands on this floor
 
 	// Written by whoever runs the turn, a few times in it.
 	pace  pace  // of readings of the clock
