@@ -72,8 +72,9 @@ type Config struct {
 	//
 	// With connections that keep several workers a little busy each, the first looks at the networks of the others
 	// too and runs their actors, for as long as it isn't fully busy, or two do no more than one: Stats.Tended counts that. A
-	// step of its own that takes long keeps the others' connections waiting for 10 ms, about, and then they look
-	// themselves. A negative ShareAfter, and LockThreads, imply that each worker looks at its own network only.
+	// step on it that takes long keeps the others' connections waiting for 10 ms, about, and then they look
+	// themselves; one on another that takes 5 ms keeps the first waiting, and ends it too. Either way it is
+	// tried again after pauses that grow. A negative ShareAfter, and LockThreads, imply that each worker looks at its own network only.
 	ShareAfter time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which

@@ -51,6 +51,7 @@ func (w *Worker) yield() {
 	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads && len(w.system.workers) > 1 {
 		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
 		w.hot.Hurry() // it may be long
+		w.reconsiderWard()
 		runtime.Gosched()
 	}
 }
@@ -247,6 +248,7 @@ func (w *Worker) park() {
 	if w.hot.Watches {
 		w.system.pulse.parks.Add(1)
 	}
+	w.ward.alarmAt.Store(0)
 	w.publish()
 	var err error
 	w.offerHelp()
@@ -271,7 +273,9 @@ func (w *Worker) park() {
 		w.yieldedAt = w.hot.Now // and others have had the processor
 	}
 	w.ward.idle += slept
+	w.ward.awakeAt = w.hot.Now
 	w.heedLook()
+	w.showPulse()
 	w.poller.Deliver()
 }
 

@@ -14,12 +14,14 @@ import (
 // their turns with its own. What a worker is, in this respect:
 //
 //	alone   it watches its own network. It becomes a ward when it parks, if it has parked often lately, was idle
-//	        for most of the time, and the watcher had pauses too
+//	        for half of the time, and the watcher had pauses too
 //	ward    while it is parked its network is the watcher's. Now and then it looks, in its sleep, at what the
 //	        watcher has done meanwhile, and takes its network back if that
 //	          is stuck   did nothing, and isn't parked: a step is slow. Then all wards do
-//	          is full    had no pause: there may be work for two
+//	          is full    had no pause: there may be work for two. Then one ward does
 //	          is quiet   did little, for some time: then it isn't worth looking
+//	        and if a step of its own was slow, by which it keeps the watcher from its network, or it is busy without
+//	        a pause itself
 //	trial   it is alone, because the watcher was full. Whether the two do more than the watcher did is known
 //	        some time later. If they don't, as where something else needs the processor, it is a ward again
 //
@@ -43,8 +45,10 @@ const (
 	// wardParks, in at most wardParksIn ns, are often.
 	wardParks   = 16
 	wardParksIn = 8_000_000
-	// wardLook is how often one of the wards looks, ns. So long a step of the watcher may keep the others' network
-	// waiting.
+	// wardSockets is how many descriptors a ward has at most when it becomes one: the system walks through all.
+	wardSockets = 1000
+	// wardLook is how often one of the wards looks, ns, and how long a step of a ward may take. Twice so long a step of the watcher
+	// may keep the others' network waiting, mostly.
 	wardLook = 5_000_000
 	// fullLooks in a row without a pause make a full watcher.
 	fullLooks = 4
@@ -61,22 +65,32 @@ const (
 	trialLooks = 4
 	// trustedLooks is after how many looks a ward has done well.
 	trustedLooks = 200
+	// paidSkips is how often wardParks must pass behind a trial that paid until the worker may be a ward again.
+	paidSkips = 32
 )
 
 // pulse is what wards see of their watcher.
 type pulse struct {
 	parks    atomic.Uint64 // of the watcher
-	turns    atomic.Uint64 // of its own; kept while somebody looks
+	turns    atomic.Uint64 // of its own, and its parks that have ended; kept while somebody looks
 	messages atomic.Uint64 // that it handled, also in wards' turns; kept while somebody looks
 	looking  atomic.Int32  // wards, and those on trial
 	wards    atomic.Int32
+	trial    atomic.Bool   // one is on trial
 	alarms   atomic.Uint32 // times that it was found to be stuck
+
+	// By the wards, together.
+	movedAt atomic.Int64  // when somebody last saw that it was resting or had made another turn; stored first, read last
+	moved   atomic.Uint64 // how many turns it had made then
 }
 
-// ward is a worker's part in that; only its own goroutine touches it.
+// ward is a worker's part in that; only its own goroutine touches what isn't atomic.
 type ward struct {
-	may   bool // it can be a ward
-	state wardState
+	may     bool // it can be a ward
+	state   wardState
+	awakeAt int64        // since when it is awake
+	slow    atomic.Bool  // the watcher sets it behind a slow turn
+	alarmAt atomic.Int64 // a turn that the watcher ran has armed a timer for then; 0: none has
 
 	// Alone.
 	parks   int    // since then
@@ -121,7 +135,7 @@ func (s *System) appointWatcher() {
 	watcher := s.workers[0]
 	for _, w := range s.workers[1:min(len(s.workers), wardsMax)] {
 		if err := w.poller.MayEntrust(watcher.poller, &summons{watcher, w.bit()}); err != nil {
-			return // this system's pollers can't
+			return // this system's pollers can't, or there are no descriptors left
 		}
 		w.ward.may, watcher.hot.Watches = true, true
 	}
@@ -134,17 +148,27 @@ func (w *Worker) called() bool { return w.hot.Calling|w.astir != 0 }
 // returns the number of messages that they handled.
 func (w *Worker) tend(polls bool) (handled int) {
 	called := w.hot.Calling
-	w.hot.Calling = 0
 	if w.pollsWards = polls; polls {
 		called |= w.astir
 	}
+	if called == 0 {
+		return 0
+	}
+	began := w.hot.Driver.Clock()
 	for ; called != 0; called &= called - 1 {
 		to := w.system.workers[bits.TrailingZeros64(called)]
+		w.hot.Calling &^= to.bit() // one at a time: a step may end this goroutine
 		n, tended := w.hot.Tend(&to.hot)
 		if !tended {
 			w.leaveTo(to)
 		}
 		handled += n
+		now := w.hot.Driver.Clock()
+		if tended && now-began >= wardLook {
+			to.ward.slow.Store(true)
+			to.hot.Driver.Wake()
+		}
+		began = now
 	}
 	w.tended += uint64(handled)
 	return handled
@@ -173,7 +197,7 @@ func (w *Worker) pollTended() {
 // showPulse shows wards what the watcher has done.
 func (w *Worker) showPulse() {
 	if p := &w.system.pulse; w.hot.Watches && p.looking.Load() > 0 {
-		p.turns.Store(w.turns)
+		p.turns.Store(w.turns + p.parks.Load())
 		p.messages.Store(w.hot.Handled() + w.tended)
 	}
 }
@@ -196,22 +220,33 @@ func (w *Worker) wait(now, ns int64) error {
 			}
 			continue
 		}
-		next = min(next, until)
-		if woken, err := w.poller.WaitForWake(next - now); woken || err != nil {
-			d.ends = w.alarmed()
+		if woken, err := w.poller.WaitForWake(min(next, until) - now); woken || err != nil {
+			d.stuck = w.dismissed()
+			d.ends = d.stuck
 			return err
 		}
 		runtime.Gosched()
-		now = next
+		now = w.system.config.Clock()
+		if at := d.alarmAt.Load(); at != 0 {
+			until = min(until, at)
+		}
 	}
 	return nil
 }
 
-// alarmed reports whether another ward has found the watcher to be stuck.
-func (w *Worker) alarmed() bool {
-	d := &w.ward
-	d.stuck = w.system.pulse.alarms.Load() != d.alarms
-	return d.stuck
+// alarmLater leaves a timer that a turn has armed to the ward's next look, if it is due behind that: most are
+// disarmed by then, and waking it for each would be for nothing.
+func (w *Worker) alarmLater(at int64) bool {
+	if at <= w.hot.Now+2*wardLook*int64(w.system.pulse.wards.Load()) {
+		return false
+	}
+	w.ward.alarmAt.Store(at)
+	return true
+}
+
+// dismissed reports whether another ward has found the watcher to be stuck, or the watcher this one to be slow.
+func (w *Worker) dismissed() bool {
+	return w.system.pulse.alarms.Load() != w.ward.alarms || w.ward.slow.Load()
 }
 
 // look looks at what the watcher has done since it looked last. It reports whether the worker is to take its network
@@ -222,9 +257,14 @@ func (w *Worker) look(now int64) bool {
 	d.seen.parks, d.seen.turns, d.seen.messages = p.parks.Load(), p.turns.Load(), p.messages.Load()
 	took := now - d.lookedAt
 	d.lookedAt = now
+	resting := w.system.workers[0].hot.Resting()
+	moves := w.moves(now, resting)
 	d.looks++
 	if d.looks == 1 {
 		return false // there was nothing to compare with
+	}
+	if d.looks%trustedLooks == 0 {
+		d.shy.note(true, shyMax)
 	}
 	turns := d.seen.turns - last.turns
 	rate := perSecond(d.seen.messages-last.messages, took)
@@ -234,18 +274,29 @@ func (w *Worker) look(now int64) bool {
 	} else {
 		d.quiet++
 	}
-	switch {
-	case d.seen.parks != last.parks || w.system.workers[0].hot.Parked():
+	if d.seen.parks != last.parks || resting {
 		d.busy = 0
-	case turns == 0:
-		d.stuck = true
-		w.alarm()
-	default:
+	} else {
 		d.busy++
-		d.full = d.busy >= fullLooks+d.fullSkips
 	}
+	if d.stuck = !moves; d.stuck {
+		w.alarm()
+	}
+	d.full = !d.stuck && d.busy >= fullLooks+d.fullSkips && p.trial.CompareAndSwap(false, true)
 	d.ends = d.stuck || d.full || d.quiet >= quietLooks
 	return d.ends
+}
+
+// moves reports whether the watcher has rested or made a turn since any ward looked that did so a while ago.
+func (w *Worker) moves(now int64, resting bool) bool {
+	p := &w.system.pulse
+	turns := w.ward.seen.turns
+	if !resting && p.moved.Load() == turns {
+		return now-p.movedAt.Load() < wardLook
+	}
+	p.movedAt.Store(now)
+	p.moved.Store(turns)
+	return true
 }
 
 // alarm has all wards take their networks back.
@@ -259,29 +310,49 @@ func (w *Worker) alarm() {
 }
 
 // perSecond is n in ns, a second.
-func perSecond(n uint64, ns int64) uint64 { return n * 1_000_000_000 / uint64(max(1, ns)) }
+func perSecond(n uint64, ns int64) uint64 { return uint64(float64(n) * 1e9 / float64(max(1, ns))) }
 
 // heedLook takes the worker's network back if it has seen in its sleep that it should.
 func (w *Worker) heedLook() {
-	d := &w.ward
-	if !d.ends || w.poller.TakeBack() != nil { // then it is tried again when it looks next
+	if d := &w.ward; d.ends {
+		d.ends = false
+		w.takeBack()
+	}
+}
+
+// takeBack ends being a ward.
+func (w *Worker) takeBack() {
+	d, p := &w.ward, &w.system.pulse
+	if w.poller.TakeBack() != nil { // it is tried again when there is a reason again
+		if d.full {
+			d.full = false
+			p.trial.Store(false)
+		}
 		return
 	}
-	p := &w.system.pulse
 	w.hot.Ward.Store(false)
 	p.wards.Add(-1)
-	d.state = alone
-	switch {
-	case d.full && !d.stuck:
+	if d.full {
 		d.state, d.since, d.handled, d.theirs = trial, w.hot.Now, w.hot.Handled(), p.messages.Load()
 		return
-	case d.stuck:
-		d.skips = d.shy.note(false, shyMax)
-	case d.looks >= trustedLooks:
-		d.shy.note(true, shyMax)
 	}
-	p.looking.Add(-1)
-	w.beginAlone()
+	if d.stuck {
+		d.skips = d.shy.note(false, shyMax)
+	}
+	w.beAlone()
+}
+
+// reconsiderWard is for who hasn't parked for a while: a trial ends, and the watcher is told of the network of a ward that is awake
+// in vain.
+func (w *Worker) reconsiderWard() {
+	d := &w.ward
+	switch {
+	case d.state == trial:
+		w.judgeTrial()
+	case d.state == entrusted && w.hot.Now-d.awakeAt >= yieldEvery:
+		d.stuck, d.full = true, false // the watcher isn't, but the pause is the same
+		w.takeBack()
+	}
 }
 
 // considerWard makes the worker, which is about to park, a ward if that promises to be better.
@@ -293,7 +364,7 @@ func (w *Worker) considerWard() {
 	case d.state == trial:
 		w.judgeTrial()
 		return
-	case w.poller.Len() == 0:
+	case w.poller.Len() == 0 || w.poller.Len() > wardSockets:
 		return
 	}
 	if d.parks++; d.parks < wardParks {
@@ -301,12 +372,12 @@ func (w *Worker) considerWard() {
 	}
 	took, parks := w.hot.Now-d.since, w.system.pulse.parks.Load()-d.theirs
 	if took > wardParksIn || 2*d.idle < took || parks < wardParks/4 {
-		w.beginAlone()
+		w.countParks()
 		return
 	}
 	if d.skips > 0 {
 		d.skips--
-		w.beginAlone()
+		w.countParks()
 		return
 	}
 	w.system.pulse.looking.Add(1)
@@ -323,17 +394,24 @@ func (w *Worker) judgeTrial() {
 	did := w.hot.Handled() - d.handled + p.messages.Load() - d.theirs
 	paid := perSecond(did, took) > d.rate+d.rate/8
 	d.fullSkips = trialLooks * d.trials.note(paid, trialsMax)
+	p.trial.Store(false)
 	if paid {
-		d.state = alone
-		p.looking.Add(-1)
-		w.beginAlone()
+		d.skips = paidSkips
+		w.beAlone()
 		return
 	}
 	w.entrust()
 }
 
-// beginAlone begins to count parks.
-func (w *Worker) beginAlone() {
+// beAlone ends all interest in the watcher.
+func (w *Worker) beAlone() {
+	w.ward.state = alone
+	w.system.pulse.looking.Add(-1)
+	w.countParks()
+}
+
+// countParks begins to count parks.
+func (w *Worker) countParks() {
 	d := &w.ward
 	d.parks, d.since, d.idle, d.theirs = 0, w.hot.Now, 0, w.system.pulse.parks.Load()
 }
@@ -342,13 +420,15 @@ func (w *Worker) beginAlone() {
 func (w *Worker) entrust() {
 	d, p := &w.ward, &w.system.pulse
 	if err := w.poller.Entrust(); err != nil { // the system has no room for more
-		d.may, d.state = false, alone
-		p.looking.Add(-1)
+		d.may = false
+		w.beAlone()
 		return
 	}
 	d.state, d.looks, d.quiet, d.rate = entrusted, 0, 0, 0
-	d.busy, d.ends, d.stuck, d.full = 0, false, false, false
+	d.busy, d.stuck, d.full = 0, false, false
 	d.lookedAt, d.alarms = w.hot.Now, p.alarms.Load()
+	d.slow.Store(false)
+	p.movedAt.Store(w.hot.Now)
 	p.wards.Add(1)
 	w.hot.Ward.Store(true)
 }

@@ -3,6 +3,7 @@
 package house
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,6 +123,7 @@ func (f *warded) ended(w *Worker, state wardState) {
 	f.Helper()
 	require.True(f, w.ward.ends)
 	w.heedLook()
+	require.False(f, w.ward.ends)
 	require.False(f, w.hot.Ward.Load())
 	require.Zero(f, f.pulse.wards.Load())
 	require.Equal(f, state, w.ward.state)
@@ -225,6 +227,7 @@ func TestAlarm(t *testing.T) {
 	require.True(t, f.look(f.w, 0, 0))
 	other.ward.lookedAt = 0
 	require.NoError(t, other.wait(0, 1<<62))
+	require.Zero(t, other.ward.looks, "it was woken")
 	other.heedLook()
 	require.False(t, other.hot.Ward.Load())
 	require.Positive(t, other.ward.skips)
@@ -240,7 +243,10 @@ func TestWardsNetwork(t *testing.T) {
 	heard := summons{f.w, 4}
 	_, err = f.w.poller.Add(fd, &heard)
 	require.NoError(t, err)
-	require.NoError(t, f.w.wait(0, 1<<62), "it doesn't sleep")
+	f.w.ward.lookedAt = 0
+	require.NoError(t, f.w.wait(0, 1<<62))
+	require.Zero(t, f.w.ward.looks, "it slept")
+	require.False(t, f.w.ward.ends)
 
 	require.NoError(t, f.watcher.poller.Wait(-1))
 	require.Equal(t, 1, f.watcher.poller.Deliver())
@@ -259,7 +265,7 @@ func TestWardsNetwork(t *testing.T) {
 	require.True(t, f.watcher.called(), "there may be more")
 	f.watcher.tend(true)
 	require.False(t, f.watcher.called())
-	require.True(t, f.w.hot.Parked())
+	require.True(t, f.w.hot.Resting())
 }
 
 // A watcher that is told of a network too late leaves it alone: its worker may be waiting for it.
@@ -272,7 +278,7 @@ func TestSummonsTooLate(t *testing.T) {
 	require.True(t, f.w.hot.Park())
 	f.watcher.tend(true)
 	require.False(t, f.watcher.called())
-	require.True(t, f.w.hot.Parked())
+	require.True(t, f.w.hot.Resting())
 }
 
 // More than a turn handles goes on in the watcher's next one, and the ward sleeps on.
@@ -292,7 +298,7 @@ func TestWardWithMuchToDo(t *testing.T) {
 	turns := 0
 	for ; f.watcher.called(); turns++ {
 		f.watcher.tend(true)
-		require.True(t, f.w.hot.Parked())
+		require.True(t, f.w.hot.Resting())
 	}
 	require.Greater(t, turns, 1)
 	for i, c := range calls {
@@ -310,3 +316,104 @@ type counterStack struct{ stack.AskStack[int, int] }
 func (*counter) asked(s *counterStack) stack.Yield { return s.Return(s.Req) }
 
 var counterAsk = stack.NewAsk((*counter).asked)
+
+// Two wards that find the watcher full are not on trial at the same time: neither could tell what it was good for.
+func TestTrialsOneByOne(t *testing.T) {
+	f := newWarded(t, 3)
+	other := f.workers[2]
+	f.becomes(f.w)
+	f.becomes(other)
+	for range fullLooks {
+		f.look(f.w, 0, 5000)
+		f.look(other, 0, 0)
+	}
+	require.True(t, f.look(f.w, 0, 5000))
+	f.w.heedLook()
+	require.Equal(t, trial, f.w.ward.state)
+	require.False(t, f.look(other, 0, 5000))
+	f.w.hot.Now += trialTime
+	f.w.reconsiderWard()
+	require.True(t, f.w.hot.Ward.Load(), "in vain")
+	require.True(t, f.look(other, 0, 5000))
+}
+
+// A ward whose step kept the watcher for long looks after its network itself.
+func TestSlowWard(t *testing.T) {
+	f := newWarded(t, 2)
+	now := int64(0)
+	f.config.Clock = func() int64 { now += wardLook; return now }
+	f.becomes(f.w)
+	f.w.hot.Park()
+	f.w.ward.lookedAt = 1 << 61
+	f.watcher.hot.Calling = f.w.bit()
+	f.watcher.tend(true)
+	require.NoError(t, f.w.wait(0, 1<<62))
+	require.True(t, f.w.hot.Unpark())
+	f.ended(f.w, alone)
+	require.Positive(t, f.w.ward.skips)
+}
+
+// So does one that is awake without a pause.
+func TestBusyWard(t *testing.T) {
+	f := newWarded(t, 2)
+	f.becomes(f.w)
+	f.w.ward.awakeAt = f.w.hot.Now
+	f.w.hot.Now += yieldEvery - 1
+	f.w.reconsiderWard()
+	require.True(t, f.w.hot.Ward.Load())
+	f.w.hot.Now++
+	f.w.reconsiderWard()
+	require.False(t, f.w.hot.Ward.Load())
+}
+
+// A timer that the watcher's turn arms doesn't wake the ward at once, but it wakes in time.
+func TestAlarmOfAWard(t *testing.T) {
+	f := newWarded(t, 2)
+	now := int64(0)
+	f.config.Clock = func() int64 { now += wardLook; return now }
+	f.becomes(f.w)
+	f.watcher.hot.Park()
+	_, err := f.w.poller.WaitForWake(0) // an old one
+	require.NoError(t, err)
+	f.w.hot.Now, f.w.ward.lookedAt = 0, 0
+	require.False(t, f.w.alarmLater(2*wardLook), "it may look later than that")
+	require.True(t, f.w.alarmLater(10*wardLook))
+	require.NoError(t, f.w.wait(0, 1<<62))
+	require.False(t, f.w.ward.ends)
+	require.Equal(t, int64(10*wardLook), now)
+}
+
+// A step that ends the watcher's goroutine in one ward's turn doesn't keep it from the next.
+func TestWardWhoseStepExits(t *testing.T) {
+	f := newWarded(t, 3)
+	calls := make([]*stack.Call, 2)
+	for i, w := range f.workers[1:] {
+		f.becomes(w)
+		h, _ := stack.NewHouse(func() *counter { return &counter{} })
+		w.Settle(h, nil)
+		calls[i] = f.guests.Call(h, []*stack.Handler{counterExit, counterAsk}[i])
+		f.guests.Send(calls[i])
+		w.hot.Park()
+		f.watcher.hot.Calling |= w.bit()
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.watcher.tend(true)
+		t.Error("the goroutine goes on")
+	}()
+	<-ended
+	require.True(t, f.watcher.called())
+	f.watcher.tend(true)
+	for _, c := range calls {
+		require.NoError(t, f.guests.Finish(c))
+		f.guests.Done(c)
+	}
+}
+
+func (*counter) exit(s *counterStack) stack.Yield {
+	runtime.Goexit()
+	return s.Return(0)
+}
+
+var counterExit = stack.NewAsk((*counter).exit)

@@ -143,7 +143,7 @@ func TestWards(t *testing.T) {
 
 // TestWardsOfASlowStep: a step that takes long keeps its own worker's connections waiting, not those of others.
 func TestWardsOfASlowStep(t *testing.T) {
-	const long = 500 * time.Millisecond
+	const long = time.Second
 	f := newTalk(t, 2, 2)
 	f.await("wards", func() bool { return f.sys.Wards() > 0 })
 	for i := range f.worst {

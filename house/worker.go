@@ -271,7 +271,7 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	}
 	hot.Heard = heard // who runs its turns needs none that spins
 	at, armed := w.wheel.Next()
-	return armed && at < w.wakeAt
+	return armed && at < w.wakeAt && !(tended && w.alarmLater(at))
 }
 
 // lookLent reads the clock behind a guest's ask, if that is timed: in its last turn nobody else does. It is

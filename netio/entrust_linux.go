@@ -17,7 +17,7 @@ type trust struct {
 // MayEntrust lets p be entrusted to by, as often as its owner likes: h is told by by, then, that p has
 // events. It is called once, before either is used, and needs an epoll of the system.
 func (p *Poller) MayEntrust(by *Poller, h Handler) error {
-	to, err := unix.FcntlInt(uintptr(by.epfd), unix.F_DUPFD_CLOEXEC, 0)
+	to, err := unix.FcntlInt(uintptr(by.epfd), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (p *Poller) Entrust() error {
 	return p.control(p.epfd, unix.EPOLL_CTL_DEL, p.bell.fd, 0, wakeToken)
 }
 
-// TakeBack ends what Entrust began. The other handler may be told of one more event. If it fails, nothing has changed.
+// TakeBack ends what Entrust began. The other handler may be told of one more event. If it fails, it may be tried again.
 //
 //alloc:none
 func (p *Poller) TakeBack() error {
-	if err := p.addBell(p.epfd); err != nil { // it is told of at once, if it was ever rung
+	if err := p.addBell(p.epfd); err != nil && err != unix.EEXIST { // it is told of at once, if it was ever rung
 		return err
 	}
 	return p.control(p.trust.to, unix.EPOLL_CTL_DEL, p.epfd, 0, wakeToken)

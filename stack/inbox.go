@@ -224,7 +224,7 @@ func (w *Worker) drain(h *House) {
 // until Unpark has returned true.
 func (w *Worker) Park() bool {
 	if w.roused != nil || w.Calling != 0 {
-		panic("stack: a worker parks, and has not woken another one")
+		panic("stack: a worker parks, and has not looked after another one")
 	}
 	invariant.Point("park.store")
 	w.state.Store(stateParked)
@@ -261,8 +261,11 @@ func (w *Worker) Borrowed() bool {
 	return state == stateBorrowed || state == stateWanted
 }
 
-// Parked reports whether nobody runs turns of w. Any goroutine may ask.
-func (w *Worker) Parked() bool { return w.state.Load() == stateParked }
+// Resting reports whether w's own goroutine sleeps, and nobody wants it awake. Any goroutine may ask.
+func (w *Worker) Resting() bool {
+	state := w.state.Load()
+	return state == stateParked || state == stateBorrowed
+}
 
 // Woken reports whether somebody has seen w parked and wakes it.
 func (w *Worker) Woken() bool {
