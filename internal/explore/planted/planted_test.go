@@ -80,9 +80,9 @@ var bugs = []bug{
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
 		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
 	{"network of a borrowed ward left to nobody", "house/ward.go", "ward against guest", [][2]string{
-		{"			to.hot.Driver.Wake()\n", ""}}},
+		{"		if !to.hot.Woken() {\n			to.hot.Driver.Wake()\n		}\n", ""}}},
 	{"summons of who is no ward kept", "house/ward.go", "ward", [][2]string{
-		{"		if !tended {\n			w.leaveTo(to)\n		}\n", "		_ = tended\n"}}},
+		{"		if !tended {\n			w.leaveTo(to)\n		}\n", ""}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
 		{"		w.roused = nil\n		w.wakeUp(to)\n", "		w.roused = nil\n"}}},
 	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
@@ -151,7 +151,7 @@ var bugs = []bug{
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
 		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
-		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
+		{"	return armed && at < w.wakeAt && ", "	return armed && at < 0 && "}}},
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
