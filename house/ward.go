@@ -1,12 +1,8 @@
 package house
 
 import (
-	"math/bits"
 	"runtime"
 	"sync/atomic"
-
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
-	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // Each worker has connections of its own, so that with little to do for each, each request wakes another thread. Then
@@ -29,7 +25,7 @@ import (
 // any parked worker does, and runs its turns itself until it parks.
 //
 // Nobody else changes what a worker is: it does that itself, awake. The watcher is told of a ward's network by
-// its own poller, and of its mail by who sends it (Worker.Calling).
+// its own poller, and of its mail by who sends it (Worker.Calling): its side of this is in watcher.go.
 
 type wardState uint8
 
@@ -114,92 +110,6 @@ type ward struct {
 	full      bool   // because the watcher has too much to do
 	fullSkips int    // looks that it takes longer until the watcher is found to be full
 	trials    misses
-}
-
-// summons is told that a ward's network has something.
-type summons struct {
-	watcher *Worker
-	ward    uint64 // its bit
-}
-
-func (s *summons) Ready(netio.Ready) { s.watcher.astir |= s.ward }
-
-// bit is what stands for w among its watcher's.
-func (w *Worker) bit() uint64 { return 1 << w.hot.Index }
-
-// appointWatcher makes the first worker the watcher, and all others such as may be wards; before they run.
-func (s *System) appointWatcher() {
-	if s.config.LockThreads || s.config.ShareAfter < 0 {
-		return
-	}
-	watcher := s.workers[0]
-	for _, w := range s.workers[1:min(len(s.workers), wardsMax)] {
-		if err := w.poller.MayEntrust(watcher.poller, &summons{watcher, w.bit()}); err != nil {
-			return // this system's pollers can't, or there are no descriptors left
-		}
-		w.ward.may, watcher.hot.Watches = true, true
-	}
-}
-
-// called reports whether a ward has something to do.
-func (w *Worker) called() bool { return w.hot.Calling|w.astir != 0 }
-
-// tend runs a turn of each ward that has something to do, which looks at the network too if that is asked for. It
-// returns the number of messages that they handled.
-func (w *Worker) tend(polls bool) (handled int) {
-	called := w.hot.Calling
-	if w.pollsWards = polls; polls {
-		called |= w.astir
-	}
-	if called == 0 {
-		return 0
-	}
-	began := w.hot.Driver.Clock()
-	for ; called != 0; called &= called - 1 {
-		to := w.system.workers[bits.TrailingZeros64(called)]
-		w.hot.Calling &^= to.bit() // one at a time: a step may end this goroutine
-		n, tended := w.hot.Tend(&to.hot)
-		if !tended {
-			w.leaveTo(to)
-		}
-		handled += n
-		now := w.hot.Driver.Clock()
-		if tended && now-began >= wardLook {
-			to.ward.slow.Store(true)
-			to.hot.Driver.Wake()
-		}
-		began = now
-	}
-	w.tended += uint64(handled)
-	return handled
-}
-
-// leaveTo leaves the network of a worker that isn't a ward any more, or wasn't parked, to its own goroutine, which looks
-// before it parks. Others, who may have its turn, don't look.
-func (w *Worker) leaveTo(to *Worker) {
-	if w.astir&to.bit() != 0 {
-		w.astir &^= to.bit()
-		if !to.hot.Woken() {
-			to.hot.Driver.Wake()
-		}
-	}
-}
-
-// pollTended is poll in a turn that the watcher runs. Once there is nothing more the watcher is told of what comes.
-func (w *Worker) pollTended() {
-	watcher := w.system.workers[0]
-	invariant.Point("ward.poll")
-	if watcher.pollsWards && watcher.astir&w.bit() != 0 && !w.poll() {
-		watcher.astir &^= w.bit()
-	}
-}
-
-// showPulse shows wards what the watcher has done.
-func (w *Worker) showPulse() {
-	if p := &w.system.pulse; w.hot.Watches && p.looking.Load() > 0 {
-		p.turns.Store(w.turns + p.parks.Load())
-		p.messages.Store(w.hot.Handled() + w.tended)
-	}
 }
 
 // wait blocks until there is something to do for the worker's own goroutine, at most for ns from now. It has no

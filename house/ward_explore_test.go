@@ -14,8 +14,8 @@ import (
 
 func init() {
 	protocols = append(protocols,
-		protocol{"ward", exploreWard, 0},                    // ward.go
-		protocol{"ward against guest", exploreWardRival, 1}) // ward.go
+		protocol{"ward", exploreWard, 0},                    // ward.go, watcher.go
+		protocol{"ward against guest", exploreWardRival, 1}) // watcher.go
 }
 
 // parkWithNetwork is Worker.park, with a poller.

@@ -79,9 +79,9 @@ var bugs = []bug{
 		{"	return w.state.CompareAndSwap(stateParked, stateBorrowed)\n", "	w.state.Store(stateBorrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
 		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
-	{"network of a borrowed ward left to nobody", "house/ward.go", "ward against guest", [][2]string{
+	{"network of a borrowed ward left to nobody", "house/watcher.go", "ward against guest", [][2]string{
 		{"		if !to.hot.Woken() {\n			to.hot.Driver.Wake()\n		}\n", ""}}},
-	{"summons of who is no ward kept", "house/ward.go", "ward", [][2]string{
+	{"summons of who is no ward kept", "house/watcher.go", "ward", [][2]string{
 		{"		if !tended {\n			w.leaveTo(to)\n		}\n", ""}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
 		{"		w.roused = nil\n		w.wakeUp(to)\n", "		w.roused = nil\n"}}},
