@@ -38,7 +38,7 @@ func (g *gate[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit i
 	case err != nil:
 		s.Worker().Refuse(s.Bind(p, g.to.route.by, limit), err)
 	case g.to.to == nil:
-		g.to.elsewhere(s, p, req, limit)
+		g.to.route.ask(s, p, req, limit)
 	default:
 		c := s.Bind(p, g.to.route.by, limit)
 		*stack.Request[Req, Rep](c) = req

@@ -33,14 +33,7 @@ type route[Req any] struct {
 //
 //alloc:none
 func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
-	st := stack.Of(s)
-	if p.to == nil {
-		p.elsewhere(st, f.Promise(), req, 0)
-		return
-	}
-	c := st.Bind(f.Promise(), p.route.by, 0)
-	*stack.Request[Req, Rep](c) = req
-	st.Worker().Push(p.to, c)
+	ask[Req, Rep](s, f.Promise(), p.to, p.route, req, 0)
 }
 
 // AskWithin is Ask with a deadline of limit from now instead of the default; what
@@ -48,22 +41,27 @@ func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
 //
 //alloc:none
 func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time.Duration) {
-	st, ns := stack.Of(s), max(1, int64(limit))
-	if p.to == nil {
-		p.elsewhere(st, f.Promise(), req, ns)
-		return
-	}
-	c := st.Bind(f.Promise(), p.route.by, ns)
-	*stack.Request[Req, Rep](c) = req
-	st.Worker().Push(p.to, c)
+	ask[Req, Rep](s, f.Promise(), p.to, p.route, req, max(1, int64(limit)))
 }
 
-// elsewhere asks what is no one actor.
-func (p Port[Req, Rep]) elsewhere(s *stack.Stack, f *future.Promise, req Req, limit int64) {
-	if p.route == nil || p.route.via == nil {
+// ask is AskWithin in so many ns; 0: what is the default.
+func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, by *route[Req], req Req, limit int64) {
+	s := stack.Of(r)
+	if to == nil {
+		by.ask(s, f, req, limit)
+		return
+	}
+	c := s.Bind(f, by.by, limit)
+	*stack.Request[Req, Rep](c) = req
+	s.Worker().Push(to, c)
+}
+
+// ask asks what is no one actor.
+func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64) {
+	if r == nil || r.via == nil {
 		panic("core: ask of a zero Port")
 	}
-	p.route.via(s, f, req, limit)
+	r.via(s, f, req, limit)
 }
 
 // Forward ends a step of s, an ask, by having another actor answer in its place, as in
@@ -129,23 +127,34 @@ type noticeRoute[Msg any] struct {
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
-	if p.to == nil {
-		return p.elsewhere(stack.Of(s), msg)
-	}
-	w := stack.Of(s).Worker()
-	if at := stack.Place[Msg](w.Tell(p.to, p.by)); at != nil {
-		*at = msg
-		return nil
-	}
-	return stack.TellElsewhere(w, p.to, p.by, &msg)
+	return notice(s, p.to, p.by, p.route, msg)
 }
 
-// elsewhere tells what is no one actor.
-func (p NoticePort[Msg]) elsewhere(s *stack.Stack, msg Msg) error {
-	if p.route == nil {
+func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *noticeRoute[Msg], msg Msg) error {
+	s := stack.Of(r)
+	if to == nil {
+		return route.notice(s, msg)
+	}
+	w := s.Worker()
+	if to.Owner() == w {
+		at := w.Join(to, by)
+		if at == nil {
+			at = w.Tell(to, by)
+		}
+		if at != nil {
+			*stack.Place[Msg](at) = msg
+			return nil
+		}
+	}
+	return stack.TellOtherwise(w, to, by, &msg)
+}
+
+// notice tells what is no one actor.
+func (r *noticeRoute[Msg]) notice(s *stack.Stack, msg Msg) error {
+	if r == nil {
 		panic("core: notice to a zero NoticePort")
 	}
-	return p.route.via(s, msg)
+	return r.via(s, msg)
 }
 
 // post tells, of a guest, what is no one actor.

@@ -69,8 +69,8 @@ func (s *Shard) Take(k *Kind) *Object {
 //
 //alloc:none
 func (s *Shard) TakeFree(k *Kind) *Object {
-	if k.id < len(s.lists) {
-		return s.lists[k.id].pop()
+	if id := uint(k.id); id < uint(len(s.lists)) { // unsigned: no other check of the index
+		return s.lists[id].pop()
 	}
 	return nil
 }

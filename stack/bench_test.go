@@ -116,7 +116,7 @@ type sourceStack struct{ NoticeStack[int] }
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {
-		*Place[uint64](s.Worker().Tell(a.to, sinkTake)) = 1
+		notify(s.Worker(), a.to, sinkTake, uint64(1))
 	}
 	return s.Return()
 }

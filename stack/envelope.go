@@ -82,7 +82,7 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 	var probe Msg
 	m.size = unsafe.Sizeof(probe)
 	m.word = m.size == 8 && by.wipe == nil
-	m.unpack = func(s *Stack, e *envelope, i int) { *Message[Msg](s) = *letter[Msg](e, i) }
+	m.unpack = func(s *Stack, at unsafe.Pointer) { *Message[Msg](s) = *(*Msg)(at) }
 	m.kind = pool.NewKind(m.title,
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Letters]{}), Fixed: fixedSize},
 		func() *pool.Object {
@@ -100,70 +100,91 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 }
 
 // open handles messages of e, the first in the lane of calls of h, as long as nothing
-// goes ahead and n, which it returns the rest of, isn't used up. One stack of the own shard
+// goes ahead, n at most, and returns the rest of n. One stack of the own shard
 // does for all of them, unless a step does something odd with it.
-func (w *Worker) open(h *House, e *envelope, n int) int {
-	o, mail, actor := &h.opening, e.by, h.self()
-	by, watched := mail.opens, w.Trace != nil || h.flags.has(flagNoted)
+func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 	if h.Gone() {
 		return w.dropAll(h, e, n)
 	}
+	o, by := &h.opening, e.by.opens
 	var s *Stack
-	var self unsafe.Pointer
 	for before := w.handled; ; {
 		if o.read == o.seen {
 			if (o.rests > 0 || w.handled > before) && w.rests(h, e) {
-				n = 1
+				n = 0
 				break
 			}
 			if !h.look(e) {
 				w.popEnvelope(h, e)
-				n++ // which the caller takes off: that was no message
 				break
 			}
 		}
 		if s == nil {
 			s = stackOf(w.Shard.Take(by.kind))
 			s.to, s.sent = h, e.sent
-			self, w.current, w.by = s.self(), s, by
+			w.current, w.by = s, by
 		}
-		i := o.read
-		o.read = i + 1
-		h.unshown--
-		w.handled++
-		if mail.word { // mostly; without the call
-			*(*uint64)(s.message()) = *(*uint64)(letterAt(e, mail, int(i)))
-		} else {
-			mail.unpack(s, e, int(i))
+		k := min(n, int(o.seen-o.read))
+		if invariant.Enabled {
+			k = 1
 		}
-		if watched {
-			w.see(h, s)
-		}
-		s.state, w.inStep = running, true
-		if y := by.first(actor, self); y.how != yieldEnd || s.odd() {
-			w.after(h, s, y)
+		from := o.read
+		if !w.read(h, e, s, k) {
 			s = nil
-		} else {
-			w.inStep = false
-			if w.out.to != nil {
-				w.sendFirst()
-			}
-			s.state = idle
-		}
-		invariant.Point("envelope.urged")
-		if n == 1 || h.ahead || h.flags.has(flagUrged|flagHeld) {
-			break
-		}
-		n--
-		if invariant.Enabled && s != nil { // the next message gets another life
+		} else if invariant.Enabled { // the next message gets another life
 			w.putBlank(s)
 			s = nil
+		}
+		if n -= int(o.read - from); n == 0 || h.ahead || h.flags.has(flagUrged|flagHeld) {
+			break
 		}
 	}
 	if s != nil {
 		w.putBlank(s)
 	}
 	return n
+}
+
+// read handles n messages of e in s, fewer if something is to go ahead of the next. It returns whether
+// s is to be put: a step that did something odd has ended the reading, and s was its own.
+func (w *Worker) read(h *House, e *envelope, s *Stack, n int) (put bool) {
+	o, first, actor, self := &h.opening, s.by.first, h.self(), s.self()
+	var words *[letterMax]uint64 // the messages, if they are taken without a call, as most are
+	if e.by.word && w.Trace == nil && !h.flags.has(flagNoted) {
+		words = (*[letterMax]uint64)(letterAt(e, e.by, 0))
+	}
+	for last := o.read + uint8(n); ; {
+		i := o.read
+		o.read = i + 1
+		h.unshown--
+		w.handled++
+		if words != nil {
+			*(*uint64)(s.message()) = words[i%letterMax]
+		} else {
+			w.unpack(h, e, s, int(i))
+		}
+		s.state, w.inStep = running, true
+		if y := first(actor, self); y.how != yieldEnd || s.odd() {
+			w.after(h, s, y)
+			return false
+		}
+		w.inStep = false
+		if w.out.to != nil {
+			w.sendFirst()
+		}
+		invariant.Point("envelope.urged")
+		if o.read == last || h.ahead || h.flags.has(flagUrged|flagHeld) {
+			return true
+		}
+	}
+}
+
+// unpack puts the i-th message into s, and tells who watches.
+func (w *Worker) unpack(h *House, e *envelope, s *Stack, i int) {
+	e.by.unpack(s, letterAt(e, e.by, i))
+	if w.Trace != nil || h.flags.has(flagNoted) {
+		w.see(h, s)
+	}
 }
 
 // putBlank puts the stack that open has used, once its last step has ended.
@@ -176,7 +197,7 @@ func (w *Worker) putBlank(s *Stack) {
 }
 
 // dropAll is open for a house that has stopped.
-func (w *Worker) dropAll(h *House, e *envelope, n int) int {
+func (w *Worker) dropAll(h *House, e *envelope, n int) (left int) {
 	o := &h.opening
 	for ; n > 0; n-- {
 		if o.read == o.seen && !h.look(e) {
@@ -185,7 +206,7 @@ func (w *Worker) dropAll(h *House, e *envelope, n int) int {
 		}
 		s := stackOf(w.Shard.Take(e.by.opens.kind))
 		s.to, s.sent = h, e.sent
-		e.by.unpack(s, e, int(o.read))
+		e.by.unpack(s, letterAt(e, e.by, int(o.read)))
 		o.read++
 		h.unshown--
 		w.handled++
@@ -194,7 +215,7 @@ func (w *Worker) dropAll(h *House, e *envelope, n int) int {
 		}
 		w.drop(h, s)
 	}
-	return 1
+	return 0
 }
 
 // popEnvelope puts e, all of whose messages have been handled.
@@ -332,58 +353,106 @@ func letter[Msg any](e *envelope, i int) *Msg {
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
-// Tell is Begin and Push of a notice, if h belongs to w and its mailbox has room; otherwise it
-// returns nil, and TellElsewhere does it. It returns the place of the message, of the handler's type, into which
-// the caller writes before it calls anything else. From the third on, notices by one handler in
+// Join is Begin and Push of a notice for h, which belongs to w, if it is one of a burst: nothing
+// is in the way, and there is a place in the envelope that is last in the lane. Otherwise it
+// returns nil; then Tell, or else TellOtherwise, does it. It returns the place of the message, of the handler's
+// type, into which the caller writes before it calls anything else. From the third on, notices by one handler in
 // a lane share an envelope: that is less to touch than a stack each.
 //
+// Join and Tell call nothing, not even to grow the goroutine's stack: that is a third of what they would cost.
+//
 //alloc:none
-func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
-	invariant.Point("worker.owner")
-	if h.owner.Load() != w {
+//go:nosplit
+func (w *Worker) Join(h *House, by *Handler) unsafe.Pointer {
+	if h.calls.head == nil || h.queued == queuedGift {
 		return nil
 	}
+	last, mail := h.calls.tail, by.mail
+	if last.by != mail {
+		return nil
+	}
+	invariant.Point("worker.tell")
+	if h.inbox.Load() != nil || h.waits() >= int(h.limit) {
+		return nil
+	}
+	e := envelopeOf(last)
+	i := e.filled
+	if i&uint32(mail.max-1) == 0 { // somebody else fills it, or it is full
+		return nil
+	}
+	e.filled = i + 1
+	h.unshown++
+	return letterAt(e, mail, int(i))
+}
+
+// Tell is Join for the notice that gets a stack of its own, as does a first and a second one.
+//
+//alloc:none
+//go:nosplit
+func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
+	if h.queued == queuedGift || h.follows(by) {
+		return nil
+	}
+	invariant.Point("worker.tell")
+	if h.inbox.Load() != nil || h.waits() >= int(h.limit) {
+		return nil
+	}
+	o := w.Shard.TakeFree(by.kind)
+	if o == nil {
+		return nil
+	}
+	s := stackOf(o)
+	s.to = h
+	h.unshown++
+	h.calls.push(s)
+	if h.queued == notQueued {
+		if invariant.Enabled && h.ahead {
+			panic("stack: something goes ahead in a house that isn't queued")
+		}
+		h.queued = queuedCold
+		h.readyAt = w.Now
+		w.cold.push(h)
+	}
+	return s.message()
+}
+
+// follows reports whether a notice of by goes into an envelope.
+func (h *House) follows(by *Handler) bool {
+	q := &h.calls
+	return q.head != nil && by.mail != nil && (q.tail.by == by.mail || q.tail.by == by && q.tail != q.head)
+}
+
+// tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
+func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	if h.queued == queuedGift {
 		w.sendAhead(h)
 	}
-	invariant.Point("worker.tell")
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
 	if h.waits() >= int(h.limit) && !w.room(h) {
 		return nil
 	}
-	mail := by.mail // of nobody's handler it panics before anything is counted
-	h.unshown++
-	q := &h.calls
-	if q.head != nil {
-		if last := q.tail; last.by == mail {
-			e := envelopeOf(last)
-			i := e.filled
-			if i-1 < uint32(mail.max)-1 { // it is one of these, and has room
-				e.filled = i + 1
-				return letterAt(e, last.by, int(i))
-			}
-			return w.tellBehind(h, by)
-		} else if last.by == by && mail != nil && last != q.head {
-			return w.tellBehind(h, by)
-		}
+	if h.follows(by) {
+		return w.tellBehind(h, by)
 	}
-	o := w.Shard.TakeFree(by.kind)
-	if o == nil {
-		o = w.Shard.Miss(by.kind)
-	}
-	s := stackOf(o)
+	s := w.Begin(by)
 	s.to = h
-	q.push(s)
-	if h.queued == notQueued {
-		w.makeReady(h)
-	}
+	h.unshown++
+	h.calls.push(s)
+	w.makeReady(h)
 	return s.message()
 }
 
-// tellBehind is Tell into a new envelope.
+// tellBehind is Tell into an envelope, the last or a new one.
 func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
+	mail := by.mail
+	if e := envelopeOf(h.calls.tail); e.by == mail && e.filled > 0 && e.filled < uint32(mail.max) {
+		e.filled++
+		h.unshown++
+		return letterAt(e, mail, int(e.filled-1))
+	}
+	h.unshown++
 	if h.flags.has(flagSingles) {
 		s := w.Begin(by)
 		s.to = h

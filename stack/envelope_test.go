@@ -54,17 +54,9 @@ var (
 func tellFrom(w *Worker, h *House, way, from, n int) {
 	switch way {
 	case 0:
-		if c := w.Tell(h, readWords); c != nil {
-			*Place[words](c) = words{from, n}
-		} else {
-			TellElsewhere(w, h, readWords, &words{from, n})
-		}
+		notify(w, h, readWords, words{from, n})
 	case 1:
-		if c := w.Tell(h, readLine); c != nil {
-			*Place[line](c) = line{fmt.Sprint(from, " ", n)}
-		} else {
-			TellElsewhere(w, h, readLine, &line{fmt.Sprint(from, " ", n)})
-		}
+		notify(w, h, readLine, line{fmt.Sprint(from, " ", n)})
 	default:
 		c := w.Begin(readLong)
 		*Message[words](c) = words{from, n}
@@ -229,7 +221,7 @@ func TestEnvelopesInALane(t *testing.T) {
 	to, from := settleOn(h, 0, f), settleOn(h, 0, &writer{})
 	tell(h, from, writerWrite, func(w *Worker) {
 		for i := range 200 {
-			*Place[words](w.Tell(to, faultyAdd)) = words{0, i}
+			notify(w, to, faultyAdd, words{0, i})
 		}
 	})
 	h.settle()
@@ -282,20 +274,12 @@ func TestFullEnvelopes(t *testing.T) {
 			}
 			for i := range byte(100) {
 				m, n := gross{i, letterLong - 1: i + 1}, grosser{i, letterLong: i + 1}
-				if at := Place[gross](w.Tell(grosses, gluttonGross)); at != nil {
-					*at = m
-				} else {
-					TellElsewhere(w, grosses, gluttonGross, &m)
-				}
+				notify(w, grosses, gluttonGross, m)
 				want = append(want, i, i+1)
 				if i < 90 {
 					continue
 				}
-				if at := Place[grosser](w.Tell(grosses, gluttonGrosser)); at != nil {
-					*at = n
-				} else {
-					TellElsewhere(w, grosses, gluttonGrosser, &n)
-				}
+				notify(w, grosses, gluttonGrosser, n)
 				want = append(want, i, i+1)
 			}
 			for _, h := range []*House{words, grosses} {
@@ -335,7 +319,7 @@ func TestTellBehindMailWithoutARing(t *testing.T) {
 		require.True(t, to.reserve(1))
 		to.push(s, s)
 	}
-	*Place[words](w.Tell(to, readWords)) = words{0, 0}
+	notify(w, to, readWords, words{0, 0})
 	h.turn(0)
 	require.Equal(t, []string{"1 0", "1 1", "1 2", "0 0"}, r.got)
 	to.ring()

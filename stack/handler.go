@@ -43,7 +43,7 @@ type Handler struct {
 	wipe   func(s *Stack)                      // lean: clears the message; nil: it holds no pointers
 	mail   *Handler                            // lean: of the envelopes; nil: messages are too long for them
 	opens  *Handler                            // envelopes: whose messages they hold
-	unpack func(s *Stack, e *envelope, i int)  // envelopes: puts the i-th message into a stack
+	unpack func(s *Stack, at unsafe.Pointer)   // envelopes: puts a message into a stack
 	size   uintptr                             // envelopes: of a message, in bytes
 	word   bool                                // envelopes: a message is one machine word, and no pointer
 	around []Middleware                        // told of each call

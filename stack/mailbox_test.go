@@ -161,15 +161,6 @@ func (a *talker) answered(s *sendStack) Yield {
 
 var senderSend = NewNotice((*talker).send)
 
-// notify is what a port does with a notice.
-func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
-	if at := Place[Msg](w.Tell(h, by)); at != nil {
-		*at = msg
-		return nil
-	}
-	return TellElsewhere(w, h, by, &msg)
-}
-
 func classOf(s *Stack) int {
 	switch {
 	case s.by.class == classAsk:

@@ -97,14 +97,37 @@ func (w *Worker) sendCall(h *House, s *Stack) error {
 	return nil
 }
 
-// TellElsewhere is Begin and Push of a notice that Tell didn't take: its house belongs to another
-// worker, or its mailbox is full. The error is ErrMailboxFull.
-func TellElsewhere[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
+// notify tells as ports do.
+func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
+	if h.owner.Load() == w {
+		at := w.Join(h, by)
+		if at == nil {
+			at = w.Tell(h, by)
+		}
+		if at != nil {
+			*Place[Msg](at) = msg
+			return nil
+		}
+	}
+	return TellOtherwise(w, h, by, &msg)
+}
+
+// TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs to another
+// worker, something is in the way, or its mailbox is full. The error is ErrMailboxFull.
+func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
+	invariant.Point("worker.owner")
+	own := h.owner.Load() == w
+	if own {
+		if at := Place[Msg](w.tellSlowly(h, by)); at != nil {
+			*at = *msg
+			return nil
+		}
+	}
 	o := &w.out
-	if o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) || h.owner.Load() == w {
+	if own || o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
-		if by.mail == nil || h.owner.Load() == w {
+		if own || by.mail == nil {
 			return w.Push(h, s)
 		}
 		s.to = h

@@ -68,11 +68,7 @@ func (t *Topic[Event]) tell(w *Worker, all []subscriber[Event], event Event) {
 		case s.to.Gone():
 			gone = true
 		default:
-			if at := Place[Event](w.Tell(s.to, s.by)); at != nil {
-				*at = event
-			} else {
-				TellElsewhere(w, s.to, s.by, &event)
-			}
+			notify(w, s.to, s.by, event)
 		}
 	}
 	if gone {

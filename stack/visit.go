@@ -112,7 +112,7 @@ func (w *Worker) visit(h *House) {
 			break
 		}
 		if s.by.unpack != nil {
-			n = w.open(h, envelopeOf(s), n)
+			n = 1 + w.open(h, envelopeOf(s), n)
 			continue
 		}
 		h.calls.pop()
