@@ -44,8 +44,8 @@ const (
 	// envelopeBytes is how long the messages of an envelope are together, at most: enough
 	// to make the price of a crossing a small part of what handling them costs.
 	envelopeBytes = 1 << 10
-	// letterMin and letterMax are the fewest and the most that an envelope takes.
-	letterMin, letterMax = 16, 64
+	// letterMin and letterMax are the fewest and the most that an envelope takes: powers of two.
+	letterMin, letterMid, letterMax = 16, 64, 128
 
 	envelopeClosed = 1 << 31
 )
@@ -71,6 +71,8 @@ func newMail[Msg any](by *Handler) *Handler {
 	switch n := max(1, unsafe.Sizeof(probe)); {
 	case n <= envelopeBytes/letterMax:
 		return newMailFor[Msg, [letterMax]Msg](by, letterMax)
+	case n <= envelopeBytes/letterMid:
+		return newMailFor[Msg, [letterMid]Msg](by, letterMid)
 	case n <= envelopeBytes/letterMin:
 		return newMailFor[Msg, [letterMin]Msg](by, letterMin)
 	}

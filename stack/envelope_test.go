@@ -261,6 +261,7 @@ var (
 // An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
 func TestFullEnvelopes(t *testing.T) {
 	require.Equal(t, letterMin, gluttonGross.mail.max)
+	require.Equal(t, letterMid, readWords.mail.max)
 	require.Nil(t, gluttonGrosser.mail)
 	h := newHand(t, 2)
 	from := settleOn(h, 0, &writer{})
@@ -293,8 +294,8 @@ func TestFullEnvelopes(t *testing.T) {
 		for s := words.inbox.Load(); s != nil; s = s.next {
 			if s.by.opens != nil {
 				n := int(envelopeOf(s).word.Load() &^ envelopeClosed)
-				require.LessOrEqual(t, n, letterMax)
-				full += n / letterMax
+				require.LessOrEqual(t, n, letterMid)
+				full += n / letterMid
 			}
 		}
 		require.Equal(t, 4*worker, full)
