@@ -118,11 +118,17 @@ func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).r
 func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	w := s.Worker()
 	deadline := s.deadline
-	if deadline == 0 || limit > 0 {
-		deadline = w.deadline(s, limit)
+	if limit > 0 {
+		deadline = w.within(s, limit)
+	} else if deadline == 0 {
+		deadline = later(w.Now, w.AskTimeout)
 	}
 	id := s.Promise(p, deadline) // first: it may refuse
-	c := w.Begin(h)
+	o := w.Shard.TakeFree(h.kind)
+	if o == nil {
+		o = w.Shard.Miss(h.kind)
+	}
+	c := stackOf(o)
 	c.back = s.to
 	c.deadline = deadline
 	c.id = id
@@ -188,12 +194,8 @@ func (s *Stack) refusePromise() {
 	panic("stack: a future is asked again before it is answered in " + s.by.Name())
 }
 
-// deadline returns when an ask by s expires: in limit ns if that isn't 0, else in
-// what is the default; in any case when s does.
-func (w *Worker) deadline(s *Stack, limit int64) int64 {
-	if limit == 0 {
-		return later(w.Now, w.AskTimeout)
-	}
+// within returns when an ask by s expires: in limit ns, at the latest when s does.
+func (w *Worker) within(s *Stack, limit int64) int64 {
 	at := later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
 	if s.deadline != 0 {
 		at = min(at, s.deadline)
