@@ -16,8 +16,8 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // it otherwise; workers may that send at the same time, each by what was free when it sent.
 //
 // Each goroutine that sends several notices one after the other may have reserved places that it doesn't use, up to 15, until
-// the actor is visited next. (Up to 7 in mailboxes for less than 256 messages, none below 64, and none if messages are
-// sorted, or the oldest dropped.) So others may be refused that much earlier.
+// the actor is visited next. (Up to 7 in mailboxes for less than 256 messages, none below 64, up to 127 in those for 65,535 or
+// more, and none if messages are sorted, or the oldest dropped.) So others may be refused that much earlier.
 type Mailbox struct{ mail stack.Mail }
 
 // WhenFull is what becomes of a message for which a mailbox has no room. None of them ever blocks the

@@ -124,12 +124,15 @@ func TestPassivateCountsEach(t *testing.T) {
 				for left := most - 1; left > 0; {
 					n := 1 + rng.IntN(left)
 					left -= n
-					lean := rng.IntN(2) == 0
+					kind := rng.IntN(3)
 					for range n {
-						if lean {
+						switch kind {
+						case 0:
 							core.Notice(listenerHear.At(a), false)
-						} else {
+						case 1:
 							core.Notice(listenerHears.At(a), 0)
+						default:
+							core.Notice(listenerWord.At(a), 0)
 						}
 					}
 					if rng.IntN(2) == 0 {

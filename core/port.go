@@ -45,13 +45,15 @@ func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time
 }
 
 // ask is AskWithin in so many ns; 0: what is the default.
-func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, by *route[Req], req Req, limit int64) {
+//
+//alloc:none
+func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *route[Req], req Req, limit int64) {
 	s := stack.Of(r)
 	if to == nil {
-		by.ask(s, f, req, limit)
+		route.ask(s, f, req, limit)
 		return
 	}
-	c := s.Bind(f, by.by, limit)
+	c := s.Bind(f, route.by, limit)
 	*stack.Request[Req, Rep](c) = req
 	s.Worker().Push(to, c)
 }
@@ -130,6 +132,9 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 	return notice(s, p.to, p.by, p.route, msg)
 }
 
+// notice is Notice, as stack.notify has it.
+//
+//alloc:none
 func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *noticeRoute[Msg], msg Msg) error {
 	s := stack.Of(r)
 	if to == nil {

@@ -38,6 +38,12 @@ func (l *listener) hear(s *core.NoticeStack[bool]) core.Yield {
 	return s.Return()
 }
 
+// hearWord hears a message of one machine word.
+func (l *listener) hearWord(s *core.NoticeStack[uint64]) core.Yield {
+	l.beats = append(l.beats, beat{l.sim.Now, false})
+	return s.Return()
+}
+
 func (l *listener) hearAll(s *core.BatchNoticeStack[int]) core.Yield {
 	l.beats = append(l.beats, beat{l.sim.Now, false})
 	return s.Return()
@@ -57,6 +63,7 @@ var (
 	listenerDo    = core.Handle((*listener).do)
 	listenerHear  = core.HandleNotice((*listener).hear)
 	listenerHears = core.HandleNoticeBatch((*listener).hearAll, 4)
+	listenerWord  = core.HandleNotice((*listener).hearWord)
 	listenerQuiet = core.HandleNotice((*listener).quiet)
 )
 

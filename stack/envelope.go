@@ -13,7 +13,7 @@ import (
 // waiting for the other, with a push that contends with the receiver's swaps.
 //
 // An envelope stands in the inbox and in the lane like a stack. Who owns the house fills it in
-// the lane, by filled: see Worker.Tell. Another worker fills it first and then sends it closed:
+// the lane, by filled: see Worker.Join. Another worker fills it first and then sends it closed:
 // see outbox.go. A guest's goes at once, and is
 //
 //	open    its word is the number of messages in it: the sender may add, also while it
@@ -29,7 +29,7 @@ import (
 type envelope struct {
 	Stack
 	word   atomic.Uint32
-	filled uint32 // by the owner of the house itself, see Worker.Tell: so many messages, which word doesn't count
+	filled uint32 // by the owner of the house itself, see Worker.Join: so many messages, which word doesn't count
 }
 
 // opening is how far a house has come with the envelope that is first in its lane of
@@ -80,6 +80,9 @@ func newMail[Msg any](by *Handler) *Handler {
 }
 
 func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
+	if max&(max-1) != 0 || max > letterMax { // see Worker.Join and opening
+		panic("stack: envelopes take a power of two")
+	}
 	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max, opens: by}
 	var probe Msg
 	m.size = unsafe.Sizeof(probe)
@@ -102,59 +105,43 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 }
 
 // open handles messages of e, the first in the lane of calls of h, as long as nothing
-// goes ahead, n at most, and returns the rest of n. One stack of the own shard
-// does for all of them, unless a step does something odd with it.
+// goes ahead, n at most, and returns the rest of n.
+//
+//alloc:none
 func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 	if h.Gone() {
 		return w.dropAll(h, e, n)
 	}
-	o, by := &h.opening, e.by.opens
-	var s *Stack
+	o := &h.opening
 	for before := w.handled; ; {
 		if o.read == o.seen {
 			if (o.rests > 0 || w.handled > before) && w.rests(h, e) {
-				n = 0
-				break
+				return 0
 			}
 			if !h.look(e) {
 				w.popEnvelope(h, e)
-				break
+				return n
 			}
 		}
-		if s == nil {
-			s = stackOf(w.Shard.Take(by.kind))
-			s.to, s.sent = h, e.sent
-			w.current, w.by = s, by
-		}
-		k := min(n, int(o.seen-o.read))
-		if invariant.Enabled {
-			k = 1
-		}
 		from := o.read
-		if !w.read(h, e, s, k) {
-			s = nil
-		} else if invariant.Enabled { // the next message gets another life
-			w.putBlank(s)
-			s = nil
-		}
+		w.read(h, e, min(n, int(o.seen-o.read)))
 		if n -= int(o.read - from); n == 0 || h.ahead || h.flags.has(flagUrged|flagHeld) {
-			break
+			return n
 		}
 	}
-	if s != nil {
-		w.putBlank(s)
-	}
-	return n
 }
 
-// read handles n messages of e in s, fewer if something is to go ahead of the next. It returns whether
-// s is to be put: a step that did something odd has ended the reading, and s was its own.
-func (w *Worker) read(h *House, e *envelope, s *Stack, n int) (put bool) {
-	o, first, actor, self := &h.opening, s.by.first, h.self(), s.self()
+// read handles n messages of e, fewer if something is to go ahead of the next, or if a step does something
+// odd. One stack of the own shard does for all of them, unless a step keeps or ends it, which is odd.
+//
+//alloc:none
+func (w *Worker) read(h *House, e *envelope, n int) {
 	var words *[letterMax]uint64 // the messages, if they are taken without a call, as most are
 	if e.by.word && w.Trace == nil && !h.flags.has(flagNoted) {
 		words = (*[letterMax]uint64)(letterAt(e, e.by, 0))
 	}
+	s := w.reader(h, e)
+	o, first, actor, self := &h.opening, s.by.first, h.self(), s.self()
 	for last := o.read + uint8(n); ; {
 		i := o.read
 		o.read = i + 1
@@ -163,12 +150,16 @@ func (w *Worker) read(h *House, e *envelope, s *Stack, n int) (put bool) {
 		if words != nil {
 			*(*uint64)(s.message()) = words[i%letterMax]
 		} else {
-			w.unpack(h, e, s, int(i))
+			e.by.unpack(s, letterAt(e, e.by, int(i)))
+			if w.Trace != nil || h.flags.has(flagNoted) {
+				w.see(h, s)
+			}
 		}
 		s.state, w.inStep = running, true
 		if y := first(actor, self); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
-			return false
+			invariant.Point("envelope.urged")
+			return
 		}
 		w.inStep = false
 		if w.out.to != nil {
@@ -176,20 +167,27 @@ func (w *Worker) read(h *House, e *envelope, s *Stack, n int) (put bool) {
 		}
 		invariant.Point("envelope.urged")
 		if o.read == last || h.ahead || h.flags.has(flagUrged|flagHeld) {
-			return true
+			w.putBlank(s)
+			return
+		}
+		if invariant.Enabled { // the next message gets another life
+			w.putBlank(s)
+			s = w.reader(h, e)
+			self = s.self()
 		}
 	}
 }
 
-// unpack puts the i-th message into s, and tells who watches.
-func (w *Worker) unpack(h *House, e *envelope, s *Stack, i int) {
-	e.by.unpack(s, letterAt(e, e.by, i))
-	if w.Trace != nil || h.flags.has(flagNoted) {
-		w.see(h, s)
-	}
+// reader returns a stack for messages of e.
+func (w *Worker) reader(h *House, e *envelope) *Stack {
+	by := e.by.opens
+	s := stackOf(w.Shard.Take(by.kind))
+	s.to, s.sent = h, e.sent
+	w.current, w.by = s, by
+	return s
 }
 
-// putBlank puts the stack that open has used, once its last step has ended.
+// putBlank puts the stack that read has used, once its last step has ended.
 func (w *Worker) putBlank(s *Stack) {
 	if s.by.wipe != nil {
 		s.by.wipe(s)
@@ -366,6 +364,9 @@ func letter[Msg any](e *envelope, i int) *Msg {
 //alloc:none
 //go:nosplit
 func (w *Worker) Join(h *House, by *Handler) unsafe.Pointer {
+	if invariant.Enabled && h.owner.Load() != w {
+		panic("stack: a notice joins those of another worker")
+	}
 	if h.calls.head == nil || h.queued == queuedGift {
 		return nil
 	}
@@ -392,6 +393,9 @@ func (w *Worker) Join(h *House, by *Handler) unsafe.Pointer {
 //alloc:none
 //go:nosplit
 func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
+	if invariant.Enabled && h.owner.Load() != w {
+		panic("stack: a notice is pushed to a house of another worker")
+	}
 	if h.queued == queuedGift || h.follows(by) {
 		return nil
 	}
@@ -425,6 +429,8 @@ func (h *House) follows(by *Handler) bool {
 }
 
 // tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
+//
+//alloc:none
 func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	if h.queued == queuedGift {
 		w.sendAhead(h)
@@ -446,7 +452,7 @@ func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	return s.message()
 }
 
-// tellBehind is Tell into an envelope, the last or a new one.
+// tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but for flagSingles.
 func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.mail
 	if e := envelopeOf(h.calls.tail); e.by == mail && e.filled > 0 && e.filled < uint32(mail.max) {
@@ -461,10 +467,10 @@ func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
 		h.calls.push(s)
 		return s.message()
 	}
-	e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
+	e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 	e.to, e.filled = h, 1
 	h.calls.push(&e.Stack)
-	return letterAt(e, by.mail, 0)
+	return letterAt(e, mail, 0)
 }
 
 // Tell sends a notice. The error is ErrMailboxFull.

@@ -88,7 +88,7 @@ func (s *Stack) checkLean() {
 	}
 }
 
-// Place returns what Worker.Tell returned as the message's place.
+// Place returns what Worker.Join or Worker.Tell returned as the message's place.
 func Place[Msg any](p unsafe.Pointer) *Msg { return (*Msg)(p) }
 
 // Message returns the message in c, which a handler of NoticeStack[Msg]s made.

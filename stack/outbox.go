@@ -97,7 +97,9 @@ func (w *Worker) sendCall(h *House, s *Stack) error {
 	return nil
 }
 
-// notify tells as ports do.
+// notify tells as ports do, whose steps have core.notice in line.
+//
+//alloc:none
 func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 	if h.owner.Load() == w {
 		at := w.Join(h, by)
@@ -113,8 +115,11 @@ func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 }
 
 // TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs to another
-// worker, something is in the way, or its mailbox is full. The error is ErrMailboxFull.
+// worker, something is in the way, it begins an envelope, no stack is at hand, or the mailbox is full. The error is ErrMailboxFull.
+//
+//alloc:none
 func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
+	mail := by.mail // of nobody's handler it panics before anything is counted
 	invariant.Point("worker.owner")
 	own := h.owner.Load() == w
 	if own {
@@ -127,7 +132,7 @@ func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 	if own || o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
-		if own || by.mail == nil {
+		if own || mail == nil {
 			return w.Push(h, s)
 		}
 		s.to = h
@@ -141,13 +146,13 @@ func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 	}
 	o.calls++
 	if o.letters == 0 {
-		e := envelopeOf(stackOf(w.Shard.Take(by.mail.kind)))
+		e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 		e.to = h
 		w.enclose(h, &e.Stack)
 		o.by = by
 	}
 	*letter[Msg](envelopeOf(o.newest), o.letters) = *msg
-	if o.letters++; o.letters == by.mail.max {
+	if o.letters++; o.letters == mail.max {
 		w.sendOut()
 	}
 	return nil
