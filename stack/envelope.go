@@ -359,7 +359,7 @@ func letter[Msg any](e *envelope, i int) *Msg {
 // type, into which the caller writes before it calls anything else. From the third on, notices by one handler in
 // a lane share an envelope: that is less to touch than a stack each.
 //
-// Join and Tell call nothing, not even to grow the goroutine's stack: that is a third of what they would cost.
+// Join and Tell call nothing, not even to grow the goroutine's stack: that saves a fourth of their instructions.
 //
 //alloc:none
 //go:nosplit
