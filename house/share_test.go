@@ -137,6 +137,34 @@ func TestShareNot(t *testing.T) {
 	}
 }
 
+// What waits behind something that took long, and is soon done, isn't shared; what will wait again is.
+func TestShareNotWhatIsOver(t *testing.T) {
+	const (
+		turns  = 4                     // so many visit each house once
+		enough = 500_000 / (turns + 1) // as the last one waits for the rest of a turn, too
+	)
+	for name, c := range map[string]struct {
+		took int64 // each turn behind the long one
+		want int
+	}{
+		"brief turns":            {enough - 1, turns * turnMax},
+		"turns as long together": {enough, turns*turnMax - turnMax/2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newCrowd(t, Config{Workers: 2, ShareAfter: time.Millisecond}, turns*turnMax)
+			d.s.workers[1].Turn() // it offers help
+			d.turn()
+			d.now += 2_000_000
+			got := 0
+			for range shareTurns + 1 {
+				got = d.turn()
+				d.now += c.took
+			}
+			d.wants("left", got, c.want)
+		})
+	}
+}
+
 // Each worker offers help by a bit of its own, up to 64 of them, until it has something to do.
 func TestOfferHelp(t *testing.T) {
 	s, err := New(Config{Workers: 66, Manual: true})

@@ -46,6 +46,8 @@ type Worker struct {
 	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
+	sharedAt  int64  // when the last turn began
+	visited   uint64 // visits up to then
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens    bool // it spins for mail

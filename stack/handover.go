@@ -70,6 +70,12 @@ func (w *Worker) Backlog() int64 {
 	return 0
 }
 
+// Waiting returns how many ready houses have calls only. Only who runs w's turn may ask.
+func (w *Worker) Waiting() int { return w.cold.n }
+
+// Visits returns how many visits there were. Only who runs w's turn may ask.
+func (w *Worker) Visits() uint64 { return w.visits }
+
 // Surplus returns how many houses to give away: half of those that wait with calls only, or
 // fewer if many stay, at most handOverMax. Only who runs w's turn may ask.
 func (w *Worker) Surplus() int {

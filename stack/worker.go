@@ -144,7 +144,10 @@ const (
 
 // readyQueue is the ready houses of one class, linked both ways because a queued
 // house that gets its first reply changes class.
-type readyQueue struct{ head, tail *House }
+type readyQueue struct {
+	head, tail *House
+	n          int
+}
 
 // push appends h, which stands in no queue: its links are nil.
 func (q *readyQueue) push(h *House) {
@@ -155,6 +158,7 @@ func (q *readyQueue) push(h *House) {
 		q.tail.next = h
 	}
 	q.tail = h
+	q.n++
 }
 
 // pop removes the first house of a queue that has one.
@@ -167,6 +171,7 @@ func (q *readyQueue) pop() *House {
 		h.next.prev = nil
 		h.next = nil
 	}
+	q.n--
 	return h
 }
 
@@ -182,6 +187,7 @@ func (q *readyQueue) remove(h *House) {
 		h.next.prev = h.prev
 	}
 	h.next, h.prev = nil, nil
+	q.n--
 }
 
 // makeReady queues h, if it isn't queued or being visited, and has mail.
