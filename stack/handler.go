@@ -104,7 +104,8 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 	h.offset = int(layout.Offset)
 	return pool.NewKind("stack "+h.Name(), layout,
 		func() *pool.Object {
-			st := PS(new(S)).stack()
+			st := (*Stack)(unsafe.Add(unsafe.Pointer(new(S)), layout.Offset))
+			st.sent = 0 // no read, as of a check for nil, nor a pointer comes first: a new page would be mapped twice
 			st.by = h
 			return &st.Object
 		},
