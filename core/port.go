@@ -142,12 +142,12 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *notic
 	}
 	w := s.Worker()
 	if to.Owner() == w {
-		at := w.Join(to, by)
-		if at == nil {
-			at = w.Tell(to, by)
+		if at, i, joined := w.Join(to, by); joined {
+			*stack.Place[Msg](at, i) = msg
+			return nil
 		}
-		if at != nil {
-			*stack.Place[Msg](at) = msg
+		if at := w.Tell(to, by); at != nil {
+			*stack.Place[Msg](at, 0) = msg
 			return nil
 		}
 	}

@@ -137,6 +137,63 @@ func TestStashIsBounded(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, d.in)
 }
 
+// hoarder tells itself as much as its mailbox takes, in part before and in part after it unstashes.
+type hoarder struct {
+	self     core.NoticePort[int]
+	stashing bool
+	took     int
+}
+
+func (h *hoarder) keep(s *core.NoticeStack[int]) core.Yield {
+	if h.stashing {
+		return core.Stash(s)
+	}
+	return s.Return()
+}
+
+// fill answers how many notices its mailbox took behind those that it unstashed.
+func (h *hoarder) fill(s *core.AskStack[int, int]) core.Yield {
+	h.stashing = false
+	for range s.Req {
+		if err := h.self.Notice(s, 0); err != nil {
+			panic(err)
+		}
+	}
+	core.Unstash(s)
+	n := 0
+	for h.self.Notice(s, 0) == nil {
+		n++
+	}
+	return s.Return(n)
+}
+
+var (
+	hoarderKeep = core.HandleNotice((*hoarder).keep)
+	hoarderFill = core.Handle((*hoarder).fill)
+)
+
+// What is unstashed takes room in the mailbox, also from an envelope that was begun before.
+func TestUnstashTakesRoom(t *testing.T) {
+	const bound, stashed = 16, 5
+	sim := stage(t, 1, 1)
+	h := &hoarder{stashing: true}
+	a, err := core.SpawnWith(sim, func() *hoarder { return h }, core.Props{Mailbox: core.Bounded(bound, core.Reject)})
+	require.NoError(t, err)
+	h.self = hoarderKeep.At(a)
+	for queued := range 8 {
+		h.stashing = true
+		for range stashed {
+			require.NoError(t, core.Notice(h.self, 0))
+		}
+		sim.Rest()
+		full := core.Begin(hoarderFill.At(a), queued)
+		sim.Rest()
+		got, err := full.Get()
+		require.NoError(t, err)
+		require.Equal(t, bound-stashed-queued, got)
+	}
+}
+
 // With a stop what is stashed ends, with a restart it begins; what nobody waits for doesn't.
 func TestStashEnds(t *testing.T) {
 	for name, mailbox := range mailboxes {

@@ -123,6 +123,7 @@ func (w *Worker) give(h *House, to *Worker) bool {
 	}
 	w.cold.remove(h)
 	h.queued = queuedGift
+	h.withdraw() // who gets it empties its outbox before it fills an envelope
 	h.eachPromise(func(p *future.Promise) {
 		if p.Armed() {
 			w.Driver.Disarm(&p.Node)

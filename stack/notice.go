@@ -88,8 +88,11 @@ func (s *Stack) checkLean() {
 	}
 }
 
-// Place returns what Worker.Join or Worker.Tell returned as the message's place.
-func Place[Msg any](p unsafe.Pointer) *Msg { return (*Msg)(p) }
+// Place returns the i-th of the messages that Worker.Join returned; the one that Worker.Tell returned is the first.
+func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
+	var probe Msg
+	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))
+}
 
 // Message returns the message in c, which a handler of NoticeStack[Msg]s made.
 func Message[Msg any](c *Stack) *Msg { return &(*NoticeStack[Msg])(unsafe.Pointer(c)).Msg }

@@ -102,12 +102,12 @@ func (w *Worker) sendCall(h *House, s *Stack) error {
 //alloc:none
 func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 	if h.owner.Load() == w {
-		at := w.Join(h, by)
-		if at == nil {
-			at = w.Tell(h, by)
+		if at, i, joined := w.Join(h, by); joined {
+			*Place[Msg](at, i) = msg
+			return nil
 		}
-		if at != nil {
-			*Place[Msg](at) = msg
+		if at := w.Tell(h, by); at != nil {
+			*Place[Msg](at, 0) = msg
 			return nil
 		}
 	}
@@ -123,8 +123,8 @@ func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 	invariant.Point("worker.owner")
 	own := h.owner.Load() == w
 	if own {
-		if at := Place[Msg](w.tellSlowly(h, by)); at != nil {
-			*at = *msg
+		if at := w.tellSlowly(h, by); at != nil {
+			*Place[Msg](at, 0) = *msg
 			return nil
 		}
 	}

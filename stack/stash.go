@@ -94,6 +94,7 @@ func (w *Worker) unstash(h *House) {
 	}
 	st := a.stash
 	h.unshown += int32(st.n)
+	h.withdraw()
 	st.n = 0
 	q := &h.calls
 	if h.flags.has(flagHeld) {
