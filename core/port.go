@@ -142,7 +142,8 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *notic
 	}
 	w := s.Worker()
 	if to.Owner() == w {
-		if at, i, joined := w.Join(to, by); joined {
+		if w.Joins(to, by) {
+			at, i := to.Join()
 			*stack.Place[Msg](at, i) = msg
 			return nil
 		}

@@ -356,40 +356,37 @@ func letter[Msg any](e *envelope, i int) *Msg {
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
-// Join is Begin and Push of a notice for h, which belongs to w, if it is one of a burst: nothing
-// is in the way, and there is a place in the envelope that is last in the lane. Otherwise Tell, or else TellOtherwise,
-// does it. It returns where the messages are, and which is this one's
-// place: the caller writes there (Place) before it calls anything else. From the third on, notices by one handler in
-// a lane share an envelope: that is less to touch than a stack each.
+// Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the way, and
+// there is a place in the envelope that is last in the lane. Then Join is its Begin and Push; otherwise Tell, or else
+// TellOtherwise. From the third on, notices by one handler in a lane share an envelope: that is less to
+// touch than a stack each.
 //
-// Join, which the compiler can inline, and Tell call nothing, not even to grow the goroutine's stack: that saves a third
-// of their instructions.
+// Joins and Join, which the compiler can inline, and Tell call nothing, not even to grow the goroutine's stack: that saves
+// a third of their instructions.
 //
 //alloc:none
-//go:nosplit
-func (w *Worker) Join(h *House, by *Handler) (messages unsafe.Pointer, i uint32, joined bool) {
+func (w *Worker) Joins(h *House, by *Handler) bool {
 	if invariant.Enabled && h.owner.Load() != w {
 		panic("stack: a notice joins those of another worker")
 	}
-	if h.calls.head == nil {
-		return
-	}
-	last := h.calls.tail
-	if last.by != by.mail {
-		return
-	}
-	e := envelopeOf(last)
-	i = e.filled
-	if i >= e.places {
-		return
-	}
 	invariant.Point("worker.tell")
-	if h.inbox.Load() != nil {
-		return
+	if h.inbox.Load() != nil || h.calls.head == nil || h.calls.tail.by != by.mail {
+		return false
 	}
+	e := envelopeOf(h.calls.tail)
+	return e.filled < e.places
+}
+
+// Join returns where the messages are that a notice for h joins, and the place that is its own: the caller writes there,
+// see Place.
+//
+//alloc:none
+func (h *House) Join() (messages unsafe.Pointer, i uint32) {
+	e := envelopeOf(h.calls.tail)
+	i = e.filled
 	e.filled = i + 1
 	h.unshown++
-	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i, true
+	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i
 }
 
 // offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for. So Join, which doesn't

@@ -88,7 +88,7 @@ func (s *Stack) checkLean() {
 	}
 }
 
-// Place returns the i-th of the messages that Worker.Join returned; the one that Worker.Tell returned is the first.
+// Place returns the i-th of the messages that House.Join returned; the one that Worker.Tell returned is the first.
 func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
 	var probe Msg
 	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))

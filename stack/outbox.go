@@ -102,7 +102,8 @@ func (w *Worker) sendCall(h *House, s *Stack) error {
 //alloc:none
 func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 	if h.owner.Load() == w {
-		if at, i, joined := w.Join(h, by); joined {
+		if w.Joins(h, by) {
+			at, i := h.Join()
 			*Place[Msg](at, i) = msg
 			return nil
 		}
