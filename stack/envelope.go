@@ -13,7 +13,7 @@ import (
 // waiting for the other, with a push that contends with the receiver's swaps.
 //
 // An envelope stands in the inbox and in the lane like a stack. Who owns the house fills it in
-// the lane, by filled: see Worker.Join. Another worker fills it first and then sends it closed:
+// the lane, by filled: see House.Join. Another worker fills it first and then sends it closed:
 // see outbox.go. A guest's goes at once, and is
 //
 //	open    its word is the number of messages in it: the sender may add, also while it
@@ -30,7 +30,7 @@ type envelope struct {
 	Stack
 	word atomic.Uint32
 
-	// By the owner of the house itself, see Worker.Join.
+	// By the owner of the house itself, see tell.go.
 	filled uint32 // so many messages, which word doesn't count
 	places uint32 // up to so many the owner may fill. Invariant: 0 if filled is
 }
@@ -47,7 +47,7 @@ const (
 	// envelopeBytes is how long the messages of an envelope are together, at most: enough
 	// to make the price of a crossing a small part of what handling them costs.
 	envelopeBytes = 1 << 10
-	// letterMin and letterMax are the fewest and the most that an envelope takes: powers of two.
+	// letterMin and letterMax are the fewest and the most that an envelope takes.
 	letterMin, letterMid, letterMax = 16, 64, 128
 
 	envelopeClosed = 1 << 31
@@ -83,8 +83,8 @@ func newMail[Msg any](by *Handler) *Handler {
 }
 
 func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
-	if max&(max-1) != 0 || max > letterMax { // see Worker.Join and opening
-		panic("stack: envelopes take a power of two")
+	if max > letterMax { // see opening
+		panic("stack: an envelope takes more than can be counted")
 	}
 	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max, opens: by}
 	var probe Msg
@@ -140,7 +140,7 @@ func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 //alloc:none
 func (w *Worker) read(h *House, e *envelope, n int) {
 	var words *[letterMax]uint64 // the messages, if they are taken without a call, as most are
-	if e.by.word && w.Trace == nil && !h.flags.has(flagNoted) {
+	if w.Trace == nil && e.by.word && !h.flags.has(flagNoted) {
 		words = (*[letterMax]uint64)(letterAt(e, e.by, 0))
 	}
 	s := w.reader(h, e)
@@ -354,140 +354,6 @@ func (s *Stack) message() unsafe.Pointer {
 func letter[Msg any](e *envelope, i int) *Msg {
 	first := &(*envelopeFor[[1]Msg])(unsafe.Pointer(e)).letters[0]
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
-}
-
-// Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the way, and
-// there is a place in the envelope that is last in the lane. Then Join is its Begin and Push; otherwise Tell, or else
-// TellOtherwise. From the third on, notices by one handler in a lane share an envelope: that is less to
-// touch than a stack each.
-//
-// Joins and Join, which the compiler can inline, and Tell call nothing, not even to grow the goroutine's stack: that saves
-// a third of their instructions.
-//
-//alloc:none
-func (w *Worker) Joins(h *House, by *Handler) bool {
-	if invariant.Enabled && h.owner.Load() != w {
-		panic("stack: a notice joins those of another worker")
-	}
-	invariant.Point("worker.tell")
-	if h.inbox.Load() != nil || h.calls.head == nil || h.calls.tail.by != by.mail {
-		return false
-	}
-	e := envelopeOf(h.calls.tail)
-	return e.filled < e.places
-}
-
-// Join returns where the messages are that a notice for h joins, and the place that is its own: the caller writes there,
-// see Place.
-//
-//alloc:none
-func (h *House) Join() (messages unsafe.Pointer, i uint32) {
-	e := envelopeOf(h.calls.tail)
-	i = e.filled
-	e.filled = i + 1
-	h.unshown++
-	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i
-}
-
-// offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for. So Join, which doesn't
-// count, leaves room for those who do: whatever they add comes behind e.
-func (h *House) offer(e *envelope) {
-	e.places = min(uint32(e.by.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
-}
-
-// withdraw ends the offer in the last envelope of the lane of calls, as some were added before it.
-func (h *House) withdraw() {
-	if s := h.calls.tail; h.calls.head != nil && s.by.opens != nil {
-		e := envelopeOf(s)
-		e.places = e.filled
-	}
-}
-
-// Tell is Join for the notice that gets a stack of its own, as does a first and a second one.
-//
-//alloc:none
-//go:nosplit
-func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
-	if invariant.Enabled && h.owner.Load() != w {
-		panic("stack: a notice is pushed to a house of another worker")
-	}
-	if h.queued == queuedGift || h.follows(by) {
-		return nil
-	}
-	invariant.Point("worker.tell")
-	if h.inbox.Load() != nil || h.waits() >= int(h.limit) {
-		return nil
-	}
-	o := w.Shard.TakeFree(by.kind)
-	if o == nil {
-		return nil
-	}
-	s := stackOf(o)
-	s.to = h
-	h.unshown++
-	h.calls.push(s)
-	if h.queued == notQueued {
-		if invariant.Enabled && h.ahead {
-			panic("stack: something goes ahead in a house that isn't queued")
-		}
-		h.queued = queuedCold
-		h.readyAt = w.Now
-		w.cold.push(h)
-	}
-	return s.message()
-}
-
-// follows reports whether a notice of by goes into an envelope.
-func (h *House) follows(by *Handler) bool {
-	q := &h.calls
-	return q.head != nil && by.mail != nil && (q.tail.by == by.mail || q.tail.by == by && q.tail != q.head)
-}
-
-// tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
-//
-//alloc:none
-func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
-	if h.queued == queuedGift {
-		w.sendAhead(h)
-	}
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
-	}
-	if h.waits() >= int(h.limit) && !w.room(h) {
-		return nil
-	}
-	if h.follows(by) {
-		return w.tellBehind(h, by)
-	}
-	s := w.Begin(by)
-	s.to = h
-	h.unshown++
-	h.calls.push(s)
-	w.makeReady(h)
-	return s.message()
-}
-
-// tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but for flagSingles.
-func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
-	mail := by.mail
-	if e := envelopeOf(h.calls.tail); e.by == mail && e.filled > 0 && e.filled < uint32(mail.max) {
-		h.unshown++
-		e.filled++
-		h.offer(e)
-		return letterAt(e, mail, int(e.filled-1))
-	}
-	h.unshown++
-	if h.flags.has(flagSingles) {
-		s := w.Begin(by)
-		s.to = h
-		h.calls.push(s)
-		return s.message()
-	}
-	e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
-	e.to, e.filled = h, 1
-	h.calls.push(&e.Stack)
-	h.offer(e)
-	return letterAt(e, mail, 0)
 }
 
 // Tell sends a notice. The error is ErrMailboxFull.

@@ -63,6 +63,7 @@ var raw = []permit{
 	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: "TestInflight"},
 	{files: "stack/fan.go", what: "unsafe", why: "a predicate without its types, which NewFan compares", test: "TestFanStack"},
 	{files: "stack/envelope.go", what: "unsafe", why: "from a stack to the envelope that it begins", test: "TestEnvelopes"},
+	{files: "stack/tell.go", what: "unsafe", why: "from an envelope to its messages", test: "TestEnvelopes"},
 	{files: "stack/forward.go", what: "unsafe", why: "from a pooled object, or its house, to the relay it begins", test: "TestRelayLayout"},
 	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: "TestLayouts"},
 	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: "TestStackInTheMiddleOfStruct"},
