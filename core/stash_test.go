@@ -137,60 +137,102 @@ func TestStashIsBounded(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, d.in)
 }
 
-// hoarder tells itself as much as its mailbox takes, in part before and in part after it unstashes.
+// hoarder tells itself as much as its mailbox takes, behind what it has told itself before and what it unstashes in between.
 type hoarder struct {
 	self     core.NoticePort[int]
+	other    core.Port[string, int]
 	stashing bool
+	fills    bool // the next notice that begins does
 	took     int
+}
+
+type hoarderWait struct {
+	core.AskStack[int, int]
+	f core.Future[int]
 }
 
 func (h *hoarder) keep(s *core.NoticeStack[int]) core.Yield {
 	if h.stashing {
 		return core.Stash(s)
 	}
+	if h.fills {
+		h.fills = false
+		h.fill(s)
+	}
 	return s.Return()
 }
 
-// fill answers how many notices its mailbox took behind those that it unstashed.
-func (h *hoarder) fill(s *core.AskStack[int, int]) core.Yield {
+func (h *hoarder) fill(s core.Running) {
+	for h.took = 0; h.self.Notice(s, 0) == nil; {
+		h.took++
+	}
+}
+
+// atOnce fills the mailbox in the step that unstashes.
+func (h *hoarder) atOnce(s *hoarderWait) core.Yield {
+	h.queue(s, s.Req)
+	core.Unstash(s)
+	h.fill(s)
+	return s.Return(h.took)
+}
+
+// held unstashes while the actor's calls are held, and has the first notice that begins then fill the mailbox.
+func (h *hoarder) held(s *hoarderWait) core.Yield {
+	h.queue(s, s.Req)
+	h.other.Ask(s, &s.f, "close")
+	return core.Suspend(s, (*hoarder).goOn)
+}
+
+func (h *hoarder) goOn(s *hoarderWait) core.Yield {
+	core.Unstash(s)
+	h.fills = true
+	return s.Return(0)
+}
+
+func (h *hoarder) queue(s core.Running, n int) {
 	h.stashing = false
-	for range s.Req {
+	for range n {
 		if err := h.self.Notice(s, 0); err != nil {
 			panic(err)
 		}
 	}
-	core.Unstash(s)
-	n := 0
-	for h.self.Notice(s, 0) == nil {
-		n++
-	}
-	return s.Return(n)
 }
 
 var (
-	hoarderKeep = core.HandleNotice((*hoarder).keep)
-	hoarderFill = core.Handle((*hoarder).fill)
+	hoarderKeep   = core.HandleNotice((*hoarder).keep)
+	hoarderAtOnce = core.Handle((*hoarder).atOnce)
+	hoarderHeld   = core.Handle((*hoarder).held)
 )
 
-// What is unstashed takes room in the mailbox, also from an envelope that was begun before.
+// What is unstashed takes room in the mailbox, also from an envelope that was begun before, wherever that stands.
 func TestUnstashTakesRoom(t *testing.T) {
 	const bound, stashed = 16, 5
-	sim := stage(t, 1, 1)
-	h := &hoarder{stashing: true}
-	a, err := core.SpawnWith(sim, func() *hoarder { return h }, core.Props{Mailbox: core.Bounded(bound, core.Reject)})
-	require.NoError(t, err)
-	h.self = hoarderKeep.At(a)
-	for queued := range 8 {
-		h.stashing = true
-		for range stashed {
-			require.NoError(t, core.Notice(h.self, 0))
-		}
-		sim.Rest()
-		full := core.Begin(hoarderFill.At(a), queued)
-		sim.Rest()
-		got, err := full.Get()
-		require.NoError(t, err)
-		require.Equal(t, bound-stashed-queued, got)
+	for name, c := range map[string]struct {
+		fill core.Handler[hoarder, int, int]
+		room int // besides what is queued
+	}{
+		"at once": {hoarderAtOnce, bound - stashed},
+		"held":    {hoarderHeld, bound - (stashed - 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := stage(t, 1, 1)
+			other := hang(t, sim, &door{}, core.Props{})
+			h := &hoarder{}
+			a, err := core.SpawnWith(sim, func() *hoarder { return h }, core.Props{Mailbox: core.Bounded(bound, core.Reject), Serial: true})
+			require.NoError(t, err)
+			h.self, h.other = hoarderKeep.At(a), doorTurn.At(other)
+			for queued := range 8 {
+				h.stashing = true
+				for range stashed {
+					require.NoError(t, core.Notice(h.self, 0))
+				}
+				sim.Rest()
+				full := core.Begin(c.fill.At(a), queued)
+				sim.Rest()
+				endedAs(t, nil, full)
+				require.Equal(t, c.room-queued, h.took)
+			}
+		})
 	}
 }
 

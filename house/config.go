@@ -63,7 +63,7 @@ type Config struct {
 	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
 	// ShareAfter is how long an actor with messages must have waited for its turn, with half of that to be expected for the
-	// next one, before its worker gives actors to one that has nothing to do: half of those that wait. 0: 500 µs, which is
+	// next one (or four times as long, whatever is to be expected), before its worker gives actors to one that has nothing to do: half of those that wait. 0: 500 µs, which is
 	// worth waking a thread. Negative: actors stay where they were born. Actors with connections
 	// stay always, as do those that were spawned on a worker by hand, replicas, those that have moved
 	// in the last 10 ms, those that have answers to take, and those that wait for more than 64 answers. LockThreads and CPUs

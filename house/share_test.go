@@ -144,17 +144,20 @@ func TestShareNotWhatIsOver(t *testing.T) {
 		enough = 500_000 / (turns + 1) // as the last one waits for the rest of a turn, too
 	)
 	for name, c := range map[string]struct {
+		long int64
 		took int64 // each turn behind the long one
 		want int
 	}{
-		"brief turns":            {enough - 1, turns * turnMax},
-		"turns as long together": {enough, turns*turnMax - turnMax/2},
+		"brief turns":            {2_000_000, enough - 1, turns * turnMax},
+		"turns as long together": {2_000_000, enough, turns*turnMax - turnMax/2},
+		"a very long one":        {longWaits * 1_000_000, 0, turns*turnMax - turnMax/2},
+		"not quite":              {longWaits*1_000_000 - 1, 0, turns * turnMax},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newCrowd(t, Config{Workers: 2, ShareAfter: time.Millisecond}, turns*turnMax)
 			d.s.workers[1].Turn() // it offers help
 			d.turn()
-			d.now += 2_000_000
+			d.now += c.long
 			got := 0
 			for range shareTurns + 1 {
 				got = d.turn()

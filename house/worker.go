@@ -46,8 +46,7 @@ type Worker struct {
 	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
-	sharedAt  int64  // when the last turn began
-	visited   uint64 // visits up to then
+	visited   uint64 // visits to actors with calls only, up to the last turn's beginning
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens    bool // it spins for mail
@@ -121,9 +120,10 @@ func (w *Worker) Turn() (busy bool) {
 		hot.Now = w.system.config.Clock()
 	}
 	hot.BeginTurn(hot.Now, w.follows)
+	last := w.began
 	w.timely, w.began = false, hot.Now
 	w.turns++
-	w.share()
+	w.share(last)
 	kept := hot.Rouses() // since the last turn
 	hot.TakeRungs()
 	done := w.run(kept)

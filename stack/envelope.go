@@ -100,6 +100,9 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 		},
 		func(o *pool.Object) {
 			e := envelopeOf(stackOf(o))
+			if invariant.Enabled && (e.filled != 0 || e.places != 0) {
+				panic("stack: an envelope is put that the owner of a house still fills")
+			}
 			e.next, e.to, e.sent = nil, nil, 0
 			// The others are the sender's.
 			clear(unsafe.Slice(letter[Msg](e, 0), e.word.Load()&^envelopeClosed))

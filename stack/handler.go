@@ -105,7 +105,10 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 	return pool.NewKind("stack "+h.Name(), layout,
 		func() *pool.Object {
 			st := (*Stack)(unsafe.Add(unsafe.Pointer(new(S)), layout.Offset))
-			st.sent = 0 // no read, as of a check for nil, nor a pointer comes first: a new page would be mapped twice
+			// What comes first must be a write, and of no pointer: a read, as a check for nil does it, or
+			// a write barrier would have a new page mapped twice. The compiler leaves out no zero that is
+			// written at an offset that it doesn't know.
+			st.sent = 0
 			st.by = h
 			return &st.Object
 		},

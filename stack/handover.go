@@ -11,7 +11,8 @@ import (
 // turns, when nothing is put off, so a house seen as one's own stays so for the whole turn. It is then
 //
 //	ready   in the giver's queue, which it leaves: its armed promises leave the giver's
-//	        wheel, and queued says queuedGift, so that nobody makes it ready meanwhile
+//	        wheel, queued says queuedGift, so that nobody makes it ready meanwhile, and places on offer in
+//	        an envelope are withdrawn, so that the receiver's first notice finds out
 //	given   owner says the receiver, who drains the inbox and appends to the lanes like any
 //	        owner, but doesn't visit it: it is on its way to the chain of gifts, or on it.
 //	        The links of the ready queue are the chain's
@@ -70,11 +71,8 @@ func (w *Worker) Backlog() int64 {
 	return 0
 }
 
-// Waiting returns how many ready houses have calls only. Only who runs w's turn may ask.
-func (w *Worker) Waiting() int { return w.cold.n }
-
-// Visits returns how many visits there were. Only who runs w's turn may ask.
-func (w *Worker) Visits() uint64 { return w.visits }
+// Cold returns how many ready houses have calls only, and how many such were visited so far. Only who runs w's turn may ask.
+func (w *Worker) Cold() (waiting int, visited uint64) { return w.cold.n, w.cold.popped }
 
 // Surplus returns how many houses to give away: half of those that wait with calls only, or
 // fewer if many stay, at most handOverMax. Only who runs w's turn may ask.
@@ -123,7 +121,7 @@ func (w *Worker) give(h *House, to *Worker) bool {
 	}
 	w.cold.remove(h)
 	h.queued = queuedGift
-	h.withdraw() // who gets it empties its outbox before it fills an envelope
+	h.withdraw() // the receiver empties its outbox first, see sendAhead
 	h.eachPromise(func(p *future.Promise) {
 		if p.Armed() {
 			w.Driver.Disarm(&p.Node)

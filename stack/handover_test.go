@@ -46,6 +46,26 @@ func deliver(h *hand, to *House, n int) {
 	to.Owner().TakeRungs()
 }
 
+// Who has calls only is counted, waiting and visited; who has something else goes ahead, and isn't.
+func TestCold(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	one, other := settleOn(h, 0, &porter{}), settleOn(h, 0, &porter{})
+	h.settle()
+	_, before := w.Cold()
+	deliver(h, one, 1)
+	deliver(h, other, 2)
+	other.Stop(w.Guests)
+	w.TakeRungs()
+	waiting, visited := w.Cold()
+	require.Equal(t, 1, waiting)
+	require.Equal(t, before, visited)
+	w.Run(256)
+	waiting, visited = w.Cold()
+	require.Zero(t, waiting)
+	require.Equal(t, before+1, visited)
+}
+
 // Two houses that wait are one too many: the last goes, with what it waits for.
 func TestHandOver(t *testing.T) {
 	h := newHand(t, 2)

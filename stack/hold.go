@@ -51,6 +51,7 @@ func (w *Worker) attend(h *House) {
 	}
 	w.seen = w.seen&flagNoted | h.flags.bits.Load()&(flagHeld|flagAlone)
 	if w.seen&flagHeld != 0 {
+		h.withdraw()
 		h.annex.Load().held.join(&h.calls)
 	}
 }

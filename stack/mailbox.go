@@ -25,8 +25,9 @@ import (
 //	           what the outbox has? It adds when the outbox leaves. So workers that fill one mailbox at
 //	           the same time may exceed the limit, each by what was free
 //	room       of the owner: is there room?
-//	offer      of the owner: as many places of an envelope as there is room for, see tell.go. A guest
-//	           that meanwhile adds to an open envelope ahead of it may exceed the limit, by what was free
+//	offer      of the owner: as many places of an envelope as there is room for, see tell.go. It doesn't see what
+//	           others have added before they push, or add to an open envelope ahead of it, so that together they may
+//	           exceed the limit, by what was free
 //	chunk      places that a guest reserves for an envelope that it adds to while it is open: an
 //	           addition for each message would have the line of the house go to and fro. Who closes
 //	           the envelope, its house's owner, gives back what was reserved and not used. A guest that

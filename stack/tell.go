@@ -10,8 +10,9 @@ import (
 // Join, which are compiled into it; Tell, which calls nothing; and TellOtherwise, in outbox.go, for all that is left.
 //
 // An envelope that is last in a lane, and that the house's owner fills, has places on offer (envelope.places), as many
-// as the mailbox had room for when something was last counted. As long as it is the last in the lane, only Join adds
-// to what waits: everything else comes behind it, or takes the offer back (withdraw).
+// as the mailbox had room for when that was last looked at. As long as it is the last in the lane, only Join adds
+// to what waits, as everything else of the owner's comes behind it, or withdraws the offer. What others have counted and not pushed yet, or
+// add to an open envelope ahead of it, Join doesn't see: see mailbox.go.
 
 // Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the way, and
 // there is a place in the envelope that is last in the lane. Then Join is its Begin and Push; otherwise Tell, or else
@@ -39,19 +40,22 @@ func (w *Worker) Joins(h *House, by *Handler) bool {
 //alloc:none
 func (h *House) Join() (messages unsafe.Pointer, i uint32) {
 	e := envelopeOf(h.calls.tail)
+	if invariant.Enabled && e.filled >= e.places {
+		panic("stack: a notice joins where no place is on offer")
+	}
 	i = e.filled
 	e.filled = i + 1
 	h.unshown++
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i
 }
 
-// offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for. So Join, which doesn't
-// count, leaves room for those who do: whatever they add comes behind e.
+// offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for.
 func (h *House) offer(e *envelope) {
 	e.places = min(uint32(e.by.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
 }
 
-// withdraw ends the offer in the last envelope of the lane of calls, as some were added before it.
+// withdraw ends the offer in the last envelope of the lane of calls: what waits is counted again before the next message
+// joins it.
 func (h *House) withdraw() {
 	if s := h.calls.tail; h.calls.head != nil && s.by.opens != nil {
 		e := envelopeOf(s)

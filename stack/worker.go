@@ -146,7 +146,8 @@ const (
 // house that gets its first reply changes class.
 type readyQueue struct {
 	head, tail *House
-	n          int
+	n          int    // how many there are
+	popped     uint64 // how many were taken first, ever
 }
 
 // push appends h, which stands in no queue: its links are nil.
@@ -172,6 +173,7 @@ func (q *readyQueue) pop() *House {
 		h.next = nil
 	}
 	q.n--
+	q.popped++
 	return h
 }
 

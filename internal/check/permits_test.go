@@ -67,7 +67,7 @@ var raw = []permit{
 	{files: "stack/forward.go", what: "unsafe", why: "from a pooled object, or its house, to the relay it begins", test: "TestRelayLayout"},
 	{files: "stack/guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: "TestLayouts"},
 	{files: "stack/handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps", test: "TestStackInTheMiddleOfStruct"},
-	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it", test: "TestHouseOfActor"},
+	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it; the first owner, stored without a fence", test: "TestHouseOfActor"},
 	{files: "stack/notice.go", what: "unsafe", why: "from a stack to the message that its handler's type gives it", test: "TestStackInTheMiddleOfStruct"},
 	{files: "stack/offload.go", what: "unsafe", why: "from a stack to the job it begins", test: "TestJobLayout"},
 	{files: "stack/owned.go", what: "unsafe", why: "the user's struct as its steps take it", test: "TestOwnedStack"},
