@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -44,6 +46,21 @@ func TestPendingAnswers(t *testing.T) {
 	ended(t, sys)
 }
 
+// twice gets in a step what it begins there, twice, and answers what the second time panics with.
+type twice struct{ port core.Port[int, int] }
+
+func (w *twice) get(s *core.AskStack[int, string]) (y core.Yield) {
+	p := core.Begin(w.port, 7)
+	if _, err := p.Get(); !errors.Is(err, core.ErrBlockingOnWorker) {
+		return s.Throw(fmt.Errorf("the first: %w", err))
+	}
+	defer func() { y = s.Return(fmt.Sprint(recover())) }()
+	_, err := p.Get()
+	return s.Throw(fmt.Errorf("the second: %w", err))
+}
+
+var twiceGet = core.Handle((*twice).get)
+
 // A Pending is good for one Get, and Answers for as long as their function reads them.
 func TestUseAfterTheEnd(t *testing.T) {
 	sys := borrowing(t, 2, 0)
@@ -54,6 +71,11 @@ func TestUseAfterTheEnd(t *testing.T) {
 	require.Equal(t, 7, n)
 	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Get() })
 	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Ready() })
+
+	// Nor is it after a Get that failed, whose answer is still to come.
+	panics, err := core.Ask(t.Context(), twiceGet.At(core.Spawn(sys, func() *twice { return &twice{lonerAdd.At(at)} })), 0)
+	require.NoError(t, err)
+	require.Equal(t, "core: a Pending is used after its Get", panics)
 
 	g := &core.Group[loner]{}
 	g.Join(at)

@@ -37,8 +37,8 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrMailboxFull, or ErrNoMember of a router that has none: nobody gets the message, which is a dead letter, and if it is one that
-// is released, it was. A message to an actor that has stopped, or whose system has, is a dead letter.
+// ErrMailboxFull, and then the message is a dead letter, or ErrNoMember of a router that chooses one and has none (Broadcast to nobody
+// is no error): nobody gets the message, and if it is one that is released, it was. A message to an actor that has stopped, or whose system has, is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
@@ -73,9 +73,9 @@ func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 // Ready reports whether Get returns at once.
 func (p Pending[Rep]) Ready() bool { return p.err != nil || p.current().Ready() }
 
-// current returns the call, unless it was freed.
+// current returns the call, unless it was freed, or will be as its Get has failed in a step.
 func (p Pending[Rep]) current() *stack.Call {
-	if p.call.Generation() != p.life {
+	if p.call.Generation() != p.life || p.call.Abandoned() {
 		panic("core: a Pending is used after its Get")
 	}
 	return p.call

@@ -241,6 +241,12 @@ func (c *Call) Ready() bool {
 	return c.word.Load() == callDone
 }
 
+// Abandoned reports whether nobody waits for the answer of a call any more, which is still to come. Only its guest may ask.
+func (c *Call) Abandoned() bool {
+	invariant.Point("guest.abandoned")
+	return c.word.Load() == callGone
+}
+
 // Finish waits for the answer of a call that was sent. A step must not: if the answer
 // isn't there it gets ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
