@@ -62,6 +62,12 @@ type Config struct {
 	// messages, once in 64 to 16,384 times, so that others may run its turns, unless LockThreads is set. It
 	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
+	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: one for which it has had, of late, 20
+	// events or more from one sleep to the next. What comes meanwhile the worker finds all at once, and who sends it needn't
+	// wake anybody, which takes either of them as long as a few events do. Network cards moderate their
+	// interrupts so. Messages and timers end a nap. 0: 20 µs, to which the system adds what it takes to end a sleep, as it
+	// does to a wake-up. Negative: never. Where a worker can't sleep that exactly it doesn't nap: elsewhere than on Linux, and before 5.11.
+	Nap time.Duration
 	// ShareAfter is how long an actor with messages must have waited for its turn, with half of that to be expected for the
 	// next one (or four times as long, whatever is to be expected), before its worker gives actors to one that has nothing to do: half of those that wait. 0: 500 µs, which is
 	// worth waking a thread. Negative: actors stay where they were born. Actors with connections
@@ -191,6 +197,9 @@ func (c Config) validate() (Config, error) {
 	}
 	if c.Spin == 0 {
 		c.Spin = 20 * time.Microsecond
+	}
+	if c.Nap == 0 {
+		c.Nap = 20 * time.Microsecond
 	}
 	if c.TurnTime == 0 {
 		c.TurnTime = 200 * time.Microsecond

@@ -45,10 +45,9 @@ func (w *Worker) loop() {
 const yieldEvery = 9_000_000
 
 // yield lets other goroutines have the processor, if any want it. A locked thread would have
-// to be handed it back by another one, and where one worker has one processor, the thread that
-// looks for what the goroutine leaves takes its time: both cost more than what the monitor does.
+// to be handed it back by another one, which costs more than what the monitor does.
 func (w *Worker) yield() {
-	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads && len(w.system.workers) > 1 {
+	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
 		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
 		w.hot.Hurry() // it may be long
 		w.reconsiderWard()
@@ -88,8 +87,7 @@ func (w *Worker) exit() {
 
 // spinning reports whether a worker with nothing to do should look again
 // instead of parking: if others spoke to it since it parked last, and may go on, or until
-// a timer that is due as soon. The network doesn't need it: it wakes a worker for less than
-// spinning costs.
+// a timer that is due as soon. For the network there are naps.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
@@ -276,7 +274,7 @@ func (w *Worker) park() {
 	w.ward.awakeAt = w.hot.Now
 	w.heedLook()
 	w.showPulse()
-	w.poller.Deliver()
+	w.heedEvents(w.poller.Deliver())
 }
 
 // heedWake counts the wake-up behind which the first turn was busy or not: what it was sent

@@ -28,6 +28,7 @@ type Stats struct {
 	Forwards   uint64 // notifications for an actor that had moved
 	Given      uint64 // actors that moved to another worker; none to those from index 64 on
 	Parks      uint64 // times that a worker had nothing to do
+	Naps       uint64 // of these, that began with a time in which the network couldn't end them: see Config.Nap
 	Woken      uint64 // parks that a message from elsewhere, or a gift of actors, ended; timers and the network ended the others
 	Wakes      uint64 // parked workers that workers woke; guests wake others, and shutdown does
 	VainWakes  uint64 // times that a worker was woken and found nothing to do
@@ -85,6 +86,7 @@ func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
 	total.Forwards += c.Load(stack.CountForwards)
 	total.Given += c.Load(stack.CountGiven)
 	total.Parks += c.Load(stack.CountParks)
+	total.Naps += c.Load(stack.CountNaps)
 	total.Woken += c.Load(stack.CountWoken)
 	total.Wakes += c.Load(stack.CountWakes)
 	total.VainWakes += c.Load(stack.CountVain)

@@ -46,6 +46,8 @@ type Worker struct {
 	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
+	events    int    // that the network has had since it parked last
+	eventful  int    // napMean times how many it had of late from one park to the next
 	visited   uint64 // visits to actors with calls only, up to the last turn's beginning
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
@@ -307,6 +309,7 @@ func (w *Worker) poll() (any bool) {
 	}
 	n, err := w.poller.Poll()
 	w.checkPoll(err)
+	w.events += n
 	return n > 0
 }
 

@@ -74,6 +74,9 @@ func (p *Poller) WaitForWake(ns int64) (woken bool, err error) {
 	return got == 1, nil
 }
 
+// CanNap reports whether WaitForWake can be as short as it is asked to, and ends for a Wake alone.
+func (p *Poller) CanNap() bool { return !p.coarse }
+
 // addBell has epfd, one of p's two, tell of each Wake.
 func (p *Poller) addBell(epfd int) error {
 	return p.control(epfd, unix.EPOLL_CTL_ADD, p.bell.fd, unix.EPOLLIN|unix.EPOLLET, wakeToken)

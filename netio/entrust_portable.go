@@ -16,5 +16,8 @@ func (p *Poller) TakeBack() error { return errors.ErrUnsupported }
 // Ready reports nothing: nobody asks who can't be entrusted.
 func (p *Poller) Ready() bool { return false }
 
+// CanNap reports false: events end WaitForWake too.
+func (p *Poller) CanNap() bool { return false }
+
 // WaitForWake is Wait: events end it too.
 func (p *Poller) WaitForWake(ns int64) (woken bool, err error) { return true, p.Wait(ns) }

@@ -14,6 +14,7 @@ package netio
 //	(*Poller) TakeBack() error
 //	(*Poller) Ready() bool
 //	(*Poller) WaitForWake(ns int64) (woken bool, err error)
+//	(*Poller) CanNap() bool
 //	(*Poller) Settle()
 //	(*Poller) Wake()
 //	(*Poller) Len() int

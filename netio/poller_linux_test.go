@@ -70,6 +70,16 @@ func coarse(f *fixture) { f.p.coarse = true }
 func TestCoarseWaitEndsInTimeAndNotBefore(t *testing.T) { testWaitEnds(t, coarse) }
 func TestCoarseWaitForEver(t *testing.T)                { testWaitForEver(t, coarse) }
 
+// TestCoarseCantNap: where a millisecond is the least that a poller waits, nobody naps.
+func TestCoarseCantNap(t *testing.T) {
+	p, err := Open()
+	require.NoError(t, err)
+	defer p.Close()
+	require.True(t, p.CanNap())
+	p.coarse = true // a millisecond is the least that it waits
+	require.False(t, p.CanNap())
+}
+
 func TestKernelHasPreciseWait(t *testing.T) {
 	f := newFixture(t, batchMax)
 	f.wait(0)

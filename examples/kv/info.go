@@ -118,6 +118,7 @@ func (v *service) tellRuntime(b *lines) {
 	b.add("wakes", stats.Wakes)
 	b.add("vain_wakes", stats.VainWakes)
 	b.add("spins", stats.Spins)
+	b.add("naps", stats.Naps)
 	b.add("lent", stats.Lent)
 	b.add("tended", stats.Tended)
 	b.add("slow_steps", stats.SlowSteps)

@@ -20,6 +20,7 @@ func main() {
 	flag.StringVar(&o.address, "addr", usualAddress, "where to listen: host:port, or a path")
 	flag.IntVar(&o.workers, "workers", 0, "workers; 0: as many as CPUs, at least 2")
 	flag.DurationVar(&o.spin, "spin", 0, "how long an idle worker spins before it parks; 0: the default")
+	flag.DurationVar(&o.nap, "nap", 0, "how long a worker that the network keeps busy doesn't let it end its sleep; 0: the default, negative: never")
 	maxmemory := flag.String("maxmemory", "0", "bytes that the values may take, as in 100mb or 1gb; 0: no limit")
 	flag.StringVar(&o.password, "requirepass", "", "password that clients must give; empty: none")
 	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long SIGTERM lets connections finish")

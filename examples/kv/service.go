@@ -17,7 +17,7 @@ import (
 type options struct {
 	network, address string
 	workers          int
-	spin             time.Duration
+	spin, nap        time.Duration
 	maxmemory        int64         // bytes; 0: no limit
 	password         string        // empty: none
 	drain            time.Duration // how long SIGTERM lets connections finish
@@ -71,7 +71,7 @@ func (c *stores) ofAll(cmd *resp.Command) (index int, all bool) {
 
 // start runs a system with a store and a front on each worker, and listens.
 func start(ctx context.Context, o options) (*service, error) {
-	system, err := house.New(house.Config{Workers: o.workers, Spin: o.spin, Clock: o.clock})
+	system, err := house.New(house.Config{Workers: o.workers, Spin: o.spin, Nap: o.nap, Clock: o.clock})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,134 @@
+//go:build !portable
+
+package house
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/netio"
+)
+
+// dozer is a worker with a descriptor, for tests that have it park. Its clock stands still.
+type dozer struct {
+	*testing.T
+	*Worker
+	fd   int
+	told int // events handled
+}
+
+func newDozer(t *testing.T, nap time.Duration) *dozer {
+	s, err := New(Config{Workers: 1, Manual: true, Nap: nap, Clock: func() int64 { return 1000 }})
+	require.NoError(t, err)
+	require.NoError(t, s.openPollers())
+	t.Cleanup(s.closePollers)
+	n := &dozer{T: t, Worker: s.workers[0]}
+	n.fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	require.NoError(t, err)
+	t.Cleanup(func() { unix.Close(n.fd) })
+	_, err = n.poller.Add(n.fd, n)
+	require.NoError(t, err)
+	n.Turn() // it can be written to
+	n.told, n.events = 0, 0
+	return n
+}
+
+func (n *dozer) Ready(netio.Ready) { n.told++ }
+
+// event has the descriptor be readable.
+func (n *dozer) event() {
+	_, err := unix.Write(n.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	require.NoError(n, err)
+}
+
+// works has the worker park several times, each time behind so many events.
+func (n *dozer) works(events int) {
+	for range 5 * napMean {
+		for range events {
+			n.event()
+			n.Turn()
+		}
+		n.poller.Wake()
+		n.park()
+	}
+	n.told = 0
+}
+
+// parksThrough parks while there is an event, and reports whether it went by unheeded.
+func (n *dozer) parksThrough() bool {
+	n.event()
+	before := n.system.Stats().Naps
+	n.park()
+	n.publish()
+	through := n.told == 0
+	want(n.T, "it counts as a nap", n.system.Stats().Naps > before, through)
+	n.Turn()
+	assert.Equal(n, 1, n.told, "in the next turn the event is found, or has been")
+	n.told = 0
+	return through
+}
+
+// TestNap: a worker that the network keeps busy sleeps through an event, and looks for it then.
+func TestNap(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		nap    time.Duration
+		events int
+		want   bool
+	}{
+		{"20 events a park", 0, napEvents + 1, true}, // the mean is a little less
+		{"19 events a park", 0, napEvents - 1, false},
+		{"no event", 0, 0, false},
+		{"never", -1, 10 * napEvents, false},
+	} {
+		n := newDozer(t, c.nap)
+		n.works(c.events)
+		want(t, c.what, n.parksThrough(), c.want)
+	}
+}
+
+// TestNapLength: a nap takes as long as it should.
+func TestNapLength(t *testing.T) {
+	const nap = 3 * time.Millisecond
+	n := newDozer(t, nap)
+	n.works(2 * napEvents)
+	began := time.Now()
+	want(t, "a nap", n.parksThrough(), true)
+	if took := time.Since(began); took < nap {
+		t.Errorf("it took %v, want %v", took, nap)
+	}
+}
+
+// TestNapMean: neither one busy park nor one idle one decides.
+func TestNapMean(t *testing.T) {
+	n := newDozer(t, 0)
+	for range 2 * napEvents {
+		n.event()
+		n.Turn()
+	}
+	n.poller.Wake()
+	n.park()
+	n.told = 0
+	want(t, "busy once", n.parksThrough(), false)
+	n.works(2 * napEvents)
+	n.poller.Wake()
+	n.park()
+	want(t, "idle once", n.parksThrough(), true)
+}
+
+// TestNapEnds: a message and a timer end a nap.
+func TestNapEnds(t *testing.T) {
+	n := newDozer(t, time.Hour)
+	n.works(2 * napEvents) // by wake-ups, or this would take hours
+	n.hot.Driver.Arm(&future.Node{When: 1000 + 2_000_000})
+	began := time.Now()
+	want(t, "a nap", n.parksThrough(), true)
+	if took := time.Since(began); took < 2*time.Millisecond || took > time.Minute {
+		t.Errorf("it took %v, want 2 ms", took)
+	}
+}
