@@ -63,10 +63,11 @@ type Config struct {
 	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
 	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: one for which it has had, of late, 20
-	// events or more from one sleep to the next. What comes meanwhile the worker finds all at once, and who sends it needn't
-	// wake anybody, which takes either of them as long as a few events do. Network cards moderate their
-	// interrupts so. Messages and timers end a nap. 0: 20 µs, to which the system adds what it takes to end a sleep, as it
-	// does to a wake-up. Negative: never. Where a worker can't sleep that exactly it doesn't nap: elsewhere than on Linux, and before 5.11.
+	// events or more from one sleep to the next, those of workers included whose networks it looks at. What comes meanwhile it
+	// finds all at once, and who sends it needn't wake anybody, which takes either of them as long as a few events do.
+	// Network cards moderate their interrupts so. Messages and timers end a nap. 0: 20 µs, to which the system adds what it
+	// takes to end a sleep, as it does to a wake-up. Negative: never. At most 1 ms. Where a worker can't sleep that exactly it
+	// doesn't nap: elsewhere than on Linux, and before 5.11 or wherever there is no epoll_pwait2.
 	Nap time.Duration
 	// ShareAfter is how long an actor with messages must have waited for its turn, with half of that to be expected for the
 	// next one (or four times as long, whatever is to be expected), before its worker gives actors to one that has nothing to do: half of those that wait. 0: 500 µs, which is
@@ -176,6 +177,9 @@ func (c Config) validate() (Config, error) {
 	}
 	if _, err := stack.NewOrigin(c.Name, c.Advertise); err != nil {
 		return c, fmt.Errorf("house: Config.Name and Advertise: %w", err)
+	}
+	if c.Nap > napMost {
+		return c, fmt.Errorf("house: Config.Nap is more than %v", napMost)
 	}
 	orInt(&c.Workers, max(2, cpus))
 	orInt(&c.SpareProcs, max(1, cpus/4))

@@ -89,3 +89,10 @@ func (s *System) Names() int {
 
 // Wards returns how many workers are wards.
 func (s *System) Wards() int { return int(s.pulse.wards.Load()) }
+
+// KeepBusy has all workers nap, as if the network kept them busy for long. It comes before Start.
+func (s *System) KeepBusy() {
+	for _, w := range s.workers {
+		w.eventful = 1 << 30
+	}
+}

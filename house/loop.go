@@ -243,6 +243,10 @@ func (w *Worker) park() {
 	}
 	w.considerWard()
 	w.hot.Count.Add(stack.CountParks, 1)
+	naps := w.naps()
+	if naps {
+		w.hot.Count.Add(stack.CountNaps, 1)
+	}
 	if w.hot.Watches {
 		w.system.pulse.parks.Add(1)
 	}
@@ -252,7 +256,11 @@ func (w *Worker) park() {
 	w.offerHelp()
 	turns, before := w.turns, w.hot.Now
 	if w.hot.Park() {
-		err = w.wait(before, ns)
+		if naps {
+			err = w.nap(ns)
+		} else {
+			err = w.wait(before, ns)
+		}
 	}
 	woken := w.hot.Woken()
 	for !w.hot.Unpark() { // until the turn is given back

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // dozer is a worker with a descriptor, for tests that have it park. Its clock stands still.
@@ -61,12 +62,14 @@ func (n *dozer) works(events int) {
 
 // parksThrough parks while there is an event, and reports whether it went by unheeded.
 func (n *dozer) parksThrough() bool {
+	n.Helper()
 	n.event()
+	n.publish()
 	before := n.system.Stats().Naps
 	n.park()
-	n.publish()
 	through := n.told == 0
-	want(n.T, "it counts as a nap", n.system.Stats().Naps > before, through)
+	n.publish()
+	want(n.T, "it counts as one nap", n.system.Stats().Naps == before+1, through)
 	n.Turn()
 	assert.Equal(n, 1, n.told, "in the next turn the event is found, or has been")
 	n.told = 0
@@ -81,8 +84,8 @@ func TestNap(t *testing.T) {
 		events int
 		want   bool
 	}{
-		{"20 events a park", 0, napEvents + 1, true}, // the mean is a little less
-		{"19 events a park", 0, napEvents - 1, false},
+		{"more than 20 events a park", 0, napEvents + 1, true}, // the mean is a little less
+		{"fewer", 0, napEvents - 1, false},
 		{"no event", 0, 0, false},
 		{"never", -1, 10 * napEvents, false},
 	} {
@@ -95,8 +98,9 @@ func TestNap(t *testing.T) {
 // TestNapLength: a nap takes as long as it should.
 func TestNapLength(t *testing.T) {
 	const nap = 3 * time.Millisecond
-	n := newDozer(t, nap)
+	n := newDozer(t, 0)
 	n.works(2 * napEvents)
+	n.system.config.Nap = nap
 	began := time.Now()
 	want(t, "a nap", n.parksThrough(), true)
 	if took := time.Since(began); took < nap {
@@ -104,10 +108,10 @@ func TestNapLength(t *testing.T) {
 	}
 }
 
-// TestNapMean: neither one busy park nor one idle one decides.
+// TestNapMean: neither one busy time, however long, nor one idle park decides.
 func TestNapMean(t *testing.T) {
 	n := newDozer(t, 0)
-	for range 2 * napEvents {
+	for range 1000 * napEvents {
 		n.event()
 		n.Turn()
 	}
@@ -115,20 +119,49 @@ func TestNapMean(t *testing.T) {
 	n.park()
 	n.told = 0
 	want(t, "busy once", n.parksThrough(), false)
-	n.works(2 * napEvents)
+	n.works(100 * napEvents)
 	n.poller.Wake()
 	n.park()
 	want(t, "idle once", n.parksThrough(), true)
+	vain := 0
+	for ; n.naps(); vain++ {
+		n.park()
+		n.Turn()
+	}
+	if vain > napMean {
+		t.Errorf("%d naps in vain behind the last event, want %d at most", vain, napMean)
+	}
 }
 
-// TestNapEnds: a message and a timer end a nap.
+// TestNapEnds: a timer ends a nap, and so does whoever wakes the worker.
 func TestNapEnds(t *testing.T) {
-	n := newDozer(t, time.Hour)
-	n.works(2 * napEvents) // by wake-ups, or this would take hours
-	n.hot.Driver.Arm(&future.Node{When: 1000 + 2_000_000})
+	n := newDozer(t, 0)
+	n.works(2 * napEvents)
+	n.system.config.Nap = time.Hour
+	timer := &future.Node{When: 1000 + 2_000_000}
+	n.hot.Driver.Arm(timer)
 	began := time.Now()
-	want(t, "a nap", n.parksThrough(), true)
-	if took := time.Since(began); took < 2*time.Millisecond || took > time.Minute {
+	want(t, "until a timer is due", n.parksThrough(), true)
+	if took := time.Since(began); took < 2*time.Millisecond || took > time.Minute/2 {
 		t.Errorf("it took %v, want 2 ms", took)
 	}
+	n.hot.Driver.Disarm(timer)
+
+	h, _ := stack.NewHouse(func() *int { return new(int) })
+	n.Settle(h, nil)
+	time.AfterFunc(2*time.Millisecond, func() { h.Stop(&n.system.guests) })
+	began = time.Now()
+	want(t, "until somebody has a message", n.parksThrough(), true)
+	if took := time.Since(began); took > time.Minute/2 {
+		t.Errorf("it took %v, want 2 ms", took)
+	}
+}
+
+// TestNapTooLong: the longest nap is one that wards can wait for.
+func TestNapTooLong(t *testing.T) {
+	_, err := New(Config{Nap: napMost + 1})
+	require.ErrorContains(t, err, "Nap")
+	s, err := New(Config{Nap: napMost, Manual: true})
+	require.NoError(t, err)
+	require.NoError(t, s.Shutdown(t.Context()))
 }

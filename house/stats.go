@@ -28,8 +28,8 @@ type Stats struct {
 	Forwards   uint64 // notifications for an actor that had moved
 	Given      uint64 // actors that moved to another worker; none to those from index 64 on
 	Parks      uint64 // times that a worker had nothing to do
-	Naps       uint64 // of these, that began with a time in which the network couldn't end them: see Config.Nap
-	Woken      uint64 // parks that a message from elsewhere, or a gift of actors, ended; timers and the network ended the others
+	Naps       uint64 // of these, that the network couldn't end: see Config.Nap
+	Woken      uint64 // parks that a message from elsewhere, or a gift of actors, ended; timers, the network and the ends of naps ended the others
 	Wakes      uint64 // parked workers that workers woke; guests wake others, and shutdown does
 	VainWakes  uint64 // times that a worker was woken and found nothing to do
 	Spins      uint64 // times that a worker with nothing to do looked again, instead of parking at once

@@ -117,9 +117,6 @@ type ward struct {
 func (w *Worker) wait(now, ns int64) error {
 	d := &w.ward
 	if d.state != entrusted {
-		if w.naps() {
-			return w.nap(ns)
-		}
 		return w.poller.Wait(ns)
 	}
 	if w.poller.Ready() { // it came while others were told that this goroutine would look

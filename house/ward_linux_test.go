@@ -259,10 +259,12 @@ func TestWardsNetwork(t *testing.T) {
 	_, err = unix.Write(fd, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	require.NoError(t, err)
 	require.True(t, f.w.hot.Park())
-	require.True(t, f.watcher.poll())
+	require.Positive(t, f.watcher.poll())
 	f.watcher.tend(true)
 	require.Equal(t, uint64(4), f.w.astir, "the watcher hasn't run the handler")
 	require.True(t, f.watcher.called(), "there may be more")
+	require.Zero(t, f.w.events)
+	require.Equal(t, 1, f.watcher.events, "it is the watcher's for whether it naps")
 	f.watcher.tend(true)
 	require.False(t, f.watcher.called())
 	require.True(t, f.w.hot.Resting())
@@ -417,3 +419,12 @@ func (*counter) exit(s *counterStack) stack.Yield {
 }
 
 var counterExit = stack.NewAsk((*counter).exit)
+
+// TestWardDoesntNap: whose network the watcher looks at has none to sleep through.
+func TestWardDoesntNap(t *testing.T) {
+	f := newWarded(t, 2)
+	f.w.eventful = 2 * napEvents * napMean
+	require.True(t, f.w.naps())
+	f.becomes(f.w)
+	require.False(t, f.w.naps())
+}

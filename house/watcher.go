@@ -80,8 +80,12 @@ func (w *Worker) leaveTo(to *Worker) {
 func (w *Worker) pollTended() {
 	watcher := w.system.workers[0]
 	invariant.Point("ward.poll")
-	if watcher.pollsWards && watcher.astir&w.bit() != 0 && !w.poll() {
-		watcher.astir &^= w.bit()
+	if watcher.pollsWards && watcher.astir&w.bit() != 0 {
+		n := w.poll()
+		watcher.events += n
+		if n == 0 {
+			watcher.astir &^= w.bit()
+		}
 	}
 }
 

@@ -46,8 +46,8 @@ type Worker struct {
 	shunned   misses // of parking for that
 	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
-	events    int    // that the network has had since it parked last
-	eventful  int    // napMean times how many it had of late from one park to the next
+	events    int    // that the network has had for its turns since it parked last
+	eventful  int    // the loop's: napMean times how many there were of late from one park to the next
 	visited   uint64 // visits to actors with calls only, up to the last turn's beginning
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
@@ -131,7 +131,8 @@ func (w *Worker) Turn() (busy bool) {
 	done := w.run(kept)
 	fired := w.fire()
 	polled := w.poll()
-	if fired || polled {
+	w.events += polled
+	if fired || polled > 0 {
 		done += w.run(kept) + 1
 	}
 	if hot.Rouses() || w.called() {
@@ -302,15 +303,14 @@ func (w *Worker) fire() (any bool) {
 	return any
 }
 
-// poll hands out what the network has, without blocking.
-func (w *Worker) poll() (any bool) {
+// poll hands out what the network has, without blocking, and returns how many events that were.
+func (w *Worker) poll() (n int) {
 	if w.poller == nil || w.poller.Len() == 0 && !(w.hot.Watches && w.system.pulse.wards.Load() > 0) {
-		return false
+		return 0
 	}
 	n, err := w.poller.Poll()
 	w.checkPoll(err)
-	w.events += n
-	return n > 0
+	return n
 }
 
 // endTurn does what a turn puts off to do it once: writes, deadlines, pools,

@@ -59,7 +59,7 @@ func (p *Poller) Ready() bool {
 }
 
 // WaitForWake is Wait for a Wake alone: it fetches no events, and no event ends it. It reports false if the time was
-// over.
+// over. A Wake that a Poll or Wait has taken may end the next one too, and the other way round.
 //
 //alloc:none
 func (p *Poller) WaitForWake(ns int64) (woken bool, err error) {

@@ -131,8 +131,8 @@ const (
 	CountForwards   // rungs for a house that had moved
 	CountGiven      // houses given to other workers
 	CountParks
-	CountNaps    // of them, that began with a time in which the network couldn't end them
-	CountWoken   // parks that somebody ended; the others ended by a timer or the network
+	CountNaps    // of them, that the network couldn't end
+	CountWoken   // parks that somebody ended; the others ended by a timer, the network or as naps
 	CountLent    // times that turns were borrowed
 	CountTended  // of these, a ward's by its watcher
 	CountTrimmed // pooled objects left to the collector
