@@ -26,7 +26,7 @@
 // A worker with nothing to do looks again for Config.Spin, if others spoke to it a
 // moment ago, then parks in its poller until somebody wakes it or a timer is due. A
 // goroutine that asks a parked worker doesn't wake it but runs its turns itself until
-// the answer is there, see Config.WakeForGuests. One that the network keeps busy sleeps through its events for a
+// the answer is there, see Config.WakeForGuests. A worker that the network keeps busy sleeps through its events for a
 // moment, see Config.Nap. While the network keeps several workers a little busy each, one of them does all of it, see
 // Config.ShareAfter. Workers are goroutines as any, unless
 // Config.LockThreads or Config.CPUs gives them threads of their own.

@@ -7,7 +7,7 @@ const (
 	napEvents = 20
 	// napMean is of how many parks that is the mean, roughly.
 	napMean = 8
-	// napMost is the longest Config.Nap: the watcher's naps are its wards' too, which would find it stuck.
+	// napMost is the longest Config.Nap: wards' networks wait for the watcher's naps, and it isn't stuck meanwhile.
 	napMost = time.Millisecond
 )
 
