@@ -203,7 +203,9 @@ func TestDeadLetterNoMember(t *testing.T) {
 	defer lost.Close()
 	nobody := boxOnPacket.RoundRobin(&core.Group[box]{})
 	core.Notice(hint.At(core.Spawn(sim, func() *player { return &player{} })), func(_ *player, s *cue) core.Yield {
-		nobody.Notice(s, packet{})
+		if err := nobody.Notice(s, packet{}); err != core.ErrNoMember {
+			t.Errorf("the step is told %v", err)
+		}
 		return s.Return()
 	})
 	sim.Rest()

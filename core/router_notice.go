@@ -59,7 +59,7 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
 }
 
-// notice is the way of a step. With nobody there the message is a dead letter.
+// notice is the way of a step. With nobody there the message is a dead letter, too.
 //
 //alloc:none
 func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
@@ -75,7 +75,7 @@ func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
 	if h == nil {
 		w.Lost(nil, c, stack.LostNoMember)
 		w.Discard(c)
-		return nil
+		return ErrNoMember
 	}
 	if r.counts {
 		h.Expect(c)
