@@ -27,7 +27,7 @@ type beat struct {
 
 type listenStack struct {
 	core.AskStack[func(l *listener, s *listenStack) core.Yield, int]
-	wait core.Future[core.Tick]
+	wait, again core.Future[core.Tick]
 }
 
 func (l *listener) hear(s *core.NoticeStack[bool]) core.Yield {
@@ -81,6 +81,21 @@ func naps(d time.Duration) func(*listener, *listenStack) core.Yield {
 		core.Timer.Ask(s, &s.wait, d)
 		return core.Suspend(s, func(_ *listener, s *listenStack) core.Yield { return s.Return(0) })
 	}
+}
+
+// listensLate sleeps for a second, sets a timeout of 50 ms, and 40 ms later one of 100 ms.
+func listensLate(_ *listener, s *listenStack) core.Yield {
+	core.Timer.Ask(s, &s.wait, time.Second)
+	return core.Suspend(s, func(_ *listener, s *listenStack) core.Yield {
+		core.ReceiveTimeout(s, 50*time.Millisecond, listenerQuiet)
+		core.Timer.Ask(s, &s.again, 40*time.Millisecond)
+		return core.Suspend(s, (*listener).listensOn)
+	})
+}
+
+func (l *listener) listensOn(s *listenStack) core.Yield {
+	core.ReceiveTimeout(s, 100*time.Millisecond, listenerQuiet)
+	return s.Return(0)
 }
 
 // listen spawns a listener.
@@ -174,6 +189,72 @@ func TestReceiveTimeoutWhileHeld(t *testing.T) {
 	require.Len(t, l.beats, 2)
 	sim.Run(time.Millisecond * 3 / 2)
 	require.Len(t, l.beats, 3)
+}
+
+// A timeout counts from when it was asked for, however long before that the last message began.
+func TestReceiveTimeoutCountsFromTheRequest(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{})
+	from := sim.Now
+	_, err := housetest.Ask(t, sim, listenerDo.At(a), listensLate)
+	require.NoError(t, err)
+	sim.Run(120 * time.Millisecond)
+	require.Len(t, l.beats, 2)
+	gap := time.Duration(l.beats[1].at - from)
+	require.GreaterOrEqual(t, gap, 1140*time.Millisecond)
+	require.Less(t, gap, 1140*time.Millisecond+late)
+}
+
+// Who has both stops by itself when it has been idle for long enough, before it is told or behind it: to be told is a message as
+// any.
+func TestReceiveTimeoutAndPassivation(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{Passivate: core.Passivation{Idle: 20 * time.Millisecond}})
+	housetest.Ask(t, sim, listenerDo.At(a), timesOut(50*time.Millisecond))
+	sim.Run(10 * time.Millisecond)
+	core.Notice(listenerHear.At(a), false)
+	sim.Run(20*time.Millisecond + late)
+	require.Zero(t, sim.Actors())
+	require.Len(t, l.beats, 2)
+
+	l, a = listen(t, sim, core.Props{Passivate: core.Passivation{Idle: 20 * time.Millisecond}})
+	housetest.Ask(t, sim, listenerDo.At(a), timesOut(15*time.Millisecond))
+	sim.Run(100 * time.Millisecond)
+	require.Equal(t, 1, sim.Actors())
+	require.Len(t, l.beats, 7)
+}
+
+// A message that waits in a full mailbox isn't dropped for the sake of the news that none has begun.
+func TestReceiveTimeoutOfFullMailbox(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{Mailbox: core.Bounded(1, core.DropOldest)})
+	housetest.Ask(t, sim, listenerDo.At(a), timesOut(time.Millisecond))
+	a.Pause()
+	sim.Rest()
+	require.NoError(t, core.Notice(listenerHear.At(a), false))
+	sim.Run(time.Second)
+	a.Continue()
+	sim.Rest()
+	require.Len(t, l.beats, 2)
+	require.False(t, l.beats[1].quiet)
+	wantStat(t, "full", stats(sim).Full, 0)
+}
+
+// Who drains can't ask for a timeout, which would keep it.
+func TestReceiveTimeoutInDrain(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{})
+	asked := core.Begin(listenerDo.At(a), func(_ *listener, s *listenStack) core.Yield {
+		core.Timer.Ask(s, &s.wait, time.Millisecond)
+		return core.Suspend(s, (*listener).listensOn)
+	})
+	sim.Rest()
+	a.Drain()
+	sim.Run(time.Second)
+	_, err := asked.Get()
+	require.NoError(t, err)
+	require.Zero(t, sim.Actors())
+	require.Len(t, l.beats, 1)
 }
 
 // A fresh instance has no timeout, unless its hook asks for one; a stopped actor leaves none.
