@@ -59,7 +59,7 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
 }
 
-// notice is the way of a step. With nobody there the message is a dead letter, too.
+// notice is the way of a step. With nobody there the error is ErrNoMember, and the message a dead letter.
 //
 //alloc:none
 func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {

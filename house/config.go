@@ -178,8 +178,8 @@ func (c Config) validate() (Config, error) {
 	if _, err := stack.NewOrigin(c.Name, c.Advertise); err != nil {
 		return c, fmt.Errorf("house: Config.Name and Advertise: %w", err)
 	}
-	if c.Nap > napMost {
-		return c, fmt.Errorf("house: Config.Nap is more than %v", napMost)
+	if c.Nap > napMax {
+		return c, fmt.Errorf("house: Config.Nap is more than %v", napMax)
 	}
 	orInt(&c.Workers, max(2, cpus))
 	orInt(&c.SpareProcs, max(1, cpus/4))

@@ -7,8 +7,8 @@ const (
 	napEvents = 20
 	// napMean is of how many parks that is the mean, roughly.
 	napMean = 8
-	// napMost is the longest Config.Nap: wards' networks wait for the watcher's naps, and it isn't stuck meanwhile.
-	napMost = time.Millisecond
+	// napMax is the longest Config.Nap: wards' networks wait for the watcher's naps, and it isn't stuck meanwhile.
+	napMax = time.Millisecond
 )
 
 // naps reports whether a worker that is about to park sleeps through the network's events: the next one is near, and to

@@ -159,9 +159,9 @@ func TestNapEnds(t *testing.T) {
 
 // TestNapTooLong: the longest nap is one that wards can wait for.
 func TestNapTooLong(t *testing.T) {
-	_, err := New(Config{Nap: napMost + 1})
+	_, err := New(Config{Nap: napMax + 1})
 	require.ErrorContains(t, err, "Nap")
-	s, err := New(Config{Nap: napMost, Manual: true})
+	s, err := New(Config{Nap: napMax, Manual: true})
 	require.NoError(t, err)
 	require.NoError(t, s.Shutdown(t.Context()))
 }
