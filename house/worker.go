@@ -161,7 +161,7 @@ func (w *Worker) Turn() (busy bool) {
 // run runs houses that are ready. If the last turn has kept a parked worker for this one to assist, that needn't wait
 // for them, nor need one to which this turn has sent instead.
 func (w *Worker) run(kept bool) (done int) {
-	if kept && !w.hot.Spare() {
+	if kept && !w.hot.Idle() {
 		w.hot.Hurry()
 	}
 	w.endLongSpin()
@@ -193,7 +193,7 @@ func (w *Worker) assist(done int) (more int) {
 		hot.TakeRungs()
 		more += hot.Run(turnMax)
 	}
-	for i := 0; i < assistsMax && hot.Spare() && (hot.Rouses() || hot.Calling != 0); i++ {
+	for i := 0; i < assistsMax && hot.Idle() && (hot.Rouses() || hot.Calling != 0); i++ {
 		if hot.Rouses() {
 			there += hot.Assist()
 			n++
@@ -208,7 +208,7 @@ func (w *Worker) assist(done int) (more int) {
 	took := hot.Now - w.began
 	slow := took >= slowTurn
 	brief := took <= briefMessage*int64(done+more+there)
-	if slow || !hot.Spare() || !brief && there > n {
+	if slow || !hot.Idle() || !brief && there > n {
 		hot.Hurry()
 	}
 	if roused && slow || n > 0 {

@@ -33,6 +33,17 @@ func Stripe() int {
 
 func (g *Guests) mine() *stripe { return &g.stripes[Stripe()] }
 
+// Lock locks the calling goroutine's shard and returns it, until Unlock: for what is at home there and needs more than one call.
+// Nothing of the user's may run meanwhile.
+func (g *Guests) Lock() *Shard {
+	s := g.mine()
+	invariant.Lock(&s.mu)
+	return &s.shard
+}
+
+// Unlock is the end of what Lock began, on the same goroutine.
+func (g *Guests) Unlock() { g.mine().mu.Unlock() }
+
 // Take is Shard.Take; any goroutine may call it.
 func (g *Guests) Take(k *Kind) *Object {
 	s := g.mine()

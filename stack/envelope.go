@@ -16,16 +16,15 @@ import (
 // the lane, by filled: see House.Join. Another worker fills it first and then sends it closed:
 // see outbox.go. A guest's goes at once, and is
 //
-//	open    its word is the number of messages in it: the sender may add, also while it
-//	        stands in the inbox or the lane, by writing the next one and raising the word
-//	closed  the word has the bit envelopeClosed too: the receiver has handled what was
-//	        counted, and set the bit; it handles what came before that, and puts the
-//	        envelope. The sender, whose raise fails, clears what it wrote behind the count
+//	open    its word is the number of messages in it: guests of the stripe that sent it, behind
+//	        the mutex of its shard, may add as long as it is the newest mail of the inbox, by
+//	        writing the next one and raising the word
+//	closed  the word has the bit envelopeClosed too: the receiver has begun to handle it, and
+//	        handles what was counted. The sender, whose raise fails, clears what it wrote behind that
 //
 // The word stays closed until the sender, at whose shard the envelope is at home, takes
-// it for another house or message. The sender is the guests of one stripe behind its
-// mutex. It adds only while it has sent nothing else to that house, so order holds; and
-// because it rang for the envelope before it added, the receiver comes.
+// it for another house or message. What is added to the newest mail comes behind all that was
+// sent before, by whichever guest. Who adds rings as who pushes does.
 type envelope struct {
 	Stack
 	word atomic.Uint32
@@ -38,9 +37,8 @@ type envelope struct {
 // opening is how far a house has come with the envelope that is first in its lane of
 // calls. It isn't in the envelope, whose lines the sender writes.
 type opening struct {
-	read  uint8 // how many messages have been handled, or are
-	seen  uint8 // how many the word counted at the last look
-	rests uint8 // visits without a look since all that was seen has been handled; restMax: it is whole, nobody adds to it any more
+	read uint8 // how many messages have been handled, or are
+	seen uint8 // how many there were at the last look
 }
 
 const (
@@ -119,15 +117,10 @@ func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 		return w.dropAll(h, e, n)
 	}
 	o := &h.opening
-	for before := w.handled; ; {
-		if o.read == o.seen {
-			if (o.rests > 0 || w.handled > before) && w.rests(h, e) {
-				return 0
-			}
-			if !h.look(e) {
-				w.popEnvelope(h, e)
-				return n
-			}
+	for {
+		if o.read == o.seen && !h.look(e) {
+			w.popEnvelope(h, e)
+			return n
 		}
 		from := o.read
 		w.read(h, e, min(n, int(o.seen-o.read)))
@@ -231,116 +224,28 @@ func (w *Worker) popEnvelope(h *House, e *envelope) {
 	w.Shard.Put(&e.Object)
 }
 
-// look finds out how many messages there are now in e, the first in the lane of calls. If there
-// are no more than at the last look it closes the envelope, and reports false.
+// look finds out how many messages there are in e, the first in the lane of calls: a guest's is closed, and the owner of
+// the house may have added to its own since the last look. It reports whether there are more than then.
 func (h *House) look(e *envelope) bool {
 	o := &h.opening
 	before := o.seen
-	if e.filled > 0 {
-		o.rests = restMax
-		if o.seen = uint8(e.filled); o.seen == before {
-			e.word.Store(e.filled) // for clearing
-			e.filled, e.places = 0, 0
-		}
-		return o.seen > before
-	}
-	invariant.Point("envelope.look")
-	word := e.word.Load()
-	o.rests = 0
 	switch {
-	case word&envelopeClosed != 0:
-		o.rests = restMax
-	case uint8(word) == before:
-		n := e.close()
-		h.giveBack(e, n)
-		word, o.rests = uint32(n), restMax
+	case e.filled == 0:
+		o.seen = uint8(e.close())
+	case uint8(e.filled) > before:
+		o.seen = uint8(e.filled)
+	default:
+		e.word.Store(e.filled) // for clearing
+		e.filled, e.places = 0, 0
 	}
-	o.seen = uint8(word)
 	return o.seen > before
-}
-
-// restMax is how often a house is visited for nothing before the next look into its
-// envelope, if its worker has nothing else to do: some two microseconds. A worker that looked
-// after each message would take the lines of the envelope from a sender that is about
-// to write the next one, and close it for want of a message. A visit that begins with it looks,
-// unless it was left alone before: others have been visited meanwhile.
-const restMax = 12
-
-// rests reports whether to leave e alone in this visit.
-func (w *Worker) rests(h *House, e *envelope) bool {
-	o := &h.opening
-	invariant.Point("envelope.rests")
-	if o.read == 0 || int(o.read) == e.by.max || o.rests == restMax || w.lent != nil || e.next != nil || h.inbox.Load() != nil {
-		return false
-	}
-	if o.rests == 0 {
-		h.since = uint16(w.handled)
-	} else if h.since != uint16(w.handled) {
-		return false // there was something else to do meanwhile
-	}
-	o.rests++
-	if w.rested == nil {
-		w.rested, w.brief = h, true
-	}
-	return true
-}
-
-// letters are the notices of a stripe that went last: for each house, in a place by its
-// number, by what handler they were, if nothing else was sent there since.
-type letters [8]struct {
-	to *House
-	by *Handler
-	e  *envelope // that may be open; nil: there is none yet
-}
-
-// forget is called when something else is sent to h.
-func (l *letters) forget(h *House) {
-	if p := &l[h.serial%uint64(len(l))]; p.to == h {
-		p.to, p.by, p.e = nil, nil, nil
-	}
-}
-
-// leave has the next notice to h, which was the last, begin another envelope.
-func (l *letters) leave(h *House) { l[h.serial%uint64(len(l))].e = nil }
-
-// follows reports whether a notice of by follows others to h, and returns the envelope in
-// which it has a place, and that place; nil if there is none. A notice that follows none
-// goes in a stack of its own: most houses get no more of a sender at a time.
-func (l *letters) follows(h *House, by *Handler) (e *envelope, i int, yes bool) {
-	p := &l[h.serial%uint64(len(l))]
-	if p.to != h || p.by != by {
-		p.to, p.by, p.e = h, by, nil
-		return nil, 0, false
-	}
-	if p.e == nil {
-		return nil, 0, true
-	}
-	invariant.Point("envelope.follow")
-	if i = int(p.e.word.Load()); i >= by.mail.max { // it is full, or closed
-		return nil, 0, true
-	}
-	return p.e, i, true
-}
-
-// start has e, which was just taken for h, be the one that is open. The first message
-// has the first place.
-func (l *letters) start(h *House, e *envelope) {
-	for i := range l {
-		if l[i].e == e { // from another life of it
-			l[i].e = nil
-		}
-	}
-	l[h.serial%uint64(len(l))].e = e
-	e.to = h
-	invariant.Point("envelope.start")
-	e.word.Store(1)
 }
 
 // add counts the i-th message, which the sender has written. It reports false if the
 // receiver came first.
-func (e *envelope) add(i int) bool {
+func (e *envelope) add(i uint32) bool {
 	invariant.Point("envelope.add")
-	return e.word.CompareAndSwap(uint32(i), uint32(i+1))
+	return e.word.CompareAndSwap(i, i+1)
 }
 
 // letterAt is letter of a message whose type isn't known.
@@ -361,59 +266,66 @@ func letter[Msg any](e *envelope, i int) *Msg {
 
 // Tell sends a notice. The error is ErrMailboxFull.
 func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
-	if by.mail == nil {
-		s := g.Begin(h, by)
-		*Message[Msg](s) = *msg
-		return s.Post()
-	}
-	t := &g.stripes[pool.Stripe()]
-	invariant.Lock(&t.mu)
-	w, full := tellLocked(g, t, h, by, msg)
-	t.mu.Unlock()
-	if full {
+	if !h.reserve(1) {
 		s := g.Begin(h, by)
 		*Message[Msg](s) = *msg
 		return s.refusePost()
 	}
-	if w != nil {
+	if by.mail == nil {
+		s := g.Begin(h, by)
+		*Message[Msg](s) = *msg
+		s.send()
+		return nil
+	}
+	say(g, h, by, msg)
+	if w := h.ring(); w != nil { // not behind the lock: what it finds there may be ended here
 		w.wake()
 	}
 	return nil
 }
 
-// tellLocked is Tell with the stripe locked. It returns a worker for the caller to wake, or that
-// the mailbox is full.
-func tellLocked[Msg any](g *Guests, t *guestStripe, h *House, by *Handler, msg *Msg) (wake *Worker, full bool) {
-	e, i, follows := t.letters.follows(h, by)
-	if chunk := h.chunk(by.mail.max); follows && chunk > 0 {
-		reserved := false
-		if e != nil {
-			if i%chunk == 0 {
-				reserved = h.reserve(chunk)
+// say pushes a notice for which there is room, without ringing. What comes behind a notice by the same handler from its own
+// stripe, if that is still the newest mail, joins it in an envelope, or begins one.
+func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
+	from := g.Pools.Lock()
+	defer g.Pools.Unlock()
+	last := &g.stripes[pool.Stripe()].last[h.serial%lastMax]
+	invariant.Point("envelope.newest")
+	behind := last.mail != nil && h.inbox.Load() == last.mail
+	if behind && last.by == by.mail {
+		e := envelopeOf(last.mail)
+		invariant.Point("envelope.word")
+		if i := e.word.Load(); i < uint32(by.mail.max) { // neither full nor closed
+			at := letter[Msg](e, int(i))
+			*at = *msg
+			if e.add(i) {
+				return
 			}
-			if i%chunk != 0 || reserved {
-				at := letter[Msg](e, i)
-				*at = *msg
-				if e.add(i) {
-					return nil, false
-				}
-				var zero Msg
-				*at = zero
-			}
+			var zero Msg
+			*at = zero
 		}
-		if reserved || h.reserve(chunk) {
-			e = envelopeOf(stackOf(g.Pools.Take(by.mail.kind)))
-			t.letters.start(h, e)
-			*letter[Msg](e, 0) = *msg
-			return e.post(), false
-		}
-		t.letters.leave(h) // what comes next comes behind the stack
 	}
-	if !h.reserve(1) {
-		return nil, true
+	if behind && !h.flags.has(flagSingles) {
+		e := envelopeOf(stackOf(from.Take(by.mail.kind)))
+		*letter[Msg](e, 0) = *msg
+		invariant.Point("envelope.start")
+		e.word.Store(1)
+		last.mail, last.by = &e.Stack, by.mail
+	} else {
+		s := stackOf(from.Take(by.kind))
+		*Message[Msg](s) = *msg
+		last.mail, last.by = s, by
 	}
-	t.any.Store(true)
-	s := g.Begin(h, by)
-	*Message[Msg](s) = *msg
-	return s.post(), false
+	last.mail.to = h
+	h.push(last.mail, last.mail)
 }
+
+// lastNotice is the mail by which the guests of a stripe sent their last notice to a house: who still finds it newest in the inbox is
+// behind it, and nothing else. As long as it stands there nobody takes it for anything else.
+type lastNotice struct {
+	mail *Stack // nil: none
+	by   *Handler
+}
+
+// lastMax is for how many houses a stripe remembers it, in places by their number.
+const lastMax = 8

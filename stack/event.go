@@ -102,7 +102,7 @@ type SlowStep struct {
 // been spawned. Its spawner calls it, on any goroutine.
 func (h *House) TellStarted(kind reflect.Type) {
 	if e := &h.Owner().Guests.Events.Started; !e.Silent() && !h.Gone() { // it may be one from birth
-		e.announce(ActorStarted{h.Any(kind)})
+		e.Post(ActorStarted{h.Any(kind)})
 	}
 }
 

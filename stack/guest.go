@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -26,12 +25,10 @@ type Guests struct {
 	stripes [pool.GuestStripes]guestStripe
 }
 
-// guestStripe is the last notices of the guests that share a shard.
+// guestStripe is what the guests that share a shard have in common.
 type guestStripe struct {
-	mu      sync.Mutex
-	letters letters
-	any     atomic.Bool // letters was written to: the caller knows of its own notices
-	_       [128]byte
+	last [lastMax]lastNotice // behind the lock of the shard
+	_    [128]byte
 
 	full    atomic.Uint64 // messages that a full mailbox refused, or accepted to drop them
 	refused atomic.Uint64 // messages to stopped actors that had no room for them
@@ -47,18 +44,6 @@ func (g *Guests) Dropped() (full, refused uint64) {
 		refused += t.refused.Load()
 	}
 	return full, refused
-}
-
-// forget is called when a guest has sent something else than an envelope to h. Not before:
-// another guest of the stripe could open an envelope in between, which the caller's next
-// notice would join, and overtake.
-func forget(h *House) {
-	g := h.Owner().Guests
-	if t := &g.stripes[pool.Stripe()]; t.any.Load() {
-		invariant.Lock(&t.mu)
-		t.letters.forget(h)
-		t.mu.Unlock()
-	}
 }
 
 // Call is one ask of a guest. Its word is
@@ -116,7 +101,6 @@ func (s *Stack) Post() error {
 		return s.refusePost()
 	}
 	s.send()
-	forget(h)
 	return nil
 }
 
@@ -158,10 +142,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		s.expires(later(s.sent, g.AskTimeout))
 	}
 	c.word.Store(callAwake)
-	h := s.to
-	w := s.post()
-	forget(h)
-	if w != nil && (g.Wakes || !g.borrow(w, c)) {
+	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
 		w.wake()
 	}
 	if c.waits() {
@@ -231,7 +212,6 @@ func (g *Guests) Send(c *Call) error {
 	}
 	s.expires(later(s.sent, g.AskTimeout))
 	s.send()
-	forget(h)
 	return nil
 }
 

@@ -66,7 +66,6 @@ func (h *House) Drain(g *Guests) {
 	s := g.Begin(h, drainHandler)
 	hookOf(s).role, s.used = roleDrain, true
 	s.send()
-	forget(h)
 }
 
 // runHook begins a hook of h. It runs user code: nothing may be left to do behind it.

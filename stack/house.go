@@ -39,7 +39,6 @@ type House struct {
 	readyAt int64   // the worker's clock when the house became ready, ns
 	unshown int32   // calls that came less those that were taken, which flags doesn't count yet
 	Slot    uint32  // its place in the register of its system, which writes it under a lock
-	since   uint16  // the low bits of Worker.handled when the first envelope began to rest
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued

@@ -39,8 +39,7 @@ import (
 //	borrow    swap parked to borrowed, run turns, give back: if nothing is left to do,
 //	          swap borrowed to parked, then look at rungs and gifts, and wake.
 //	          Otherwise, or if it is wanted, store run, wake
-//	add       to an envelope that its sender has pushed and rung for, and that is
-//	          open: see envelope.go. The drain that the ring promised finds it
+//	add       to an envelope that is open, and the newest mail: see envelope.go; ring
 //	give      a ready house to another worker, and wake that: see handover.go
 //	leave     if there are no gifts, swap them to a closed mark, then the rungs. Who rings a
 //	          closed chain holds the bit and drains: answer the inbox, clear the bit, look again

@@ -104,10 +104,10 @@ func (e *Events) lost(h *House, by *Handler, why Reason, message func() any) {
 		return
 	}
 	if !e.Lost.Silent() {
-		e.Lost.announce(by.DeadLetter(h, why))
+		e.Lost.Post(by.DeadLetter(h, why))
 	}
 	if !e.Opened.Silent() {
-		e.Opened.announce(OpenedLetter{by.DeadLetter(h, why), message()})
+		e.Opened.Post(OpenedLetter{by.DeadLetter(h, why), message()})
 	}
 }
 

@@ -26,12 +26,7 @@ import (
 //	           the same time may exceed the limit, each by what was free
 //	room       of the owner: is there room?
 //	offer      of the owner: as many places of an envelope as there is room for, see tell.go. It doesn't see what
-//	           others have added before they push, or add to an open envelope ahead of it, so that together they may
-//	           exceed the limit, by what was free
-//	chunk      places that a guest reserves for an envelope that it adds to while it is open: an
-//	           addition for each message would have the line of the house go to and fro. Who closes
-//	           the envelope, its house's owner, gives back what was reserved and not used. A guest that
-//	           reserved, and finds the envelope closed, uses the places for another one
+//	           others have added before they push, so that together they may exceed the limit, by what was free
 //	full       what doesn't fit goes by the policy, see WhenFull
 //	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in its
 //	           visits, and takes from there: see sorted.go
@@ -44,15 +39,6 @@ const (
 	MailboxTop = 1 << (32 - countShift - 2)
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
 	limitLarge = math.MaxUint16
-)
-
-// The places of an open envelope that are reserved at a time, and from which limit on: with less a
-// guest's every message counts by itself. Tests shrink them.
-var (
-	chunkFrom uint16 = 64
-	chunkFew         = 8
-	manyFrom  uint16 = 256
-	chunkMany        = 16
 )
 
 // WhenFull is what becomes of a message that a mailbox has no room for. An ask is always answered
@@ -314,31 +300,6 @@ func (s *Stack) refusePost() (err error) {
 	return err
 }
 
-// chunk returns how many places a guest reserves at a time for an envelope to h that takes max
-// messages; 0: it uses none, as too many of few places would be reserved in vain.
-func (h *House) chunk(max int) int {
-	switch {
-	case h.limit < chunkFrom || h.flags.has(flagSingles):
-		return 0
-	case h.limit < manyFrom:
-		return chunkFew
-	case h.limit == limitLarge:
-		return max
-	}
-	return chunkMany
-}
-
-// giveBack gives back what was reserved for e, which h's owner has just closed, and wasn't
-// used by its n messages.
-func (h *House) giveBack(e *envelope, n int) {
-	if chunk := h.chunk(e.by.max); chunk > 0 {
-		h.unshown -= int32(reserved(n, chunk) - n)
-	}
-}
-
-// reserved returns how many places are reserved for n messages.
-func reserved(n, chunk int) int { return (n + chunk - 1) / chunk * chunk }
-
 // counted returns for how many calls s, which is taken from the inbox of h for good, is counted.
 func (s *Stack) counted(h *House) int {
 	if s.by.unpack == nil {
@@ -347,11 +308,5 @@ func (s *Stack) counted(h *House) int {
 		}
 		return 0
 	}
-	e := envelopeOf(s)
-	word := e.word.Or(envelopeClosed)
-	n := int(word &^ envelopeClosed)
-	if word&envelopeClosed == 0 {
-		n = reserved(n, h.chunk(e.by.max))
-	}
-	return n
+	return envelopeOf(s).close()
 }

@@ -2,11 +2,8 @@
 
 package stack
 
-// bounds gives the house of a new listener of worker 0 a mailbox, and has guests reserve two places at a time.
+// bounds gives the house of a new listener of worker 0 a mailbox.
 func (s *stage) bounds(m Mail) (*listener, *House) {
-	from, few := chunkFrom, chunkFew
-	chunkFrom, chunkFew = 2, 2
-	s.After(func() { chunkFrom, chunkFew = from, few })
 	l := &listener{}
 	h, make := NewHouse(func() *listener { return l })
 	h.Mailbox(m)
@@ -29,17 +26,6 @@ func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int)
 			s.Fail("%d calls wait, more than %d", in, most)
 		}
 	}
-}
-
-// A guest reserves places of an envelope, against who closes it: what wasn't used is given back, once.
-func exploreChunks(s *stage) {
-	s.workers(1)
-	l, h := s.bounds(Mail{Max: 20})
-	accepted := [2]int{}
-	s.other("guest 0", func() { s.fills(h, 0, 4, 20, listenWords, &accepted[0]) })
-	s.other("guest 1", func() { s.fills(h, 1, 2, 20, listenWords, &accepted[1]) })
-	s.start(func() bool { return s.alone() && l.all == accepted[0]+accepted[1] })
-	s.After(func() { s.heard(l, 4, 2) })
 }
 
 // Two guests fill a mailbox for two, against the worker that empties it: what is accepted is handled.
@@ -77,7 +63,7 @@ func exploreDropOldest(s *stage) {
 	})
 }
 
-// Two guests reserve places of envelopes to an actor whose worker leaves: nothing stays counted.
+// Two guests fill envelopes to an actor whose worker leaves: nothing stays counted.
 func exploreFullLeft(s *stage) {
 	s.workers(1)
 	_, h := s.bounds(Mail{Max: 6})

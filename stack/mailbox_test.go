@@ -468,22 +468,6 @@ func TestMailboxOfStuckActor(t *testing.T) {
 	}
 }
 
-// A guest that tells something else between reserves places in vain: at most so many.
-func TestReservedInVain(t *testing.T) {
-	h := newHand(t, 1)
-	l := &ledger{}
-	to, make := NewHouse(func() *ledger { return l })
-	to.Mailbox(Mail{Max: 1024})
-	h.drivers[0].Settle(to, make, h.workers[0])
-	for i := range 2 {
-		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
-	}
-	require.Equal(t, 2, to.inMail())
-	require.Equal(t, 1+chunkMany, to.waits())
-	h.settle()
-	require.Zero(t, to.waits(), "who closes the envelope gives back what is left")
-}
-
 // A house whose worker has left counts what is answered by its sender, and nothing stays counted.
 func TestMailboxOfWhoLeft(t *testing.T) {
 	h := newHand(t, 1)

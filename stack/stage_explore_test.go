@@ -52,7 +52,6 @@ var protocols = []struct {
 	{"hand-over of who asks", exploreHandOverAsker},     // handover.go
 	{"hand-over to who leaves", exploreGiveToWhoLeaves}, // handover.go
 	{"stay", exploreStay},                               // handover.go
-	{"chunks", exploreChunks},                           // mailbox.go
 	{"full", exploreFull},                               // mailbox.go
 	{"drop oldest", exploreDropOldest},                  // mailbox.go
 	{"full, and left", exploreFullLeft},                 // mailbox.go
@@ -220,7 +219,7 @@ func (l *loop) turn() (busy bool) {
 		l.keeps = false
 	} else if w.Rouses() {
 		w.RunDeferred()
-		for n := 0; n < 4 && w.Rouses() && w.Spare() && !l.hurries; n++ {
+		for n := 0; n < 4 && w.Rouses() && w.Idle() && !l.hurries; n++ {
 			w.Assist()
 			w.TakeRungs()
 			done += w.Run(256)

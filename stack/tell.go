@@ -11,8 +11,8 @@ import (
 //
 // An envelope that is last in a lane, and that the house's owner fills, has places on offer (envelope.places), as many
 // as the mailbox had room for when that was last looked at. As long as it is the last in the lane, only Join adds
-// to what waits, as everything else of the owner's comes behind it, or withdraws the offer. What others have counted and not pushed yet, or
-// add to an open envelope ahead of it, Join doesn't see: see mailbox.go.
+// to what waits, as everything else of the owner's comes behind it, or withdraws the offer. What others have counted and not pushed yet
+// Join doesn't see: see mailbox.go.
 
 // Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the way, and
 // there is a place in the envelope that is last in the lane. Then Join is its Begin and Push; otherwise Tell, or else

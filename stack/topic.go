@@ -78,24 +78,6 @@ func (t *Topic[Event]) tell(w *Worker, all []subscriber[Event], event Event) {
 
 // Post is Publish for a guest.
 func (t *Topic[Event]) Post(event Event) {
-	t.post(event, func(s *subscriber[Event]) { Tell(s.to.Owner().Guests, s.to, s.by, &event) })
-}
-
-// announce is Publish for whoever is in the middle of sending: it takes no lock that a sender
-// may hold. The notices keep their order among themselves, and not that of other guests' notices.
-func (t *Topic[Event]) announce(event Event) {
-	t.post(event, func(s *subscriber[Event]) {
-		m := s.to.Owner().Guests.Begin(s.to, s.by)
-		*Message[Event](m) = event
-		if s.to.reserve(1) {
-			m.send()
-		} else {
-			m.refusePost()
-		}
-	})
-}
-
-func (t *Topic[Event]) post(event Event, tell func(*subscriber[Event])) {
 	l := t.all.Load()
 	if l == nil {
 		return
@@ -108,7 +90,7 @@ func (t *Topic[Event]) post(event Event, tell func(*subscriber[Event])) {
 		case s.to.Gone():
 			gone = true
 		default:
-			tell(s)
+			Tell(s.to.Owner().Guests, s.to, s.by, &event)
 		}
 	}
 	if gone {

@@ -22,9 +22,6 @@ func TestTopicForgets(t *testing.T) {
 	for name, publish := range map[string]func(*Topic[int], *Worker, int){
 		"on a worker": func(topic *Topic[int], w *Worker, n int) { topic.Publish(w, n) },
 		"by a guest":  func(topic *Topic[int], _ *Worker, n int) { topic.Post(n) },
-		"while sending": func(topic *Topic[int], _ *Worker, n int) {
-			topic.announce(n)
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHand(t, 2)

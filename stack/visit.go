@@ -22,9 +22,8 @@ const (
 func (w *Worker) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
-	w.rested, w.brief = nil, w.lent != nil
 	w.setShare()
-	for w.handled < end && !w.overtime() && !w.Idle() && !(w.brief && w.done()) {
+	for w.handled < end && !w.overtime() && !w.Idle() && !w.done() {
 		if w.handled >= w.pace.next {
 			w.look()
 			continue
@@ -36,24 +35,13 @@ func (w *Worker) Run(limit int) int {
 	return int(w.handled - handled)
 }
 
-// done reports whether Run has done enough before it has done much: a guest has its
-// answer, or the houses that are left rest.
-func (w *Worker) done() bool {
-	return w.lent != nil && w.lent.Ready() || w.rest()
-}
-
-// rest reports whether there are ready houses, and all of them rest.
-func (w *Worker) rest() bool {
-	return w.rested != nil && w.rested == w.cold.head && w.hot.head == nil
-}
-
-// Spare reports whether the last Run has left nothing to do now.
-func (w *Worker) Spare() bool { return w.Idle() || w.rest() }
+// done reports whether a guest runs the turn and has its answer.
+func (w *Worker) done() bool { return w.lent != nil && w.lent.Ready() }
 
 // guarded is Run up to the first panic of user code, which it contains.
 func (w *Worker) guarded(end uint64) {
 	defer w.contain()
-	for w.handled < end && !(w.brief && w.done()) {
+	for w.handled < end && !w.done() {
 		h := w.pick()
 		if h == nil {
 			return

@@ -56,8 +56,6 @@ type Worker struct {
 	inStep  bool       // user code runs
 	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
 	seen    uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
-	brief   bool       // Run may be done before it has done much: see done
-	rested  *House     // in this Run, the first that left an envelope alone
 	lent    *Call      // a guest runs the turn, until this is answered; nil: no guest does
 	Heard   bool       // something came from another worker or a guest; the loop clears it
 	share   int        // messages a visit handles at most: see setShare
