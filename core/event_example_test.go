@@ -85,9 +85,10 @@ func ExampleEvents() {
 	defer lost.Close()
 
 	trader := core.Spawn(sys, func() *Trader { return &Trader{} })
+	trader.Pause()
+	core.Notice(TraderPrice.At(trader), Price{1999})
 	trader.Stop()
 	fmt.Println((<-stopped.C()).Actor)
-	core.Notice(TraderPrice.At(trader), Price{1999})
 	letter := <-lost.C()
 	fmt.Println(letter.Type, "to", letter.To, "is lost:", letter.Reason)
 	fmt.Println(sys.DeadLetters())

@@ -37,13 +37,24 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrMailboxFull, and then the message is a dead letter, or ErrNoMember of a router that chooses one and has none (Broadcast to nobody
-// is no error): nobody gets the message, and if it is one that is released, it was. A message to an actor that has stopped, or whose system has, is a dead letter.
+// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped, or whose system has; or ErrNoMember of a
+// router that chooses one and has none (Broadcast to nobody is no error). Nobody gets the message then, and if it is one that is
+// released, it was. What an actor hasn't handled when it stops is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
 	}
 	return stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
+}
+
+// NoticeWait is Notice that waits while the actor's mailbox is full, until it is half empty, the actor stops, or ctx ends (ErrTimeout or
+// ErrCancelled, and the message is no dead letter). Who has waited competes with others for the room, so that one
+// message may wait several times. A router doesn't wait: see Notice. In a step it fails with ErrBlockingOnWorker if it would wait.
+func NoticeWait[Msg any](ctx context.Context, p NoticePort[Msg], msg Msg) error {
+	if p.to == nil {
+		return p.post(msg)
+	}
+	return stack.TellWait(ctx, p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
 // Pending is an ask of a guest that doesn't block: several can be under way at

@@ -252,7 +252,7 @@ func TestGuestNotice(t *testing.T) {
 	}
 }
 
-// TestGuestAndAStoppedActor: an ask is answered, a notice is a dead letter.
+// TestGuestAndAStoppedActor: an ask and a notice get the error.
 func TestGuestAndAStoppedActor(t *testing.T) {
 	sys := open(t, house.Config{})
 	at := core.Spawn(sys, func() *player { return &player{} })
@@ -265,14 +265,16 @@ func TestGuestAndAStoppedActor(t *testing.T) {
 	if _, err := core.Begin(play.At(at), answer(1)).Get(); err != core.ErrStopped {
 		t.Errorf("begin: %v", err)
 	}
-	core.Notice(hint.At(at), func(*player, *cue) core.Yield { panic("heard") })
+	if err := core.Notice(hint.At(at), func(*player, *cue) core.Yield { panic("heard") }); err != core.ErrStopped {
+		t.Errorf("notice: %v", err)
+	}
 	if err := at.StopWait(t.Context()); err != nil {
 		t.Errorf("the second stop: %v", err)
 	}
 	at.Stop()
 	closeSystem(t, sys)
-	if n := sys.Stats().DeadLetter; n != 1 {
-		t.Errorf("%d dead letters, want 1", n)
+	if n := sys.Stats().DeadLetter; n != 0 {
+		t.Errorf("%d dead letters, want none", n)
 	}
 }
 

@@ -236,7 +236,9 @@ func (r refOf[A]) call(c *refCall) (p core.Pending[int]) {
 	if c.ask {
 		return core.Begin(r.of.ask.At(r.Address), c)
 	}
-	if err := core.Notice(r.of.notice.At(r.Address), c); err != nil {
+	if err := core.Notice(r.of.notice.At(r.Address), c); err == core.ErrStopped {
+		c.refused = true
+	} else if err != nil {
 		panic(err)
 	}
 	return p

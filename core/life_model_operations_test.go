@@ -273,8 +273,12 @@ func (w *modelWorld) callSomething(a *refActor) {
 	c.pending = w.refs[a.id].call(c)
 	if c.ask {
 		w.asked = append(w.asked, c)
+	} else if c.refused != a.closed() {
+		w.t.Errorf("seed %d: actor %d has stopped: %t; its notice was refused: %t", w.Seed, a.id, a.closed(), c.refused)
 	}
-	w.call(a, c)
+	if !c.refused {
+		w.call(a, c)
+	}
 }
 
 // isBelow says that a is a child of b, or a child of one.

@@ -130,6 +130,7 @@ type refCall struct {
 	// Of the runtime's side.
 	pending core.Pending[int]
 	reply   int
+	refused bool // a notice to who had stopped
 }
 
 // refTold is a system message.

@@ -65,15 +65,14 @@ func exploreEnvelope(s *stage) {
 // tells sends so many notices as a guest, in envelopes.
 func (s *stage) tells(h *House, from, all int) {
 	for n := range all {
-		Tell(&s.hand.guests, h, listenWords, &words{from, n})
+		s.sent(Tell(&s.hand.guests, h, listenWords, &words{from, n}))
 	}
 }
 
 // The worker of an open envelope leaves: all comes home.
 func exploreEnvelopeLeft(s *stage) {
 	s.workers(1)
-	_, h := s.hears(0)
-	h.Close()
+	h := s.dooms()
 	for from := range 2 {
 		s.other(guestNames[from], func() { s.tells(h, from, 3) })
 	}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"sync/atomic"
 	"unsafe"
 
@@ -264,11 +265,26 @@ func letter[Msg any](e *envelope, i int) *Msg {
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
-// Tell sends a notice. The error is ErrMailboxFull.
+// Tell sends a notice. The error is ErrMailboxFull or ErrStopped.
 func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
-	if !h.reserve(1) {
+	return TellWait(nil, g, h, by, msg)
+}
+
+// TellWait is Tell that waits for room, unless ctx is nil, until that ends.
+func TellWait[Msg any](ctx context.Context, g *Guests, h *House, by *Handler, msg *Msg) error {
+	for !h.reserve() {
+		var err error
+		if ctx != nil && !h.Gone() {
+			if err = g.waitForRoom(ctx, h); err == nil {
+				continue
+			}
+		}
 		s := g.Begin(h, by)
 		*Message[Msg](s) = *msg
+		if err != nil {
+			g.Pools.Put(&s.Object)
+			return err
+		}
 		return s.refusePost()
 	}
 	if by.mail == nil {

@@ -317,7 +317,7 @@ func TestTellBehindMailWithoutARing(t *testing.T) {
 	for i := range 3 {
 		s := h.guests.Begin(to, readWords)
 		*Message[words](s) = words{1, i}
-		require.True(t, to.reserve(1))
+		require.True(t, to.reserve())
 		to.push(s, s)
 	}
 	notify(w, to, readWords, words{0, 0})

@@ -44,8 +44,7 @@ func exploreForward(s *stage) {
 // An actor forwards to one whose worker leaves: it answers, or whoever sends there does.
 func exploreForwardLeft(s *stage) {
 	s.workers(2)
-	_, h := s.hears(0)
-	h.Close()
+	h := s.dooms()
 	c := s.desks(1, h, 3)
 	s.leaves()
 	s.other("guest", func() {

@@ -94,10 +94,10 @@ func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	return s
 }
 
-// Post sends a notice. The error is ErrMailboxFull.
+// Post sends a notice. The error is ErrMailboxFull or ErrStopped.
 func (s *Stack) Post() error {
 	h := s.to
-	if !h.reserve(1) {
+	if !h.reserve() {
 		return s.refusePost()
 	}
 	s.send()
@@ -126,7 +126,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		err = contextError(err)
 	} else if OnWorker() {
 		err = ErrBlockingOnWorker
-	} else if s.lane == Calls && !s.to.reserve(1) {
+	} else if s.lane == Calls && !s.to.reserve() {
 		err = g.refused(s.to)
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ type patience struct {
 
 func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
 
-// refused returns why an ask gets no further than the mailbox of h.
+// refused returns why a message gets no further than the mailbox of h, and counts it.
 //
 //go:noinline
 func (g *Guests) refused(h *House) error {
@@ -206,7 +206,7 @@ func (g *Guests) refused(h *House) error {
 func (g *Guests) Send(c *Call) error {
 	s := c.asked
 	h := s.to
-	if !h.reserve(1) {
+	if !h.reserve() {
 		g.Done(c)
 		return g.refused(h)
 	}

@@ -128,10 +128,10 @@ func (h *hand) pass(ns int64) {
 }
 
 // tell sends a notice from outside.
-func tell[Msg any](h *hand, to *House, by *Handler, msg Msg) {
+func tell[Msg any](h *hand, to *House, by *Handler, msg Msg) error {
 	s := h.guests.Begin(to, by)
 	*Message[Msg](s) = msg
-	s.Post()
+	return s.Post()
 }
 
 // letters returns how many dead letters there were.

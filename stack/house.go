@@ -59,8 +59,9 @@ type annex struct {
 
 	// Seldom written, and read by others too: a line of its own.
 	gauge atomic.Pointer[Gauge]
-	known atomic.Pointer[life] // nil: there is nothing to record, see life.go; written by the owner
-	rules *rules               // of its mailbox, if they aren't those of its worker
+	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
+	rules *rules                // of its mailbox, if they aren't those of its worker
+	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see room.go
 
 	// Written by the owner while calls are held, see hold.go.
 	held queue   // calls
@@ -82,8 +83,8 @@ const (
 	flagRung = 1 << iota
 	// flagUrged: a system message was sent, so the visit under way looks into the inbox.
 	flagUrged
-	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call is answered
-	// with ErrStopped, notices become dead letters, answers go home.
+	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call gets
+	// ErrStopped; notices that were sent before become dead letters, answers go home.
 	flagStopped
 	// flagStays: the house isn't given to another worker, see handover.go.
 	flagStays
@@ -100,6 +101,8 @@ const (
 	flagSingles
 	// flagNoted, which the owner sets, for ever: it is noted that a call begins, see quiet.go.
 	flagNoted
+	// flagAwaited: goroutines wait for room in the mailbox, see room.go.
+	flagAwaited
 )
 
 // has reports whether flag is set.

@@ -150,6 +150,8 @@ func (w *Worker) stop(h *House) {
 	}
 	invariant.Point("end.stop")
 	h.flags.set(flagStopped)
+	h.withdraw()
+	h.admit()
 	closes := l != nil && l.phase == phaseEnding // its instance is on its way out
 	if l != nil {
 		l.phase, l.cause = phaseStopping, nil

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
-	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its lane of
@@ -20,7 +19,7 @@ import (
 //
 // Together they are exact, for the owner. Others see the number as of the last visit.
 //
-//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit
+//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit. Who waits for room: room.go
 //	crowded    before another worker puts a call into its outbox: is there room for it, and for
 //	           what the outbox has? It adds when the outbox leaves. So workers that fill one mailbox at
 //	           the same time may exceed the limit, each by what was free
@@ -33,10 +32,10 @@ import (
 
 const (
 	// countShift is where in flags the number stands, and oneCall is one.
-	countShift = 10
+	countShift = 11
 	oneCall    = 1 << countShift
 	// MailboxTop is the highest bound: half of what the number can say, as a mailbox may exceed its bound.
-	MailboxTop = 1 << (32 - countShift - 2)
+	MailboxTop = 1 << (32 - countShift - 1)
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
 	limitLarge = math.MaxUint16
 )
@@ -134,21 +133,35 @@ func (h *House) shown() int { return int(h.flags.bits.Load() >> countShift) }
 func (h *House) count(n int) {
 	if n != 0 {
 		h.point("mail.count")
-		h.flags.bits.Add(uint32(n) << countShift)
+		if h.flags.bits.Add(uint32(n)<<countShift)&flagAwaited != 0 {
+			h.admit()
+		}
 	}
 }
 
-// reserve counts n calls that a guest is about to push, if there is room for them.
-func (h *House) reserve(n int) bool {
-	if h.shown()+n > int(h.limit) && !h.fits(n) {
+// reserve counts a call that a guest is about to push, if there is room for it and the actor hasn't stopped.
+func (h *House) reserve() bool {
+	h.point("mail.look")
+	if !h.takes(h.flags.bits.Load(), 1) {
 		return false // without a write: refusals are cheap
 	}
 	h.point("mail.reserve")
-	if now := h.flags.bits.Add(uint32(n) << countShift); int(now>>countShift) > int(h.limit) && !h.fits(0) {
-		h.count(-n) // others came first
+	if !h.takes(h.flags.bits.Add(oneCall), 0) {
+		h.count(-1) // others came first
 		return false
 	}
 	return true
+}
+
+// takes reports whether a house whose flags are bits takes n more calls.
+func (h *House) takes(bits uint32, n int) bool {
+	return bits&flagStopped == 0 && (int(bits>>countShift)+n <= int(h.limit) || h.fits(n))
+}
+
+// closed reports whether h, of the caller's worker, takes no call, but perhaps by its policy.
+func (h *House) closed() bool {
+	bits := h.flags.bits.Load()
+	return bits&flagStopped != 0 || int(bits>>countShift)+int(h.unshown) >= int(h.limit)
 }
 
 // point is a scheduling point, if anybody decides by the number.
@@ -171,11 +184,11 @@ func (h *House) fits(n int) bool {
 
 // crowded reports whether h, of another worker, has no room for a call of w.
 func (w *Worker) crowded(h *House) bool {
-	n := h.shown()
+	n := 1
 	if w.out.to == h {
 		n += w.out.calls
 	}
-	return n >= int(h.limit) && !h.fits(n+1-h.shown())
+	return !h.takes(h.flags.bits.Load(), n)
 }
 
 // room reports whether h, of w, has room for another call after all; if that is its policy, it makes
@@ -183,6 +196,9 @@ func (w *Worker) crowded(h *House) bool {
 //
 //go:noinline
 func (w *Worker) room(h *House) bool {
+	if h.Gone() {
+		return false
+	}
 	bound, full := h.rules()
 	if h.waits() < bound || full == DropOldest && w.dropOldest(h) {
 		return true
@@ -251,10 +267,9 @@ func (q *queue) popCounted() *Stack {
 //go:noinline
 func (w *Worker) refuse(h *House, s *Stack) (err error) {
 	s.unexpected(h)
-	why := LostFull
 	err = ErrMailboxFull
 	if h.Gone() {
-		err, why = ErrStopped, LostStopped
+		err = ErrStopped
 		w.Count.Add(CountRefused, 1)
 	} else {
 		w.Count.Add(CountFull, 1)
@@ -263,16 +278,16 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 		w.Refuse(s, err)
 		return err
 	}
-	if s.by.class == classNotice {
-		w.Lost(h, s, why)
-	}
-	w.Shard.Put(&s.Object)
 	if err == ErrMailboxFull {
-		if _, full := h.rules(); full != DropNewest {
-			return err
+		if s.by.class == classNotice {
+			w.Lost(h, s, LostFull)
+		}
+		if _, full := h.rules(); full == DropNewest {
+			err = nil
 		}
 	}
-	return nil
+	w.Shard.Put(&s.Object)
+	return err
 }
 
 // refusePost is refuse of a guest's notice.
@@ -281,21 +296,13 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 func (s *Stack) refusePost() (err error) {
 	h := s.to
 	g := h.owner.Load().Guests
-	t := &g.stripes[pool.Stripe()]
 	s.unexpected(h)
-	why := LostFull
-	err = ErrMailboxFull
-	switch _, full := h.rules(); {
-	case h.Gone():
-		t.refused.Add(1)
-		err, why = nil, LostStopped
-	case full == DropNewest:
-		t.full.Add(1)
-		err = nil
-	default:
-		t.full.Add(1)
+	if err = g.refused(h); err == ErrMailboxFull {
+		s.lostOutside(LostFull)
+		if _, full := h.rules(); full == DropNewest {
+			err = nil
+		}
 	}
-	s.lostOutside(why)
 	g.Pools.Put(&s.Object)
 	return err
 }

@@ -2,6 +2,8 @@
 
 package stack
 
+import "context"
+
 // bounds gives the house of a new listener of worker 0 a mailbox.
 func (s *stage) bounds(m Mail) (*listener, *House) {
 	l := &listener{}
@@ -67,13 +69,36 @@ func exploreDropOldest(s *stage) {
 func exploreFullLeft(s *stage) {
 	s.workers(1)
 	_, h := s.bounds(Mail{Max: 6})
-	h.Close()
+	s.doomed = append(s.doomed, h)
 	for from := range 2 {
-		s.other(guestNames[from], func() {
-			for n := range 3 {
-				Tell(&s.hand.guests, h, listenWords, &words{from, n})
-			}
-		})
+		s.other(guestNames[from], func() { s.tells(h, from, 3) })
 	}
 	s.leaves()
+}
+
+// Two guests wait for room in a mailbox for one: all is handled.
+func exploreRoom(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 1})
+	for from := range 2 {
+		s.other(guestNames[from], func() { s.waits(h, from, 2-from) })
+	}
+	s.start(func() bool { return s.alone() && l.all == 3 })
+	s.After(func() { s.heard(l, 2, 1) })
+}
+
+// A guest waits for room in the mailbox of an actor that stops.
+func exploreRoomStopped(s *stage) {
+	s.workers(1)
+	_, h := s.bounds(Mail{Max: 1})
+	s.other("guest", func() { s.waits(h, 0, 3) })
+	s.other("stopper", func() { h.Stop(&s.hand.guests) })
+	s.start(func() bool { return s.alone() && h.Gone() })
+}
+
+// waits sends notices as a guest that waits for room.
+func (s *stage) waits(h *House, from, all int) {
+	for n := range all {
+		s.sent(TellWait(context.Background(), &s.hand.guests, h, listenLong, &words{from, n}))
+	}
 }

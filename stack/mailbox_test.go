@@ -1,9 +1,11 @@
 package stack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -474,12 +476,10 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 	to, make := NewHouse(func() *ledger { return &ledger{} })
 	to.Mailbox(Mail{Max: 64})
 	h.drivers[0].Settle(to, make, h.workers[0])
-	to.Stop(&h.guests)
-	h.settle()
 	for i := range 20 {
 		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
 	}
-	require.True(t, h.workers[0].Leave())
+	require.True(t, h.workers[0].Leave(), "a context of Shutdown has ended")
 	for i := range 200 {
 		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
 		c := h.guests.Call(to, ledgerAsk)
@@ -489,26 +489,105 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 		h.guests.Done(c)
 	}
 	require.Zero(t, to.waits())
+	require.EqualValues(t, 220, h.letters())
 }
 
-// A stopped actor's mailbox is bounded as well; what doesn't fit ends as what does.
-func TestMailboxOfStopped(t *testing.T) {
-	h := newHand(t, 2)
-	to, make := NewHouse(func() *ledger { return &ledger{} })
-	to.Mailbox(Mail{Max: 2})
-	h.drivers[0].Settle(to, make, h.workers[0])
+// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets ErrStopped, and is none.
+func TestNoticesToWhoStopped(t *testing.T) {
+	for _, by := range []*Handler{ledgerShort, ledgerLonge} {
+		h := newHand(t, 2)
+		to, make := NewHouse(func() *ledger { return &ledger{} })
+		h.drivers[0].Settle(to, make, h.workers[0])
+		says := []func(i int) error{
+			func(i int) error { return Tell(&h.guests, to, by, &words{0, i}) },
+			func(i int) error { return tell(h, to, by, words{0, i}) },
+			func(i int) error { return notify(h.workers[0], to, by, words{1, i}) },
+			func(i int) error { return notify(h.workers[1], to, by, words{2, i}) },
+		}
+		for i := range 5 {
+			for _, say := range says {
+				require.NoError(t, say(i))
+			}
+		}
+		to.Stop(&h.guests)
+		h.settle()
+		require.EqualValues(t, 20, h.letters())
+		for i := range 5 {
+			for _, say := range says {
+				require.ErrorIs(t, say(i), ErrStopped)
+			}
+		}
+		c := h.guests.Call(to, ledgerAsk)
+		require.ErrorIs(t, h.guests.Send(c), ErrStopped)
+		require.Zero(t, to.inMail())
+		h.settle()
+		require.EqualValues(t, 20, h.letters())
+		h.balance()
+	}
+}
+
+// Behind a stop nothing joins an envelope whose places were on offer.
+func TestStopWithdrawsPlaces(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	to := settleOn(h, 0, &ledger{})
+	for i := range 5 {
+		require.NoError(t, notify(w, to, ledgerShort, words{0, i + 1}))
+	}
+	w.stop(to)
+	require.ErrorIs(t, notify(w, to, ledgerShort, words{0, 6}), ErrStopped)
+	h.settle()
+	require.EqualValues(t, 5, h.letters())
+}
+
+// A goroutine waits for room until the mailbox is half empty, its context ends, or the actor has stopped.
+func TestTellWait(t *testing.T) {
+	h := newHand(t, 1)
+	l := &ledger{}
+	to, factory := NewHouse(func() *ledger { return l })
+	to.Mailbox(Mail{Max: 4})
+	h.drivers[0].Settle(to, factory, h.workers[0])
+	n := 0
+	fill := func() {
+		for to.waits() < 4 {
+			n++
+			require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, n}))
+		}
+	}
+	wait := func(ctx context.Context) chan error {
+		outcome := make(chan error, 1)
+		n++
+		m := words{0, n}
+		go func() { outcome <- TellWait(ctx, &h.guests, to, ledgerShort, &m) }()
+		for !to.flags.has(flagAwaited) {
+			runtime.Gosched()
+		}
+		return outcome
+	}
+	fill()
+	outcome := wait(t.Context())
+	h.settle()
+	require.NoError(t, <-outcome)
+	h.settle()
+	require.Equal(t, 5, l.heard[0])
+	require.Empty(t, l.wrong)
+
+	fill()
+	ctx, cancel := context.WithCancel(t.Context())
+	outcome = wait(ctx)
+	cancel()
+	require.ErrorIs(t, <-outcome, ErrCancelled)
+	require.Equal(t, 4, to.waits())
+	require.ErrorIs(t, TellWait(ctx, &h.guests, to, ledgerShort, &words{}), ErrCancelled)
+	h.settle()
+	require.Zero(t, h.letters())
+
+	fill()
+	outcome = wait(t.Context())
 	to.Stop(&h.guests)
 	h.settle()
-	for i := range 5 {
-		require.NoError(t, Tell(&h.guests, to, ledgerLonge, &words{0, i + 1}))
-		require.NoError(t, notify(h.workers[0], to, ledgerLonge, words{1, i + 1}))
-		require.NoError(t, notify(h.workers[1], to, ledgerLonge, words{2, i + 1}))
-	}
-	c := h.guests.Call(to, ledgerAsk)
-	require.ErrorIs(t, h.guests.Send(c), ErrStopped)
-	require.LessOrEqual(t, to.inMail(), 2*2)
-	h.settle()
-	require.EqualValues(t, 15, h.letters())
+	require.ErrorIs(t, <-outcome, ErrStopped)
+	require.EqualValues(t, 4, h.letters())
 }
 
 // A function that says which class a message has may panic: the message is what fails.

@@ -116,7 +116,7 @@ func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 }
 
 // TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs to another
-// worker, something is in the way, it begins an envelope, no stack is at hand, or the mailbox is full. The error is ErrMailboxFull.
+// worker, something is in the way, it begins an envelope, no stack is at hand, or the mailbox is full. The error is ErrMailboxFull, or ErrStopped.
 //
 //alloc:none
 func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
@@ -133,7 +133,10 @@ func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 	if own || o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
-		if own || mail == nil {
+		if own {
+			return w.refuse(h, s)
+		}
+		if mail == nil {
 			return w.Push(h, s)
 		}
 		s.to = h

@@ -55,6 +55,8 @@ var protocols = []struct {
 	{"full", exploreFull},                               // mailbox.go
 	{"drop oldest", exploreDropOldest},                  // mailbox.go
 	{"full, and left", exploreFullLeft},                 // mailbox.go
+	{"room", exploreRoom},                               // room.go
+	{"room, and stopped", exploreRoomStopped},           // room.go
 }
 
 // exploreMin is the fewest schedules of all protocols together: fewer would mean that
@@ -99,6 +101,8 @@ type stage struct {
 	loops  []*loop
 	askers []*House
 	others int // threads that are no workers and haven't ended
+	doomed []*House
+	lost   uint64 // notices that doomed actors were sent before they stopped
 }
 
 func staged(scenario func(s *stage)) func(r *explore.Run) {
@@ -342,7 +346,31 @@ func (s *stage) heard(l *listener, want ...int) {
 }
 
 // say sends a notice as a guest, in a stack of its own.
-func (s *stage) say(to *House, from, n int) { tell(s.hand, to, listenLong, words{from, n}) }
+func (s *stage) say(to *House, from, n int) { s.sent(tell(s.hand, to, listenLong, words{from, n})) }
+
+// sent takes down that a notice was accepted, or that its actor had stopped.
+func (s *stage) sent(err error) {
+	switch {
+	case err == nil:
+		s.lost++
+	case err != ErrStopped:
+		s.Fail("a notice failed: %v", err)
+	}
+}
+
+// dooms makes a house on worker 0 that stops, when the worker leaves, behind or before what it is sent: each notice is
+// accepted, and then a dead letter, or refused.
+func (s *stage) dooms() *House {
+	_, h := s.hears(0)
+	if s.doomed = append(s.doomed, h); len(s.doomed) == 1 {
+		s.After(func() {
+			if n := s.letters(); n != s.lost {
+				s.Fail("%d dead letters of %d notices that were accepted", n, s.lost)
+			}
+		})
+	}
+	return h
+}
 
 // pass sends the same as a step of a worker.
 func pass(w *Worker, to *House, from, n int) {
@@ -403,16 +431,23 @@ func (s *stage) asks(h *House, n int) {
 	}
 }
 
-// begins sends an ask without waiting for its answer.
+// begins sends an ask without waiting for its answer; nil: the actor has stopped.
 func (s *stage) begins(h *House, n int) *Call {
 	c := s.hand.guests.Call(h, listenAsk)
 	*Request[words, int](c.Stack()) = words{0, n}
-	s.hand.guests.Send(c)
+	if err := s.hand.guests.Send(c); err == ErrStopped {
+		return nil
+	} else if err != nil {
+		s.Fail("the ask for %d failed: %v", n, err)
+	}
 	return c
 }
 
 // ends waits for the answer of begins, n or an error.
 func (s *stage) ends(c *Call, n int) error {
+	if c == nil {
+		return ErrStopped
+	}
 	if err := s.hand.guests.Finish(c); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
 		return nil
 	}
 	invariant.Point("worker.tell")
-	if h.inbox.Load() != nil || h.waits() >= int(h.limit) {
+	if h.inbox.Load() != nil || h.closed() {
 		return nil
 	}
 	o := w.Shard.TakeFree(by.kind)
@@ -113,7 +113,7 @@ func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	if h.waits() >= int(h.limit) && !w.room(h) {
+	if h.closed() && !w.room(h) {
 		return nil
 	}
 	if h.follows(by) {

@@ -40,7 +40,7 @@ func TestNoticeBehindMail(t *testing.T) {
 		}
 		s := h.guests.Begin(to, readWords)
 		*Message[words](s) = words{1, 0}
-		require.True(t, to.reserve(1))
+		require.True(t, to.reserve())
 		to.push(s, s)
 		require.NoError(t, notify(w, to, readWords, words{0, before}))
 		want = append(want, "1 0", fmt.Sprint("0 ", before))

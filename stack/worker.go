@@ -223,7 +223,7 @@ func (w *Worker) promote(h *House) {
 func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
 // Push delivers a call that was begun on this worker to the house h. If h has no room for it, it is
-// refused: an ask is answered so, and of a notice the error is ErrMailboxFull.
+// refused: an ask is answered so, and of a notice the error is ErrMailboxFull, or ErrStopped of an actor that has stopped.
 //
 //alloc:none
 func (w *Worker) Push(h *House, s *Stack) error {
@@ -239,7 +239,7 @@ func (w *Worker) Push(h *House, s *Stack) error {
 	if h.inbox.Load() != nil {
 		w.overtaken(h)
 	}
-	if h.waits() >= int(h.limit) && s.by.counts != 0 && !w.room(h) {
+	if h.closed() && s.by.counts != 0 && !w.room(h) {
 		return w.refuse(h, s)
 	}
 	h.unshown += s.by.counts

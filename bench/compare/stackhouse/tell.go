@@ -1,9 +1,7 @@
 package stackhouse
 
 import (
-	"errors"
-	"runtime"
-	"sync/atomic"
+	"context"
 
 	"github.com/stackhouse-go/stackhouse/bench/compare/measure"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -49,10 +47,8 @@ func tell(producers int) measure.Make {
 			return nil, err
 		}
 		to := core.Spawn(sys, newCounter)
-		var full atomic.Uint64
 		return &measure.Work{
-			Close:   stop(sys),
-			Retries: full.Load,
+			Close: stop(sys),
 			Do: func(n int) (int, error) {
 				tally := measure.NewTally(1)
 				if err := core.Notice(counterExpect.At(to), order{n, tally}); err != nil {
@@ -61,11 +57,7 @@ func tell(producers int) measure.Make {
 				for p := range producers {
 					go func() {
 						for i := p + 1; i <= n; i += producers {
-							retries, err := insist(counterAdd.At(to), uint64(i))
-							if retries > 0 {
-								full.Add(retries)
-							}
-							if err != nil {
+							if err := core.NoticeWait(context.Background(), counterAdd.At(to), uint64(i)); err != nil {
 								tally.Fail(err)
 								return
 							}
@@ -75,18 +67,6 @@ func tell(producers int) measure.Make {
 				return n, tally.Wait(measure.Sum(n))
 			},
 		}, nil
-	}
-}
-
-// insist tells until the mailbox has room.
-func insist(to core.NoticePort[uint64], n uint64) (retries uint64, err error) {
-	for {
-		err := core.Notice(to, n)
-		if err == nil || errors.Is(err, core.ErrStopped) {
-			return retries, err
-		}
-		retries++
-		runtime.Gosched()
 	}
 }
 

@@ -1,0 +1,76 @@
+package stack
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a chain of the house:
+//
+//	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or until the context ends
+//	look    if the mailbox is half empty, or the actor has stopped: clear flagAwaited, take the chain, and signal
+//	        each. Who takes off what others see waiting looks if the flag is set (House.count); so does a stop
+//
+// Whoever comes second, with the flag or with the number, sees the other. That half must be empty has a wake-up, which takes
+// as long as handling a few hundred messages, let in as many. Who was signalled tries again, and may find that others came first.
+
+// waitForRoom blocks until there may be room in h, or ctx ends.
+//
+//go:noinline
+func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
+	if err := ctx.Err(); err != nil {
+		return contextError(err)
+	}
+	if OnWorker() {
+		return ErrBlockingOnWorker
+	}
+	c := (*Call)(unsafe.Pointer(g.Pools.Take(callKind)))
+	a := h.rooms()
+	for {
+		invariant.Point("room.wait")
+		old := a.await.Load()
+		c.house.rungNext = old
+		if a.await.CompareAndSwap(old, &c.house) {
+			break
+		}
+	}
+	invariant.Point("room.flag")
+	h.flags.set(flagAwaited)
+	h.admit()
+	err := c.block(ctx, 0)
+	if err != nil && c.word.CompareAndSwap(callWaiting, callGone) {
+		return err
+	}
+	if err != nil {
+		c.take()
+	}
+	g.Pools.Put(&c.Object)
+	return nil
+}
+
+// admit signals who waits for room in h, if there is some. Any goroutine may call it.
+//
+//go:noinline
+func (h *House) admit() {
+	invariant.Point("room.look")
+	bits := h.flags.bits.Load()
+	if bits&flagAwaited == 0 {
+		return
+	}
+	if bound, _ := h.rules(); bits&flagStopped == 0 && int(bits>>countShift) > bound/2 {
+		return
+	}
+	invariant.Point("room.clear")
+	h.flags.clear(flagAwaited)
+	invariant.Point("room.take")
+	for at := h.annex.Load().await.Swap(nil); at != nil; {
+		c := callOf(at)
+		at, c.house.rungNext = at.rungNext, nil // first: behind its signal it is the guest's
+		if !c.finish() {
+			pool.Send(&c.Object)
+		}
+	}
+}
