@@ -125,7 +125,7 @@ func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 		}
 		from := o.read
 		w.read(h, e, min(n, int(o.seen-o.read)))
-		if n -= int(o.read - from); n == 0 || h.ahead || h.flags.has(flagUrged|flagHeld) {
+		if n -= int(o.read - from); n == 0 || h.interrupted() {
 			return n
 		}
 	}
@@ -166,7 +166,7 @@ func (w *Worker) read(h *House, e *envelope, n int) {
 			w.sendFirst()
 		}
 		invariant.Point("envelope.urged")
-		if o.read == last || h.ahead || h.flags.has(flagUrged|flagHeld) {
+		if o.read == last || h.interrupted() {
 			w.putBlank(s)
 			return
 		}

@@ -404,3 +404,38 @@ func TestGuestsOvertakeNobody(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("0 %d", n), got)
 	}
 }
+
+// quitter throws at its third message.
+type quitter struct{ heard int }
+
+func (q *quitter) hear(s *NoticeStack[words]) Yield {
+	q.heard++
+	if s.Msg.N == 2 {
+		return s.Throw(errors.New("enough"))
+	}
+	return s.Return()
+}
+
+var quitterHear = NewNotice((*quitter).hear)
+
+// Nothing of an envelope is handled behind the message that ended the actor: what is left are dead letters.
+func TestActorStopsWithinAnEnvelope(t *testing.T) {
+	for name, say := range map[string]func(h *hand, to *House, m words) error{
+		"of guests":   func(h *hand, to *House, m words) error { return Tell(&h.guests, to, quitterHear, &m) },
+		"in the lane": func(h *hand, to *House, m words) error { return notify(h.workers[0], to, quitterHear, m) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, 1)
+			h.workers[0].Supervise = &Strategy{Decide: func(error) Directive { return Stop }}
+			q := &quitter{}
+			to := settleOn(h, 0, q)
+			for n := range 9 {
+				require.NoError(t, say(h, to, words{0, n}))
+			}
+			h.settle()
+			require.True(t, to.Gone())
+			require.Equal(t, 3, q.heard)
+			require.EqualValues(t, 6, h.letters())
+		})
+	}
+}

@@ -22,7 +22,7 @@ const (
 // the house alone.
 func (h *House) hold(why reasons) {
 	h.rooms().why |= why
-	h.flags.set(flagHeld)
+	h.interrupt(flagHeld)
 }
 
 // release takes a reason away. With the last one the calls that wait are next, in their order.

@@ -42,7 +42,7 @@ type House struct {
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued
-	urgents uint8 // between visits: how many replies in a row went ahead of the calls that wait
+	urgents uint8 // between visits: how many replies in a row went ahead of calls
 }
 
 // annex is the part of a house that an actor needs who asks, sets timers or has hooks, or whose
@@ -81,7 +81,8 @@ type flags struct{ bits atomic.Uint32 }
 const (
 	// flagRung: the house stands on one worker's chain of rungs, see inbox.go.
 	flagRung = 1 << iota
-	// flagUrged: a system message was sent, so the visit under way looks into the inbox.
+	// flagUrged: what loops over calls of the house leaves its loop, and the visit under way looks into the inbox, at the
+	// other flags, and at the actor again: see interrupt.
 	flagUrged
 	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call gets
 	// ErrStopped; notices that were sent before become dead letters, answers go home.
@@ -112,6 +113,14 @@ func (f *flags) has(flag uint32) bool { return f.bits.Load()&flag != 0 }
 func (f *flags) set(flag uint32) bool { return f.bits.Or(flag)&flag == 0 }
 
 func (f *flags) clear(flag uint32) { f.bits.And(^flag) }
+
+// interrupt sets flag, if that isn't 0, and has what loops over calls of h leave its loop. Who sends a system message calls it behind
+// the push, and the owner with each hold, barrier and change of its life that keeps calls from beginning. That they may begin again
+// interrupts nothing: none has begun meanwhile.
+func (h *House) interrupt(flag uint32) { h.flags.set(flag | flagUrged) }
+
+// interrupted reports whether to leave a loop over calls of h: something goes ahead of the next, or all is to be looked at again.
+func (h *House) interrupted() bool { return h.ahead || h.flags.has(flagUrged) }
 
 // queued says where a house stands among those of its worker.
 type queued uint8

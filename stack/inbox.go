@@ -73,7 +73,7 @@ func (s *Stack) post() *Worker {
 	h.push(s, s)
 	if lane == System {
 		invariant.Point("inbox.urge")
-		h.flags.set(flagUrged)
+		h.interrupt(0)
 	}
 	return h.ring()
 }

@@ -129,7 +129,6 @@ func (w *Worker) started(h *House, l *life, cause, err error) {
 func (w *Worker) restart(h *House, l *life, cause error) {
 	l.phase, l.cause = phaseEnding, cause
 	h.hold(heldByLife)
-	h.flags.set(flagUrged) // what loops over calls looks up, and at the actor, again
 	w.endBegun(h)
 	w.unstash(h)
 	w.closing(h, l)
@@ -149,7 +148,7 @@ func (w *Worker) stop(h *House) {
 		}
 	}
 	invariant.Point("end.stop")
-	h.flags.set(flagStopped)
+	h.interrupt(flagStopped)
 	h.withdraw()
 	h.admit()
 	closes := l != nil && l.phase == phaseEnding // its instance is on its way out

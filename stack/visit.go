@@ -174,13 +174,12 @@ func (w *Worker) leave(h *House) {
 		h.count(int(h.unshown))
 		h.unshown = 0
 	}
+	h.urgents = uint8(min(w.urgents, replyStreak)) // also if none is left: the next visit may begin with one
 	if h.ahead {
-		h.urgents = uint8(min(w.urgents, replyStreak))
 		h.readyAt = w.Now
 		w.hot.push(h)
 		return
 	}
-	h.urgents = 0
 	invariant.Point("visit.leave")
 	if h.calls.head == nil && h.inbox.Load() == nil {
 		h.queued = notQueued
@@ -232,7 +231,7 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 			w.Shard.PutClear(&s.Object)
 		}
 		invariant.Point("lean.urged")
-		if n == 1 || h.ahead || h.flags.has(flagUrged|flagHeld) {
+		if n == 1 || h.interrupted() {
 			return n
 		}
 		if s = h.calls.head; s == nil || !s.by.lean {
