@@ -63,11 +63,11 @@ type Config struct {
 	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
 	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: one for which it has had, of late, 20
-	// events or more from one sleep to the next, those of workers included whose networks it looks at. What comes meanwhile it
-	// finds all at once, and who sends it needn't wake anybody, which takes either of them as long as a few events do.
-	// Network cards moderate their interrupts so. Messages and timers end a nap. 0: 20 µs, to which the system adds what it
-	// takes to end a sleep, as it does to a wake-up. Negative: never. At most 1 ms. Where a worker can't sleep that exactly it
-	// doesn't nap: elsewhere than on Linux, and before 5.11 or wherever there is no epoll_pwait2.
+	// events or more from one sleep to the next. What comes meanwhile it finds all at once, and who sends it needn't wake
+	// anybody, which takes either of them as long as a few events do. Network cards moderate their interrupts so. Messages and
+	// timers end a nap. 0: 20 µs, to which the system adds what it takes to end a sleep, as it does to a wake-up. Negative:
+	// never. Where a worker can't sleep that exactly it doesn't nap: elsewhere than on Linux, and before 5.11 or wherever there
+	// is no epoll_pwait2.
 	Nap time.Duration
 	// ShareAfter is how long an actor with messages must have waited for its turn, with half of that to be expected for the
 	// next one (or four times as long, whatever is to be expected), before its worker gives actors to one that has nothing to do: half of those that wait. 0: 500 µs, which is
@@ -76,12 +76,6 @@ type Config struct {
 	// in the last 10 ms, those that have answers to take, and those that wait for more than 64 answers. LockThreads and CPUs
 	// imply that all stay. Actors that talk much may be separated: spawn both on one Worker to prevent that. A
 	// worker has nothing to do when it is about to park, or has spun for 5 µs. Workers from index 64 on are given nothing.
-	//
-	// With connections that keep several workers a little busy each, the first looks at the networks of the others
-	// too and runs their actors, for as long as it isn't fully busy, or two do no more than one: Stats.Tended counts that. A
-	// step on it that takes long keeps the others' connections waiting for 10 ms, about, and then they look
-	// themselves; one on another that takes 5 ms keeps the first waiting, and ends it too. Either way it is
-	// tried again after pauses that grow. A negative ShareAfter, and LockThreads, imply that each worker looks at its own network only.
 	ShareAfter time.Duration
 	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
 	// runs the worker's turns on its own goroutine until its answer is there, which
@@ -177,9 +171,6 @@ func (c Config) validate() (Config, error) {
 	}
 	if _, err := stack.NewOrigin(c.Name, c.Advertise); err != nil {
 		return c, fmt.Errorf("house: Config.Name and Advertise: %w", err)
-	}
-	if c.Nap > napMax {
-		return c, fmt.Errorf("house: Config.Nap is more than %v", napMax)
 	}
 	orInt(&c.Workers, max(2, cpus))
 	orInt(&c.SpareProcs, max(1, cpus/4))

@@ -27,8 +27,7 @@
 // moment ago, then parks in its poller until somebody wakes it or a timer is due. A
 // goroutine that asks a parked worker doesn't wake it but runs its turns itself until
 // the answer is there, see Config.WakeForGuests. A worker that the network keeps busy sleeps through its events for a
-// moment, see Config.Nap. While the network keeps several workers a little busy each, one of them does all of it, see
-// Config.ShareAfter. Workers are goroutines as any, unless
+// moment, see Config.Nap. Workers are goroutines as any, unless
 // Config.LockThreads or Config.CPUs gives them threads of their own.
 //
 // So a ready actor waits for a bounded time. With calls only, behind k others of that kind, it

@@ -87,9 +87,6 @@ func (s *System) Names() int {
 	return len(s.names)
 }
 
-// Wards returns how many workers are wards.
-func (s *System) Wards() int { return int(s.pulse.wards.Load()) }
-
 // KeepBusy has all workers nap, as if the network kept them busy for long. It comes before Start.
 func (s *System) KeepBusy() {
 	for _, w := range s.workers {

@@ -50,7 +50,6 @@ func (w *Worker) yield() {
 	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
 		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
 		w.hot.Hurry() // it may be long
-		w.reconsiderWard()
 		runtime.Gosched()
 	}
 }
@@ -241,16 +240,11 @@ func (w *Worker) park() {
 		w.open = false
 		return
 	}
-	w.considerWard()
 	w.hot.Count.Add(stack.CountParks, 1)
 	naps := w.naps()
 	if naps {
 		w.hot.Count.Add(stack.CountNaps, 1)
 	}
-	if w.hot.Watches {
-		w.system.pulse.parks.Add(1)
-	}
-	w.ward.alarmAt.Store(0)
 	w.publish()
 	var err error
 	w.offerHelp()
@@ -259,13 +253,12 @@ func (w *Worker) park() {
 		if naps {
 			err = w.nap(ns)
 		} else {
-			err = w.wait(before, ns)
+			err = w.poller.Wait(ns)
 		}
 	}
 	woken := w.hot.Woken()
 	for !w.hot.Unpark() { // until the turn is given back
-		_, broken := w.poller.WaitForWake(-1)
-		err = errors.Join(err, broken)
+		err = errors.Join(err, w.poller.WaitForWake(-1))
 	}
 	w.endHelp()
 	w.heedOpen(w.turns-turns, woken)
@@ -273,15 +266,9 @@ func (w *Worker) park() {
 	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}
-	w.hot.Now = w.system.config.Clock()
-	slept := w.hot.Now - before
-	if slept >= yieldEvery {
-		w.yieldedAt = w.hot.Now // and others have had the processor
+	if w.hot.Now = w.system.config.Clock(); w.hot.Now-before >= yieldEvery {
+		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
 	}
-	w.ward.idle += slept
-	w.ward.awakeAt = w.hot.Now
-	w.heedLook()
-	w.showPulse()
 	w.heedEvents(w.poller.Deliver())
 }
 

@@ -156,12 +156,3 @@ func TestNapEnds(t *testing.T) {
 		t.Errorf("it took %v, want 2 ms", took)
 	}
 }
-
-// TestNapTooLong: the longest nap is one that wards can wait for.
-func TestNapTooLong(t *testing.T) {
-	_, err := New(Config{Nap: napMax + 1})
-	require.ErrorContains(t, err, "Nap")
-	s, err := New(Config{Nap: napMax, Manual: true})
-	require.NoError(t, err)
-	require.NoError(t, s.Shutdown(t.Context()))
-}

@@ -35,7 +35,6 @@ type Stats struct {
 	Spins      uint64 // times that a worker with nothing to do looked again, instead of parking at once
 	SlowSteps  uint64 // readings of the clock that found Config.SlowStep exceeded: there may be several slow steps to one
 	Lent       uint64 // times that a guest, or another worker, ran a parked worker's turns
-	Tended     uint64 // of these, that the first worker did, which looked at the other's network too
 	Trimmed    uint64 // pooled objects left to the collector
 	QueueWait  Wait
 }
@@ -93,7 +92,6 @@ func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
 	total.Spins += c.Load(stack.CountSpins)
 	total.SlowSteps += c.Load(stack.CountSlow)
 	total.Lent += c.Load(stack.CountLent)
-	total.Tended += c.Load(stack.CountTended)
 	total.Trimmed += c.Load(stack.CountTrimmed)
 	var one stat.Snapshot
 	w.queued.Snapshot(&one)

@@ -46,9 +46,6 @@ type System struct {
 
 	idle atomic.Uint64 // a bit for each worker that has nothing to do, see share.go
 	_    [120]byte
-
-	pulse pulse // of the watcher, see ward.go
-	_     [104]byte
 }
 
 type phase uint8
@@ -104,7 +101,6 @@ func (s *System) Start(ctx context.Context) error {
 		if err := s.openPollers(); err != nil {
 			return fmt.Errorf("house: start: %w", err)
 		}
-		s.appointWatcher()
 		raiseProcs(len(s.workers), s.config.SpareProcs)
 		for _, w := range s.workers {
 			go w.loop()

@@ -15,15 +15,12 @@ import (
 
 // protocols are the scenarios by which the explorer drives turns as they ship, with the wheel
 // and assisting: what the scenarios of package stack have of their own.
-var protocols = []protocol{
-	{"alarm", exploreAlarm, 0},   // worker.go: Lend, NextWake
-	{"assist", exploreAssist, 0}, // worker.go: assist
-}
-
-type protocol struct {
-	name  string
-	run   func(s *stage)
-	spare int // preemptions that it does without, as it takes too many schedules
+var protocols = []struct {
+	name string
+	run  func(s *stage)
+}{
+	{"alarm", exploreAlarm},   // worker.go: Lend, NextWake
+	{"assist", exploreAssist}, // worker.go: assist
 }
 
 func TestExplore(t *testing.T) { proveAll(t, 2) }
@@ -39,7 +36,7 @@ func proveAll(t *testing.T, bound int) {
 	seams := explore.Seams{Point: &invariant.AtPoint, Await: &invariant.AtAwait, Self: &invariant.AtSelf}
 	for _, p := range protocols {
 		t.Run(p.name, func(t *testing.T) {
-			explore.Prove(t, explore.Config{Seams: seams, Bound: bound - p.spare}, func(r *explore.Run) { p.run(&stage{Run: r}) })
+			explore.Prove(t, explore.Config{Seams: seams, Bound: bound}, func(r *explore.Run) { p.run(&stage{Run: r}) })
 		})
 	}
 }
@@ -97,10 +94,6 @@ func (s *stage) park(w *Worker, b *bell, over func() bool) {
 		return
 	}
 	until := s.now + ns
-	if w.poller != nil {
-		s.parkWithNetwork(w, b, over)
-		return
-	}
 	if w.hot.Park() {
 		s.Await("bell.wait", func() bool { return b.rung || s.now >= until || over() })
 		b.rung = false

@@ -51,13 +51,8 @@ type Worker struct {
 	visited   uint64 // visits to actors with calls only, up to the last turn's beginning
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
-	listens    bool // it spins for mail
-	open       bool // it parks to have others run its turns
-	ward       ward
-	astir      uint64 // the watcher's: a bit for each ward whose network has something
-	tended     uint64 // the watcher's: messages handled in turns of wards
-	pollsWards bool   // the watcher's: turns of wards look at the network
-
+	listens   bool // it spins for mail
+	open      bool // it parks to have others run its turns
 	timely    bool // the clock was just read
 	follows   bool // nothing was done since the last turn
 	woken     bool // somebody has woken it, and no turn has passed
@@ -135,7 +130,7 @@ func (w *Worker) Turn() (busy bool) {
 	if fired || polled > 0 {
 		done += w.run(kept) + 1
 	}
-	if hot.Rouses() || w.called() {
+	if hot.Rouses() {
 		hot.RunDeferred() // what is ready needn't wait
 		done += w.assist(done)
 	}
@@ -144,8 +139,7 @@ func (w *Worker) Turn() (busy bool) {
 	if !keeps {
 		hot.Hurry() // the one to which deferred work has sent
 	}
-	w.showPulse()
-	busy = done > 0 || hot.Rouses() || w.called() || !hot.Idle()
+	busy = done > 0 || hot.Rouses() || !hot.Idle()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
 		hot.Look()
@@ -182,23 +176,14 @@ const (
 	briefMessage = 200
 )
 
-// assist runs turns of wards, and then, unless something else is to be done, one of the parked worker to which this
-// turn has sent, and what comes back. If that goes on, the next turn goes on with it, if that is no slower than
-// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled,
+// assist runs a turn of the parked worker to which this turn has sent, unless something else
+// is to be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no slower than
+// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled here,
 // besides those that the turn has done.
 func (w *Worker) assist(done int) (more int) {
-	hot, heard, roused, n, there := &w.hot, w.hot.Heard, w.hot.Rouses(), 0, 0
-	if w.called() {
-		more = w.tend(true)
-		hot.TakeRungs()
-		more += hot.Run(turnMax)
-	}
-	for i := 0; i < assistsMax && hot.Idle() && (hot.Rouses() || hot.Calling != 0); i++ {
-		if hot.Rouses() {
-			there += hot.Assist()
-			n++
-		}
-		more += w.tend(false)
+	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
+	for ; n < assistsMax && hot.Rouses() && hot.Idle(); n++ {
+		there += hot.Assist()
 		hot.TakeRungs()
 		more += hot.Run(turnMax)
 	}
@@ -211,7 +196,7 @@ func (w *Worker) assist(done int) (more int) {
 	if slow || !hot.Idle() || !brief && there > n {
 		hot.Hurry()
 	}
-	if roused && slow || n > 0 {
+	if slow || n > 0 {
 		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
 	}
 	return more
@@ -229,7 +214,7 @@ const (
 )
 
 // Lend is a borrower's share of the loop: turns without the network, whose events the
-// worker's own goroutine may be fetching; but a ward's isn't.
+// worker's own goroutine may be fetching.
 func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
@@ -242,11 +227,6 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	if c == nil {
 		turns, messages = 1, assistMax
 	}
-	tended := hot.Tended()
-	if tended {
-		hot.Count.Add(stack.CountTended, 1)
-		messages = turnMax
-	}
 	for i := range turns {
 		if i > 0 {
 			hot.BeginTurn(w.system.config.Clock(), true)
@@ -254,9 +234,6 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 		w.turns++
 		hot.TakeRungs()
 		w.fire() // first: nothing runs behind the answer
-		if tended {
-			w.pollTended()
-		}
 		done := hot.Run(messages)
 		w.endTurn()
 		if done == 0 || c != nil && c.Ready() {
@@ -266,17 +243,13 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	if c != nil {
 		w.lookLent()
 	}
-	switch {
-	case hot.Idle():
-		w.offerHelp() // what was given since it parked is done
-	case tended:
-		w.system.workers[0].hot.Calling |= w.bit()
-	default:
+	if !hot.Idle() {
 		return true
 	}
 	hot.Heard = heard // who runs its turns needs none that spins
+	w.offerHelp()     // what was given since it parked is done
 	at, armed := w.wheel.Next()
-	return armed && at < w.wakeAt && !(tended && w.alarmLater(at))
+	return armed && at < w.wakeAt
 }
 
 // lookLent reads the clock behind a guest's ask, if that is timed: in its last turn nobody else does. It is
@@ -305,7 +278,7 @@ func (w *Worker) fire() (any bool) {
 
 // poll hands out what the network has, without blocking, and returns how many events that were.
 func (w *Worker) poll() (n int) {
-	if w.poller == nil || w.poller.Len() == 0 && !(w.hot.Watches && w.system.pulse.wards.Load() > 0) {
+	if w.poller == nil || w.poller.Len() == 0 {
 		return 0
 	}
 	n, err := w.poller.Poll()
@@ -340,7 +313,7 @@ func (w *Worker) trim() {
 // NextWake returns how long the worker may sleep until it has a timer to fire or
 // pools to trim, ns; 0 while it has to wake another. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
-	if w.hot.Rouses() || w.called() {
+	if w.hot.Rouses() {
 		return 0
 	}
 	w.wakeAt = w.trimAt

@@ -9,11 +9,7 @@ package netio
 //	(*Poller) Poll() (n int, err error)
 //	(*Poller) Wait(ns int64) error
 //	(*Poller) Deliver() (n int)
-//	(*Poller) MayEntrust(by *Poller, h Handler) error
-//	(*Poller) Entrust() error
-//	(*Poller) TakeBack() error
-//	(*Poller) Ready() bool
-//	(*Poller) WaitForWake(ns int64) (woken bool, err error)
+//	(*Poller) WaitForWake(ns int64) error
 //	(*Poller) CanNap() bool
 //	(*Poller) Settle()
 //	(*Poller) Wake()

@@ -15,15 +15,12 @@ const wakeToken = Token(0)
 
 // Poller tells one worker which of its descriptors are ready, by epoll. Only
 // the worker that polls may call its methods, except Wake; while one goroutine is in Wait
-// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close. While one is in
-// WaitForWake, the other may call Poll too.
+// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close.
 type Poller struct {
 	// Written by the polling thread.
-	epfd     int // -1 once closed
-	slots    slots
-	reserved int  // of the slots: for those that may be entrusted to this one
-	coarse   bool // the kernel lacks epoll_pwait2
-	trust    trust
+	epfd   int // -1 once closed
+	slots  slots
+	coarse bool // the kernel lacks epoll_pwait2
 
 	// The batch fetched last; events[at:end] are not delivered yet.
 	// Invariant: at <= end <= len(events).
@@ -109,6 +106,11 @@ func (p *Poller) Remove(t Token, fd int) error {
 	return p.control(p.epfd, unix.EPOLL_CTL_DEL, fd, 0, wakeToken)
 }
 
+// addBell has epfd, one of p's two, tell of each Wake.
+func (p *Poller) addBell(epfd int) error {
+	return p.control(epfd, unix.EPOLL_CTL_ADD, p.bell.fd, unix.EPOLLIN|unix.EPOLLET, wakeToken)
+}
+
 // control is epoll_ctl, which never blocks.
 func (p *Poller) control(epfd, op, fd int, events uint32, t Token) error {
 	e := event(events, t)
@@ -160,6 +162,21 @@ func (p *Poller) Wait(ns int64) error {
 	got, errno := p.wait(p.epfd, p.events[p.end:], ns)
 	return p.fetched(got, errno)
 }
+
+// WaitForWake is Wait for a Wake alone: it fetches no events, and no event ends it. A Wake that a Poll or Wait has taken
+// may end it too, and the other way round.
+//
+//alloc:none
+func (p *Poller) WaitForWake(ns int64) error {
+	var rung [1]unix.EpollEvent
+	if _, errno := p.wait(p.doze, rung[:], ns); errno != 0 && errno != unix.EINTR {
+		return p.failure(errno)
+	}
+	return nil
+}
+
+// CanNap reports whether WaitForWake can be as short as it is asked to, and ends for a Wake alone.
+func (p *Poller) CanNap() bool { return !p.coarse }
 
 // wait blocks until epfd, one of p's two, has events, and puts them into room.
 func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
@@ -284,7 +301,7 @@ func (p *Poller) failure(errno unix.Errno) error {
 func (p *Poller) Wake() { p.bell.ring() }
 
 // Len returns how many descriptors are registered.
-func (p *Poller) Len() int { return p.slots.used - p.reserved }
+func (p *Poller) Len() int { return p.slots.used }
 
 // Stale returns how many events were dropped because their registration had
 // ended when their turn came.
@@ -299,9 +316,8 @@ func (p *Poller) Close() error {
 	err := unix.Close(p.epfd)
 	p.epfd = -1
 	p.at, p.end = 0, 0
-	p.slots.entries, p.slots.used, p.reserved = nil, 0, 0
+	p.slots.entries, p.slots.used = nil, 0
 	p.slots.init()
-	p.trust.close()
 	unix.Close(p.doze)
 	p.bell.close()
 	return err

@@ -70,6 +70,21 @@ func coarse(f *fixture) { f.p.coarse = true }
 func TestCoarseWaitEndsInTimeAndNotBefore(t *testing.T) { testWaitEnds(t, coarse) }
 func TestCoarseWaitForEver(t *testing.T)                { testWaitForEver(t, coarse) }
 
+// TestWaitForWake: a Wake ends it, and an event doesn't, which isn't lost.
+func TestWaitForWake(t *testing.T) {
+	f := newFixture(t, batchMax)
+	fd, _ := f.pair()
+	f.add(fd, new(recorder)) // it is writable
+	start := time.Now()
+	require.NoError(t, f.p.WaitForWake(int64(time.Millisecond)))
+	require.GreaterOrEqual(t, time.Since(start), time.Millisecond)
+	require.Equal(t, 1, f.poll())
+	require.Zero(t, mallocs(func() {
+		f.p.Wake()
+		f.p.WaitForWake(-1)
+	}))
+}
+
 // TestCoarseCantNap: where a millisecond is the least that a poller waits, nobody naps.
 func TestCoarseCantNap(t *testing.T) {
 	p, err := Open()

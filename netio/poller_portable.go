@@ -157,6 +157,12 @@ func (p *Poller) Wait(ns int64) error {
 	}
 }
 
+// WaitForWake is Wait: events end it too.
+func (p *Poller) WaitForWake(ns int64) error { return p.Wait(ns) }
+
+// CanNap reports false: events end WaitForWake too.
+func (p *Poller) CanNap() bool { return false }
+
 // fetch takes events, as far as there is room, and the wake-up, and reports whether there was any.
 // What is ready is found out here, not when it was queued, so that changes add up. A
 // level-triggered socket that is ready is queued again.

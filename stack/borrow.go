@@ -12,10 +12,6 @@ import (
 // its answer costs a few function calls, where waking a thread, and being woken by
 // it, takes tens of microseconds. A worker that has sent to a parked one, and has nothing
 // else to do, does the same. The states are in inbox.go.
-//
-// One worker of a system, the watcher, runs turns of parked ones that are its wards with its own, one after the other,
-// busy or not: it looks at their network too. What is ready in a ward when such a turn is given back is
-// noted in the watcher's Calling, and nobody is woken for it.
 
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
@@ -47,7 +43,6 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 				crash(v)
 			}
 		}
-		w.watchedBy = nil
 		w.giveBack(more)
 	}()
 	before := w.handled
@@ -70,7 +65,6 @@ func (w *Worker) rouse(to *Worker) {
 		return
 	}
 	switch {
-	case w.Guests == to.Guests && to.Ward.Load() && w.callWatcher(to):
 	case w.roused != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
 		w.state.Load() != stateRun: // its own turn is borrowed
 		w.wakeUp(to)
@@ -82,35 +76,6 @@ func (w *Worker) rouse(to *Worker) {
 	}
 }
 
-// callWatcher has the ward to called on, if that is up to who runs w's turn.
-func (w *Worker) callWatcher(to *Worker) bool {
-	by := w.watchedBy
-	if w.Watches && w.state.Load() == stateRun { // otherwise its own turn is borrowed
-		by = w
-	}
-	if by == nil {
-		return false
-	}
-	by.Calling |= 1 << to.Index
-	return true
-}
-
-// Tend runs a turn of to, if that is a ward and parked. It reports false if it isn't: whoever runs its turns then
-// finds what it is sent, but doesn't look at the network unless it is its own goroutine. Only the watcher's loop calls it, in a turn.
-func (w *Worker) Tend(to *Worker) (handled int, tended bool) {
-	invariant.Point("borrow.ward")
-	if !to.Ward.Load() || !to.take() {
-		return 0, false
-	}
-	if tended = to.Ward.Load(); tended { // still: only its own goroutine changes that, awake
-		to.watchedBy = w
-	}
-	return w.standIn(to), tended
-}
-
-// Tended reports whether w is a ward, and the watcher runs its turn. Only who runs it may ask.
-func (w *Worker) Tended() bool { return w.watchedBy != nil }
-
 // Rouses reports whether a worker to which this one has sent is still to be woken.
 func (w *Worker) Rouses() bool { return w.roused != nil }
 
@@ -119,14 +84,9 @@ func (w *Worker) Rouses() bool { return w.roused != nil }
 func (w *Worker) Assist() (handled int) {
 	to := w.roused
 	w.roused = nil
-	if to.take() {
-		handled = w.standIn(to)
+	if !to.take() {
+		return 0
 	}
-	return handled
-}
-
-// standIn runs a turn of to, which w has borrowed.
-func (w *Worker) standIn(to *Worker) (handled int) {
 	if w.timed.on {
 		w.look() // to tell what was handled here
 	}

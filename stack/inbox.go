@@ -19,7 +19,7 @@ import (
 //	stateRun       its own goroutine runs its turns, or is on its way to
 //	stateParked    nobody does; who swaps it to stateRun must wake it, who swaps
 //	               it to stateBorrowed runs turns of it: a guest or another worker, see
-//	               borrow.go. None of its houses is ready, unless its watcher is Calling it
+//	               borrow.go. None of its houses is ready
 //	stateBorrowed  a guest, or another worker, runs turns of it
 //	stateWanted    the same, and the worker's own goroutine waits for that to end
 //
@@ -222,8 +222,8 @@ func (w *Worker) drain(h *House) {
 // pools. From here on others may run w's turns: the caller touches nothing of it
 // until Unpark has returned true.
 func (w *Worker) Park() bool {
-	if w.roused != nil || w.Calling != 0 {
-		panic("stack: a worker parks, and has not looked after another one")
+	if w.roused != nil {
+		panic("stack: a worker parks, and has not woken another one")
 	}
 	invariant.Point("park.store")
 	w.state.Store(stateParked)
@@ -260,17 +260,8 @@ func (w *Worker) Borrowed() bool {
 	return state == stateBorrowed || state == stateWanted
 }
 
-// Resting reports whether w's own goroutine sleeps, and nobody wants it awake. Any goroutine may ask.
-func (w *Worker) Resting() bool {
-	state := w.state.Load()
-	return state == stateParked || state == stateBorrowed
-}
-
 // Woken reports whether somebody has seen w parked and wakes it.
-func (w *Worker) Woken() bool {
-	invariant.Point("inbox.woken")
-	return w.state.Load() == stateRun
-}
+func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
 
 // Leave closes w: its houses have stopped, its turns are over. What is sent to
 // them from now on is answered by the sender. It does nothing and reports false if w was given

@@ -16,14 +16,12 @@ type Worker struct {
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
 	gifts atomic.Pointer[House] // houses given to it, chained by next
 	state atomic.Uint32
-	Ward  atomic.Bool // while it is parked, the watcher looks at its network; its own goroutine writes it
 
 	_ [128]byte // others' lines end here
 
 	// Written before the first turn. Guests read some of it for each message.
 	Index      int
 	Assists    bool  // borrows turns of parked workers
-	Watches    bool  // it is the watcher of its system, whose wards are below 64
 	Budget     int   // messages a visit
 	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
 	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
@@ -67,8 +65,6 @@ type Worker struct {
 
 	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
 	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
-	watchedBy *Worker // the watcher, while that runs its turn
-	Calling   uint64  // a bit for each ward that has something to do, by Index. Only the watcher has any; Invariant: 0 while it is parked
 
 	// Written by whoever runs the turn, a few times in it.
 	pace  pace  // of readings of the clock
@@ -83,7 +79,7 @@ type Driver interface {
 	Wake()
 	// Lend runs turns for a guest that waits for c, a few at most, or one for another
 	// worker if c is nil. It reports whether something is left to do, now or before the loop
-	// would wake by itself; the watcher leaves what is to be done now to itself, by Calling. The clock was now, ns, a moment ago.
+	// would wake by itself. The clock was now, ns, a moment ago.
 	Lend(c *Call, now int64) (more bool)
 	// Clock reads the clock, ns since the process began.
 	Clock() int64
@@ -132,7 +128,6 @@ const (
 	CountNaps    // of them, that the network couldn't end
 	CountWoken   // parks that somebody ended; the others ended by a timer, the network or as naps
 	CountLent    // times that turns were borrowed
-	CountTended  // of these, a ward's by its watcher
 	CountTrimmed // pooled objects left to the collector
 	CountSlow    // readings of the clock that found a slow step
 	CountWakes   // of other workers, which were parked; guests' aren't counted
@@ -297,9 +292,6 @@ func (w *Worker) overtaken(h *House) {
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.
 func (w *Worker) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
-
-// Handled returns how many messages were handled in turns of w. Only who runs one may ask.
-func (w *Worker) Handled() uint64 { return w.handled }
 
 // Pending reports whether other workers sent something. Any goroutine may ask.
 func (w *Worker) Pending() bool { return w.rungs.Load() != nil || w.given() }

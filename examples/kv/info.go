@@ -120,7 +120,6 @@ func (v *service) tellRuntime(b *lines) {
 	b.add("spins", stats.Spins)
 	b.add("naps", stats.Naps)
 	b.add("lent", stats.Lent)
-	b.add("tended", stats.Tended)
 	b.add("slow_steps", stats.SlowSteps)
 	b.add("failures", stats.Failures)
 	b.add("queue_wait_p50_us", micros(stats.QueueWait.P50))

@@ -74,7 +74,6 @@ var raw = []permit{
 	{files: "stack/stack.go", what: "unsafe", why: "from a pooled object to the stack it begins", test: "TestStackInTheMiddleOfStruct"},
 	{files: "stack/suspend.go", what: "unsafe", why: "a step without its types, which are compared first", test: "TestInflight"},
 	{files: "netio/poller_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestCollectionDuringWait"},
-	{files: "netio/entrust_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestEntrust"},
 	{files: "netio/socket_linux.go", what: "unsafe", why: "system calls take addresses", test: "TestWritevAgainstModel"},
 }
 

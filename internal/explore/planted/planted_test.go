@@ -21,7 +21,7 @@ const root = "../../.."
 var scenarios = map[string][]string{
 	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "forward_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
 	"pool":  {"traffic_explore_test.go"},
-	"house": {"turn_explore_test.go", "ward_explore_test.go"},
+	"house": {"turn_explore_test.go"},
 }
 
 // A bug is text that replaces other text of one file, which occurs there once.
@@ -79,10 +79,6 @@ var bugs = []bug{
 		{"	return w.state.CompareAndSwap(stateParked, stateBorrowed)\n", "	w.state.Store(stateBorrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
 		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
-	{"network of a borrowed ward left to nobody", "house/watcher.go", "ward against guest", [][2]string{
-		{"		if !to.hot.Woken() {\n			to.hot.Driver.Wake()\n		}\n", ""}}},
-	{"summons of who is no ward kept", "house/watcher.go", "ward", [][2]string{
-		{"		if !tended {\n			w.leaveTo(to)\n		}\n", ""}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
 		{"		w.roused = nil\n		w.wakeUp(to)\n", "		w.roused = nil\n"}}},
 	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
@@ -152,7 +148,7 @@ var bugs = []bug{
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
 		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
-		{"	return armed && at < w.wakeAt && ", "	return armed && at < 0 && "}}},
+		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
