@@ -50,7 +50,7 @@ func Unbounded() Mailbox { return Mailbox{stack.Mail{Max: -1}} }
 func ByPriority(n int, rules ...Class) Mailbox {
 	class := func(s *stack.Stack) int {
 		for i := range rules {
-			if s.Handler().Is(rules[i].by) {
+			if s.Handler() == rules[i].by {
 				return rules[i].of(s)
 			}
 		}

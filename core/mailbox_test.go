@@ -339,7 +339,7 @@ func TestRefusedIsNotQueued(t *testing.T) {
 			}
 		}
 		sim.Rest()
-		if n := a.House().Gauge().Waiting(); n != 0 {
+		if n := a.House().Queued(nil); n != 0 {
 			t.Errorf("policy %d: %d calls count as queued, and none is", policy, n)
 		}
 	}

@@ -118,8 +118,8 @@ func (k *keys) pick(_ *stack.Worker, key uint64) *stack.House {
 	}
 }
 
-// queues chooses the member in whose house the fewest counted calls wait; among
-// equals it takes turns.
+// queues chooses the member in whose house the fewest calls wait, as far as the asker's worker knows;
+// among equals it takes turns.
 type queues struct{ turns }
 
 //alloc:none
@@ -130,13 +130,13 @@ func (q *queues) pick(w *stack.Worker, _ uint64) *stack.House {
 		return nil
 	}
 	var shortest *stack.House
-	least := int64(math.MaxInt64)
+	least := math.MaxInt
 	for i := q.next(w, n); least > 0 && n > 0; n-- {
 		h := l.houses[i]
 		if i++; i == len(l.houses) {
 			i = 0
 		}
-		if waiting := h.Gauge().Waiting(); waiting < least && !h.Gone() {
+		if waiting := h.Queued(w); waiting < least && !h.Gone() {
 			shortest, least = h, waiting
 		}
 	}

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -406,7 +407,7 @@ func TestLeastQueued(t *testing.T) {
 			c.Get()
 		}
 		waiting := func() []int {
-			return []int{int(o.all[0].House().Gauge().Waiting()), int(o.all[1].House().Gauge().Waiting())}
+			return []int{o.all[0].House().Queued(nil), o.all[1].House().Queued(nil)}
 		}
 		tell(20)
 		same(t, sim, "nobody takes anything", waiting(), []int{10, 10})
@@ -431,7 +432,92 @@ func TestLeastQueued(t *testing.T) {
 	})
 }
 
-// TestLeastQueuedCountsToZero: whatever becomes of what was counted, handled, in
+// TestLeastQueuedModel: steps of each worker, and guests, tell and ask routers and single members. Each member
+// gets what it gets by a model that picks the one with the fewest waiting.
+func TestLeastQueuedModel(t *testing.T) {
+	const workers, members = 3, 5
+	eachSeed(t, 40, workers, func(t *testing.T, sim *housetest.Sim) {
+		rng := rand.New(rand.NewPCG(sim.Seed, 83))
+		o := staffed(sim, members)
+		tell, ask := clerkTell.LeastQueued(&o.group), clerkAsk.LeastQueued(&o.group)
+		var players [workers]core.Port[script, int]
+		for i := range players {
+			_, players[i] = cast(sim, i)
+		}
+		var waiting [members]int
+		turns := [2][workers + 1]int{{0, 1, 2, 0}, {0, 1, 2, 0}} // of tell and ask, on each worker, and of guests
+		pick := func(next *int) {
+			least := *next % members
+			*next = least + 1
+			for i := range members {
+				if m := (*next - 1 + i) % members; waiting[m] < waiting[least] {
+					least = m
+				}
+			}
+			waiting[least]++
+		}
+		take := func(round, worker int) {
+			sim.Workers()[worker].Turn() // members there take all that waits
+			for m := worker; m < members; m += workers {
+				if c := o.clerks[m]; c.asked != waiting[m] {
+					t.Errorf("seed %d: in round %d member %d gets %d, want %d", sim.Seed, round, m, c.asked, waiting[m])
+				}
+				o.clerks[m].asked, waiting[m] = 0, 0
+			}
+		}
+		var calls []core.Pending[int]
+		for n := range 200 {
+			from := rng.IntN(workers + 1)
+			if from == workers {
+				switch rng.IntN(3) {
+				case 0:
+					core.Notice(tell, numbered{N: 1})
+					pick(&turns[0][from])
+				case 1:
+					calls = append(calls, core.Begin(ask, numbered{N: 1}))
+					pick(&turns[1][from])
+				default:
+					m := rng.IntN(members)
+					calls = append(calls, core.Begin(clerkAsk.At(o.all[m]), numbered{N: 1})) // notices reserve places
+					waiting[m]++
+				}
+				continue
+			}
+			take(n, from)
+			calls = append(calls, core.Begin(players[from], func(_ *player, s *scene) core.Yield {
+				asked := false
+				for i := range rng.IntN(len(s.f) + 1) {
+					switch rng.IntN(3) {
+					case 0:
+						tell.Notice(s, numbered{N: 1})
+						pick(&turns[0][from])
+					case 1:
+						asked = true
+						ask.Ask(s, &s.f[i], numbered{N: 1})
+						pick(&turns[1][from])
+					default:
+						m := rng.IntN(members)
+						clerkTell.At(o.all[m]).Notice(s, numbered{N: 1})
+						waiting[m]++
+					}
+				}
+				tell.Notice(s, numbered{N: 1})
+				pick(&turns[0][from])
+				if asked {
+					return s.wait(answer(0))
+				}
+				return s.Return(0)
+			}))
+			take(n, from)
+		}
+		sim.Rest()
+		for _, c := range calls {
+			c.Get()
+		}
+	})
+}
+
+// TestLeastQueuedCountsToZero: whatever becomes of what was sent, handled, in
 // batches, cancelled, expired, refused: at rest nothing waits.
 func TestLeastQueuedCountsToZero(t *testing.T) {
 	eachSeed(t, 20, 3, func(t *testing.T, sim *housetest.Sim) {
@@ -468,7 +554,7 @@ func TestLeastQueuedCountsToZero(t *testing.T) {
 			c.Get()
 		}
 		for i, a := range o.all {
-			if n := a.House().Gauge().Waiting(); n != 0 {
+			if n := a.House().Queued(nil); n != 0 {
 				t.Errorf("seed %d: %d messages wait for clerk %d at rest", sim.Seed, n, i)
 			}
 		}

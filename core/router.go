@@ -16,7 +16,6 @@ import (
 type choice struct {
 	policy policy
 	roster *roster
-	counts bool // what is sent is counted by the member's gauge
 }
 
 func byTurns(r *roster) choice {
@@ -37,7 +36,7 @@ func byChance(r *roster, seed uint64) choice {
 func byQueue(r *roster) choice {
 	q := &queues{turns{roster: r}}
 	q.counts.first = ownIndex
-	return choice{policy: q, roster: r, counts: true}
+	return choice{policy: q, roster: r}
 }
 
 func byKey(r *roster, noKey bool) choice {
@@ -82,8 +81,10 @@ func (h Handler[A, Req, Rep]) ByKey(m Members[A], key func(*Req) uint64) Port[Re
 	return routed[Req, Rep](h.route, byKey(rosterOf(m), key == nil), key)
 }
 
-// LeastQueued returns a port that asks the member in whose house the fewest
-// messages of routers like it wait. Members show what they have taken once a turn.
+// LeastQueued returns a port that asks the member with the fewest messages in its mailbox, whoever sent
+// them; among equals, in turn. Of a member on the asker's own worker that number is exact. Others show at
+// the end of each visit what they have taken and what actors of their own worker have sent them; what
+// comes from elsewhere counts at once.
 func (h Handler[A, Req, Rep]) LeastQueued(m Members[A]) Port[Req, Rep] {
 	return routed[Req, Rep](h.route, byQueue(rosterOf(m)), nil)
 }
@@ -119,9 +120,6 @@ func (r *router[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit
 		w.Refuse(c, ErrNoMember)
 		return
 	}
-	if r.counts {
-		h.Expect(c)
-	}
 	w.Push(h, c)
 }
 
@@ -141,9 +139,6 @@ func (r *router[Req, Rep]) pass(s *stack.Stack, req Req) Yield {
 		return s.Dropped(ErrNoMember)
 	}
 	c.Aim(h)
-	if r.counts {
-		h.Expect(c)
-	}
 	return y
 }
 
@@ -170,9 +165,6 @@ func (r *router[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {
 		return nil, nil, ErrNoMember
 	}
 	c.Stack().Aim(h)
-	if r.counts {
-		c.Stack().Expected()
-	}
 	return g, c, nil
 }
 

@@ -52,9 +52,6 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 	if by == nil {
 		panic("core: a router of a zero NoticeHandler")
 	}
-	if c.counts {
-		by = by.Counted()
-	}
 	r := &noticeRouter[Msg]{choice: c, by: by, key: key}
 	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
 }
@@ -76,9 +73,6 @@ func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
 		w.Lost(nil, c, stack.LostNoMember)
 		w.Discard(c)
 		return ErrNoMember
-	}
-	if r.counts {
-		h.Expect(c)
 	}
 	return w.Push(h, c)
 }
@@ -106,9 +100,6 @@ func (r *noticeRouter[Msg]) post(msg Msg) error {
 		return ErrNoMember
 	}
 	s.Aim(h)
-	if r.counts {
-		h.Expect(s)
-	}
 	return s.Post()
 }
 

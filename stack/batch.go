@@ -180,7 +180,8 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 		h.unshown--
 		w.handled++
 		invariant.Point("batch.member")
-		if (m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline)) && !w.doubtMember(h, m) {
+		if (m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline)) && w.dead(h, m) {
+			w.drop(h, m)
 			continue
 		}
 		if s.deadline != 0 && (m.deadline == 0 || m.deadline > s.deadline) {

@@ -80,7 +80,6 @@ func (w *Worker) forward(h *House, s *Stack) {
 func (w *Worker) dropOnward() {
 	c := w.onward
 	w.onward = nil
-	c.unexpected(c.to) // by a router that counts
 	w.Shard.Put(&c.relay().Object)
 	w.Shard.Put(&c.Object)
 }

@@ -136,10 +136,10 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
-		s.expires(max(1, later(g.Clock(), left))) // read behind what is left: rather late than early
+		s.deadline = max(1, later(g.Clock(), left)) // read behind what is left: rather late than early
 		limit = 0
 	} else {
-		s.expires(later(s.sent, g.AskTimeout))
+		s.deadline = later(s.sent, g.AskTimeout)
 	}
 	c.word.Store(callAwake)
 	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
@@ -210,7 +210,7 @@ func (g *Guests) Send(c *Call) error {
 		g.Done(c)
 		return g.refused(h)
 	}
-	s.expires(later(s.sent, g.AskTimeout))
+	s.deadline = later(s.sent, g.AskTimeout)
 	s.send()
 	return nil
 }

@@ -47,7 +47,6 @@ type Handler struct {
 	size   uintptr                             // envelopes: of a message, in bytes
 	word   bool                                // envelopes: a message is one machine word, and no pointer
 	around []Middleware                        // told of each call
-	twin   *Handler                            // lean: the same that isn't, for calls that a gauge counts
 
 	// What is said of notices that get lost.
 	actor   reflect.Type               // who would have handled them
@@ -162,6 +161,3 @@ func letGo[T any](v *T) {
 		r.Release()
 	}
 }
-
-// Is reports whether h handles what by does: it is by, or the one whose calls a gauge can count.
-func (h *Handler) Is(by *Handler) bool { return h == by || h == by.twin }

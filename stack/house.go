@@ -45,8 +45,8 @@ type House struct {
 	urgents uint8 // between visits: how many replies in a row went ahead of calls
 }
 
-// annex is the part of a house that an actor needs who asks, sets timers or has hooks, or whose
-// calls routers count. It is made when it is needed first, and stays.
+// annex is the part of a house that an actor needs who asks, sets timers or has hooks, or for whose mailbox
+// goroutines wait. It is made when it is needed first, and stays.
 type annex struct {
 	// Written by the owner.
 	replies queue        // answers to what the actor asked
@@ -58,7 +58,6 @@ type annex struct {
 	_ [7]byte
 
 	// Seldom written, and read by others too: a line of its own.
-	gauge atomic.Pointer[Gauge]
 	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
 	rules *rules                // of its mailbox, if they aren't those of its worker
 	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see room.go

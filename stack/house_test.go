@@ -2,7 +2,6 @@ package stack
 
 import (
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,25 +27,6 @@ func TestCircle(t *testing.T) {
 		require.Same(t, model[0], s)
 		require.Nil(t, s.next)
 		model = model[1:]
-	}
-}
-
-// TestAnnexIsMadeOnce has a router count the calls of a house that begins to ask.
-func TestAnnexIsMadeOnce(t *testing.T) {
-	for range 200 {
-		h := &House{}
-		require.Zero(t, h.Waiting())
-		var made [4]*annex
-		var gauges [4]*Gauge
-		var all sync.WaitGroup
-		for i := range made {
-			all.Go(func() { made[i], gauges[i] = h.rooms(), h.Gauge() })
-		}
-		all.Wait()
-		for i := range made {
-			require.Same(t, made[0], made[i])
-			require.Same(t, gauges[0], gauges[i])
-		}
 	}
 }
 

@@ -129,6 +129,19 @@ func (h *House) waits() int { return h.shown() + int(h.unshown) }
 // shown returns how many calls others see waiting. Any goroutine may ask.
 func (h *House) shown() int { return int(h.flags.bits.Load() >> countShift) }
 
+// Queued returns how many calls wait in h, for a router to go by: all of them, also those that are held, if w, whose turn the
+// caller runs, owns h; otherwise as of the last visit, with what others than its owner have sent since. A guest's w is nil.
+func (h *House) Queued(w *Worker) int {
+	n := h.shown()
+	if w != nil && h.owner.Load() == w {
+		n += int(h.unshown)
+	}
+	if w != nil && w.out.to == h {
+		n += w.out.calls
+	}
+	return n
+}
+
 // count adds n to what others see.
 func (h *House) count(n int) {
 	if n != 0 {
@@ -228,7 +241,6 @@ func (w *Worker) dropOldest(h *House) bool {
 		return false
 	}
 	h.unshown--
-	w.uncount(h, s)
 	why := LostFull
 	s.err = ErrMailboxFull
 	if h.Gone() {
@@ -266,7 +278,6 @@ func (q *queue) popCounted() *Stack {
 //
 //go:noinline
 func (w *Worker) refuse(h *House, s *Stack) (err error) {
-	s.unexpected(h)
 	err = ErrMailboxFull
 	if h.Gone() {
 		err = ErrStopped
@@ -296,7 +307,6 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 func (s *Stack) refusePost() (err error) {
 	h := s.to
 	g := h.owner.Load().Guests
-	s.unexpected(h)
 	if err = g.refused(h); err == ErrMailboxFull {
 		s.lostOutside(LostFull)
 		if _, full := h.rules(); full == DropNewest {

@@ -38,8 +38,6 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, aro
 	var probe S
 	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
 		h.lean = true
-		h.twin = newHandler(classNotice, first, release)
-		describeMessages[Msg](h.twin)
 		if hasPointers(reflect.TypeFor[Msg]()) {
 			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}

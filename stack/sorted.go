@@ -60,20 +60,12 @@ func (w *Worker) visitSorted(h *House, n int) {
 // beginBatch is begin for a call whose batch takes what follows it. If it doesn't begin, what follows stays in the
 // sorter, where it has its place.
 func (w *Worker) beginBatch(h *House, r *rules, s *Stack) {
-	w.uncount(h, s)
 	if w.dead(h, s) {
 		w.drop(h, s)
 		return
 	}
 	h.line(r, s.by)
-	if !h.flags.has(flagNoted) {
-		s = w.gather(h, s)
-	} else {
-		w.noteBegun(h, s)
-		s = w.gather(h, s)
-		w.noteBatch(h, s)
-	}
-	w.enter(h, s, s.by.first)
+	w.beginNoted(h, s)
 }
 
 // sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the lane. It

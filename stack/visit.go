@@ -205,6 +205,37 @@ func (w *Worker) begin(h *House, s *Stack) {
 	w.after(h, s, s.by.first(h.self(), s.self()))
 }
 
+// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops it.
+//
+//go:noinline
+func (w *Worker) doubt(h *House, s *Stack) {
+	if w.dead(h, s) {
+		w.drop(h, s)
+		return
+	}
+	w.beginNoted(h, s)
+}
+
+// dead reports whether s, which h takes, doesn't begin.
+func (w *Worker) dead(h *House, s *Stack) bool {
+	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
+}
+
+// beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
+func (w *Worker) beginNoted(h *House, s *Stack) {
+	noted := h.flags.has(flagNoted)
+	if noted {
+		w.noteBegun(h, s)
+	}
+	if s.by.batch != nil {
+		s = w.gather(h, s)
+		if noted {
+			w.noteBatch(h, s)
+		}
+	}
+	w.enter(h, s, s.by.first)
+}
+
 // lean is begin for s and for what follows it in the lane, as long as its handlers are lean,
 // nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
 // stacks, no deadline ends them, and they have the shortest life of all.

@@ -140,7 +140,7 @@ var bugs = []bug{
 	{"number shown twice", "stack/visit.go", "full", [][2]string{
 		{"		h.count(int(h.unshown))\n		h.unshown = 0\n", "		h.count(int(h.unshown))\n"}}},
 	{"oldest dropped, and still counted", "stack/mailbox.go", "drop oldest", [][2]string{
-		{"	h.unshown--\n	w.uncount(h, s)\n", "	w.uncount(h, s)\n"}}},
+		{"	h.unshown--\n	why := LostFull\n", "	why := LostFull\n"}}},
 	{"nothing dropped by who takes too much", "stack/inbox.go", "drop oldest", [][2]string{
 		{"		w.shed(h)\n", ""}}},
 	{"late answer kept", "stack/visit.go", "timeout", [][2]string{
