@@ -164,9 +164,6 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		s.bound, s.used = p, true
 	}
 	at.lastID++
-	if at.lastID == 0 || at.wrapped {
-		at.wrapID()
-	}
 	p.ID = at.lastID
 	p.State = future.Waiting
 	p.Timer = false

@@ -52,10 +52,9 @@ type annex struct {
 	replies queue        // answers to what the actor asked
 	fired   future.Queue // promises whose time came
 	table   future.Table
-	lastID  uint64 // of the last ask. Invariant: never reset
-	wrapped bool   // lastID went through 0: an id may be in use still
+	lastID  uint64 // of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that takes 584 years
 
-	_ [7]byte
+	_ [8]byte
 
 	// Seldom written, and read by others too: a line of its own.
 	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
@@ -207,17 +206,6 @@ func (h *House) Gone() bool { return h.flags.has(flagStopped) }
 
 // Describe returns the actor's type and number, as in "main.Cache#42". Any goroutine may call it.
 func (h *House) Describe() string { return fmt.Sprintf("%v#%d", h.kind(), h.serial) }
-
-// wrapID steps over the id that means "no ask", and over ids that still wait,
-// after 2^64 asks.
-//
-//go:noinline
-func (a *annex) wrapID() {
-	a.wrapped = true
-	for a.lastID == 0 || a.table.Has(a.lastID) {
-		a.lastID++
-	}
-}
 
 // hasMail reports whether a visit would find anything. Only the owner may ask.
 func (h *House) hasMail() bool {
