@@ -15,7 +15,7 @@ type OffloadConfig struct {
 	// Name tells pools of a system apart, in statistics and errors. It must be new.
 	Name string
 	// Goroutines is how many functions run at a time at most. 0: 64. Goroutines start when they
-	// are needed; those that weren't for a minute end, but for two.
+	// are needed; those that weren't for half a minute end, but for two.
 	Goroutines int
 	// Queue is how many more functions may wait for a goroutine. 0: 1,024. Negative: none.
 	// Beyond that the answer is ErrOverloaded.

@@ -302,9 +302,9 @@ func (w *Worker) endTurn() {
 }
 
 func (w *Worker) trim() {
-	w.hot.Count.Add(stack.CountTrimmed, uint64(w.hot.Shard.Trim(w.hot.Now)))
+	w.hot.Count.Add(stack.CountTrimmed, uint64(w.hot.Shard.Trim()))
 	if w.hot.Index == 0 {
-		w.system.guests.Pools.Trim(w.hot.Now)
+		w.system.guests.Pools.Trim()
 		w.system.trimOffloads()
 	}
 	w.trimAt = w.hot.Now + pool.TrimEvery

@@ -78,12 +78,13 @@ func ExampleShard_Trim() {
 		s.Put(o)
 	}
 
-	// A worker does this once a minute.
-	for minute := range int64(3) {
-		fmt.Println("dropped", s.Trim(minute*pool.TrimEvery))
+	// A worker does this every 30 seconds.
+	for range 3 {
+		s.Put(s.Take(noteKind)) // one is in use now and then
+		fmt.Println("dropped", s.Trim())
 	}
 	// Output:
 	// dropped 0
-	// dropped 90
+	// dropped 89
 	// dropped 0
 }

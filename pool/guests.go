@@ -88,8 +88,8 @@ func (g *Guests) Bytes(n int) Bytes {
 }
 
 // Trim is Shard.Trim of all; any goroutine may call it.
-func (g *Guests) Trim(now int64) (dropped int) {
-	g.each(func(s *Shard) { dropped += s.Trim(now) })
+func (g *Guests) Trim() (dropped int) {
+	g.each(func(s *Shard) { dropped += s.Trim() })
 	return dropped
 }
 

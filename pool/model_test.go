@@ -21,22 +21,17 @@ type modelShard struct {
 }
 
 type modelPool struct {
-	made   int
-	free   []*Object // the last is the next to be taken
-	seen   modelHead
-	usedAt int64
+	made  int
+	free  []*Object // the last is the next to be taken
+	spare []*Object // the first is the next to be taken, once nothing is free
+	out   int       // taken or on their way home
+	most  int       // that were out at once since the last Trim
 }
 
 type modelObject struct {
 	home  int
 	kind  *Kind
 	lives int // ended
-}
-
-// modelHead is one life of one free object.
-type modelHead struct {
-	o     *Object
-	lives int
 }
 
 func (m *model) collect(shard int) {
@@ -60,7 +55,11 @@ func (m *model) take(shard int, k *Kind) (o *Object) {
 	}
 	if n := len(p.free); n > 0 {
 		o, p.free = p.free[n-1], p.free[:n-1]
+	} else if len(p.spare) > 0 {
+		o, p.spare = p.spare[0], p.spare[1:]
 	}
+	p.out++
+	p.most = max(p.most, p.out)
 	return o
 }
 
@@ -70,6 +69,7 @@ func (m *model) put(shard int, o *Object) {
 	if s := &m.shards[shard]; i.home == shard {
 		p := s.pools[i.kind]
 		p.free = append(p.free, o)
+		p.out--
 	} else {
 		s.out[i.home] = append(s.out[i.home], o)
 	}
@@ -78,33 +78,36 @@ func (m *model) put(shard int, o *Object) {
 func (m *model) send(o *Object) {
 	i := m.info[o]
 	i.lives++
-	m.shards[i.home].in = slices.Insert(m.shards[i.home].in, 0, o)
+	m.arrive(i.home, []*Object{o})
 }
 
 func (m *model) flush(shard int) {
 	s := &m.shards[shard]
 	for home, chain := range s.out {
 		slices.Reverse(chain)
-		m.shards[home].in = append(chain, m.shards[home].in...)
+		m.arrive(home, chain)
 		s.out[home] = nil
 	}
 }
 
-func (m *model) trim(shard int, now int64) (dropped int) {
+func (m *model) arrive(home int, chain []*Object) {
+	s := &m.shards[home]
+	for _, o := range chain {
+		s.pools[m.info[o].kind].out--
+	}
+	s.in = append(chain, s.in...)
+}
+
+func (m *model) trim(shard int) (dropped int) {
 	m.collect(shard)
 	for _, p := range m.shards[shard].pools {
-		var head modelHead
-		if n := len(p.free); n > 0 {
-			head = modelHead{p.free[n-1], m.info[p.free[n-1]].lives}
-		}
-		if head.o == nil || head != p.seen {
-			p.usedAt = now
-		} else if surplus := len(p.free) - 10; surplus > 0 && now-p.usedAt >= 30e9 {
-			p.free = p.free[surplus:]
-			p.made -= surplus
-			dropped += surplus
-		}
-		p.seen = head
+		surplus := max(0, p.made-p.most-10)
+		p.spare = p.spare[:len(p.spare)-surplus]
+		slices.Reverse(p.free)
+		p.spare, p.free = append(p.spare, p.free...), nil
+		p.made -= surplus
+		p.most = p.out
+		dropped += surplus
 	}
 	return dropped
 }
@@ -124,7 +127,6 @@ func against(t *testing.T, seed uint64) {
 	}
 	kinds := []*Kind{plainKind, middleKind, scratchKind}
 	takes := 3 + r.IntN(3) // of 10: whether objects pile up outside or inside
-	now := int64(0)
 	for op := range 600 {
 		shard := r.IntN(len(m.shards))
 		s := &m.shards[shard].real
@@ -146,8 +148,7 @@ func against(t *testing.T, seed uint64) {
 			s.Flush()
 			m.flush(shard)
 		case k == 18:
-			now += r.Int64N(40e9)
-			if got, want := s.Trim(now), m.trim(shard, now); got != want {
+			if got, want := s.Trim(), m.trim(shard); got != want {
 				t.Fatalf("seed %d op %d: Trim dropped %d, want %d", seed, op, got, want)
 			}
 		default:
@@ -203,7 +204,7 @@ func (m *model) compareUsage(t *testing.T, seed uint64, op, shard int) {
 	usage := s.real.Usage()
 	for _, u := range usage {
 		p := s.pools[kindNamed(u.Name)]
-		if p == nil || u.Made != p.made || u.Free != len(p.free) {
+		if p == nil || u.Made != p.made || u.Free != len(p.free)+len(p.spare) || u.Made-u.Free != p.out {
 			t.Fatalf("seed %d op %d: usage %+v, model has %+v", seed, op, u, p)
 		}
 		made += u.Made
@@ -231,14 +232,20 @@ func (m *model) compareLists(t *testing.T, seed uint64, op int) {
 		s := &m.shards[i]
 		for k, p := range s.pools {
 			l := s.real.lists[k.id]
-			at := len(p.free)
-			for o := l.head; o != nil; o = o.next {
-				if at--; at < 0 || p.free[at] != o {
-					t.Fatalf("seed %d op %d: shard %d, %s: object %d of the free list is wrong", seed, op, i, k.Name(), len(p.free)-at)
+			free := slices.Clone(p.free)
+			slices.Reverse(free)
+			free = append(free, p.spare...)
+			at := 0
+			for _, o := range []*Object{l.head, l.spare} {
+				for ; o != nil; o = o.next {
+					if at == len(free) || free[at] != o {
+						t.Fatalf("seed %d op %d: shard %d, %s: object %d of the free ones is wrong", seed, op, i, k.Name(), at)
+					}
+					at++
 				}
 			}
-			if at != 0 || l.made != p.made {
-				t.Fatalf("seed %d op %d: shard %d, %s: %d objects too few are free; %d made, want %d", seed, op, i, k.Name(), at, l.made, p.made)
+			if at -= len(free); at != 0 || l.made != p.made {
+				t.Fatalf("seed %d op %d: shard %d, %s: %d objects too many are free; %d made, want %d", seed, op, i, k.Name(), at, l.made, p.made)
 			}
 		}
 	}

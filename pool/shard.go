@@ -21,7 +21,7 @@ import (
 // push. The zero Shard is ready; once used it must not be copied.
 type Shard struct {
 	lists []*list // by Kind.id; &noList: never taken from
-	out   []chain // one for each foreign home met so far; few
+	out   []chain // one for each foreign home met since the last Flush; few
 
 	_  [128]byte
 	in atomic.Pointer[Object] // pushed by other workers, swapped out whole by the owner
@@ -36,12 +36,9 @@ type list struct {
 	kind  *Kind
 	made  int // objects of this kind whose home this is
 
-	// For Trim: the head at the last Trim, in which life of it, and when a Trim
-	// last saw another. As takes pop the head and puts cover it, an unchanged
-	// head means that no object of the list was in use meanwhile.
-	seen    *Object
-	seenGen uint32
-	usedAt  int64
+	// What was free at the last Trim and wasn't needed since: taken from when nothing else is
+	// at home. Invariant: made minus spare is the most that were out at once since then.
+	spare *Object
 }
 
 // noList stands for the list of a kind that was never taken from: it is never
@@ -87,7 +84,7 @@ func (l *list) pop() *Object {
 	return o
 }
 
-// Miss is Take when no object is at hand: it collects what came home, or makes a new one.
+// Miss is Take when no object is at hand: it collects what came home, takes a spare one, or makes a new one.
 //
 //go:noinline
 func (s *Shard) Miss(k *Kind) *Object {
@@ -99,7 +96,11 @@ func (s *Shard) Miss(k *Kind) *Object {
 		l = &list{shard: s, kind: k, clear: k.clear}
 		s.lists[k.id] = l
 	}
-	if s.collect(); l.head != nil {
+	if s.collect(); l.head == nil && l.spare != nil {
+		l.head = l.spare
+		l.spare, l.head.next = l.head.next, nil
+	}
+	if l.head != nil {
 		return l.pop()
 	}
 	o := k.make()
@@ -178,9 +179,6 @@ func (s *Shard) away(o *Object) {
 	for i := range s.out {
 		if c := &s.out[i]; c.home == o.list.shard {
 			o.next = c.head
-			if c.head == nil {
-				c.tail = o
-			}
 			c.head = o
 			return
 		}
@@ -200,17 +198,17 @@ func Send(o *Object) {
 	o.release().shard.receive(o, o)
 }
 
-// Flush sends the outgoing chains home. A worker calls it at the end of each
-// turn and before it parks.
+// Flush sends the outgoing chains home, and forgets those homes, whose systems may end. A worker
+// calls it at the end of each turn and before it parks.
 //
 //alloc:none
 func (s *Shard) Flush() {
 	for i := range s.out {
-		if c := &s.out[i]; c.head != nil {
-			c.home.receive(c.head, c.tail)
-			c.head, c.tail = nil, nil
-		}
+		c := &s.out[i]
+		c.home.receive(c.head, c.tail)
+		*c = chain{}
 	}
+	s.out = s.out[:0]
 }
 
 // receive pushes the chain head..tail onto the incoming chain. Any goroutine may

@@ -193,7 +193,7 @@ func TestGuestsTrim(t *testing.T) {
 	for _, o := range taken {
 		g.Put(o)
 	}
-	if first, second := g.Trim(0), g.Trim(TrimEvery); first != 0 || second != 40 {
+	if first, second := g.Trim(), g.Trim(); first != 0 || second != 40 {
 		t.Errorf("dropped %d, then %d, want 0 and 40", first, second)
 	}
 }

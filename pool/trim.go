@@ -1,64 +1,46 @@
 package pool
 
 const (
-	// TrimEvery is how often a worker calls Trim, in nanoseconds. Well over
-	// trimUnused, so that two calls suffice to find a pool unused.
-	TrimEvery = 60e9
-	// trimUnused is how long all free objects of a pool must have been unused for it
-	// to shrink, in nanoseconds.
-	trimUnused = 30e9
-	// trimKeep is how many objects a shrunk pool keeps: a burst starts without a miss.
+	// TrimEvery is how often a worker calls Trim, in nanoseconds.
+	TrimEvery = 30e9
+	// trimKeep is how many objects each pool keeps beyond what was needed: a burst starts without a miss.
 	trimKeep = 10
 )
 
-// Trim drops all but 10 of the free objects of each kind of which none was taken
-// or put for 30 s, as far as the calls of Trim can tell. It returns the number of
-// objects that it left to the collector. The time now is in nanoseconds; the
-// owner calls it every TrimEvery.
-func (s *Shard) Trim(now int64) (dropped int) {
+// Trim drops all but 10 of the free objects of each kind that weren't needed since the last Trim:
+// what is left are as many as were out at once at some moment since then, and 10. It returns the number
+// of objects that it left to the collector. The owner calls it every TrimEvery.
+func (s *Shard) Trim() (dropped int) {
 	s.collect()
 	for _, l := range s.lists {
 		if l != &noList {
-			dropped += l.trim(now)
+			dropped += l.trim()
 		}
 	}
 	return dropped
 }
 
-func (l *list) trim(now int64) (dropped int) {
-	if l.head == nil || l.head != l.seen || l.head.gen != l.seenGen {
-		l.usedAt = now
-	} else if now-l.usedAt >= trimUnused {
-		dropped = l.shrink()
+// trim has all that is free be spare, but for what was before and is dropped. It looks at no more than that
+// and 10 others.
+func (l *list) trim() (dropped int) {
+	kept := &l.spare
+	for n := 0; n < trimKeep && *kept != nil; n++ {
+		kept = &(*kept).next
 	}
-	if l.seen = l.head; l.seen != nil {
-		l.seenGen = l.seen.gen
-	}
-	return dropped
-}
-
-// shrink keeps the first trimKeep objects of the list, and returns how many it dropped.
-func (l *list) shrink() (dropped int) {
-	last := l.head
-	for range trimKeep - 1 {
-		if last = last.next; last == nil {
-			return 0
-		}
-	}
-	for o := last.next; o != nil; o = o.next {
-		dropped++
-	}
-	last.next = nil
+	dropped = count(*kept)
 	l.made -= dropped
+	*kept, l.head = l.head, nil
 	return dropped
 }
 
-func (l *list) free() (n int) {
-	for o := l.head; o != nil; o = o.next {
+func count(o *Object) (n int) {
+	for ; o != nil; o = o.next {
 		n++
 	}
 	return n
 }
+
+func (l *list) free() int { return count(l.head) + count(l.spare) }
 
 // Usage is the state of one kind's pool at one shard.
 type Usage struct {

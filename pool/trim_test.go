@@ -1,10 +1,12 @@
 package pool
 
-import "testing"
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
 
-const seconds = int64(1e9)
-
-// stock makes n free objects of k.
+// stock has n objects of k out at once, and all at home again.
 func stock(s *Shard, k *Kind, n int) {
 	taken := make([]*Object, n)
 	for i := range taken {
@@ -15,64 +17,83 @@ func stock(s *Shard, k *Kind, n int) {
 	}
 }
 
+// stockAbroad is stock of objects that others put.
+func stockAbroad(s *Shard, k *Kind, n int) {
+	var away Shard
+	taken := make([]*Object, n)
+	for i := range taken {
+		taken[i] = s.Take(k)
+	}
+	for _, o := range taken {
+		away.Put(o)
+	}
+	away.Flush()
+}
+
+// TestTrim: beyond 10 there stay as many as were out at once since the last Trim, however often they were.
 func TestTrim(t *testing.T) {
-	use := func(s *Shard) { s.Put(s.Take(plainKind)) }
-	comeHome := func(s *Shard) { Send(s.Take(plainKind)) }
 	for _, c := range []struct {
-		name    string
-		free    int
-		between func(*Shard)
-		second  int64 // when Trim is called again, after 0
-		dropped int
+		name       string
+		free, used int // used: at once, between the Trims
+		dropped    int
 	}{
-		{"unused", 100, nil, 60 * seconds, 90},
-		{"just long enough", 100, nil, 30 * seconds, 90},
-		{"not long enough", 100, nil, 30*seconds - 1, 0},
-		{"one too many", 11, nil, 60 * seconds, 1},
-		{"as many as stay", 10, nil, 60 * seconds, 0},
-		{"fewer than stay", 1, nil, 60 * seconds, 0},
-		{"none", 0, nil, 60 * seconds, 0},
-		{"used", 100, use, 60 * seconds, 0},
-		{"came home", 100, comeHome, 60 * seconds, 0},
-		{"one is out", 100, func(s *Shard) { s.Take(plainKind) }, 60 * seconds, 0},
+		{"unused", 100, 0, 90},
+		{"one too many", 11, 0, 1},
+		{"as many as stay", 10, 0, 0},
+		{"fewer than stay", 1, 0, 0},
+		{"none", 0, 0, 0},
+		{"one in use", 100, 1, 89},
+		{"half in use", 100, 50, 40},
+		{"almost all in use", 100, 89, 1},
+		{"all but those that stay in use", 100, 90, 0},
+		{"all in use", 100, 100, 0},
+		{"more than all in use", 100, 120, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var s Shard
-			stock(&s, plainKind, c.free)
-			if n := s.Trim(0); n != 0 {
-				t.Fatalf("the first Trim dropped %d", n)
-			}
-			if c.between != nil {
-				c.between(&s)
-			}
-			if n := s.Trim(c.second); n != c.dropped {
-				t.Errorf("dropped %d, want %d", n, c.dropped)
-			}
-			if s.Made() != c.free-c.dropped {
-				t.Errorf("%d objects exist, want %d", s.Made(), c.free-c.dropped)
-			}
-		})
+		for where, use := range map[string]func(*Shard, *Kind, int){"at home": stock, "abroad": stockAbroad} {
+			t.Run(c.name+" "+where, func(t *testing.T) {
+				var s Shard
+				stock(&s, plainKind, c.free)
+				if n := s.Trim(); n != 0 {
+					t.Fatalf("the first Trim dropped %d", n)
+				}
+				for range 3 {
+					use(&s, plainKind, c.used)
+				}
+				if n := s.Trim(); n != c.dropped {
+					t.Errorf("dropped %d, want %d", n, c.dropped)
+				}
+				made := max(c.free, c.used) - c.dropped
+				if u := s.Usage(); s.Made() != made || len(u) > 0 && u[0] != (Usage{"plain", made, made}) {
+					t.Errorf("%+v, want %d", u, made)
+				}
+				stock(&s, plainKind, made) // all are there
+				if s.Made() != made {
+					t.Errorf("%d objects had to be made", s.Made()-made)
+				}
+			})
+		}
 	}
 }
 
-// A worker calls Trim every minute: a burst's objects go at the second call after
-// its end, those of a kind in use never.
-func TestTrimEveryMinute(t *testing.T) {
+// TestTrimOfAPoolInUse: whatever its burst has left behind goes, also if all of it is used in turn.
+func TestTrimOfAPoolInUse(t *testing.T) {
 	var s Shard
 	stock(&s, plainKind, 1000)
 	stock(&s, middleKind, 1000)
-	for minute := int64(1); minute <= 5; minute++ {
-		s.Put(s.Take(middleKind))
-		want := 0
-		if minute == 2 {
-			want = 990
+	for i := range 5 {
+		for range 5000 {
+			stockAbroad(&s, middleKind, 3)
 		}
-		if n := s.Trim(minute * TrimEvery); n != want {
-			t.Errorf("minute %d: dropped %d, want %d", minute, n, want)
+		want := 0
+		if i == 1 {
+			want = 990 + 987
+		}
+		if n := s.Trim(); n != want {
+			t.Errorf("Trim %d: dropped %d, want %d", i, n, want)
 		}
 	}
 	usage := s.Usage()
-	if usage[0] != (Usage{"plain", 10, 10}) || usage[1] != (Usage{"middle", 1000, 1000}) {
+	if usage[0] != (Usage{"plain", 10, 10}) || usage[1] != (Usage{"middle", 13, 13}) {
 		t.Errorf("usage after the trims: %+v", usage)
 	}
 	stock(&s, plainKind, 12)
@@ -89,8 +110,8 @@ func TestTrimWhileTaken(t *testing.T) {
 	for i := range out {
 		out[i] = s.Take(plainKind)
 	}
-	s.Trim(0)
-	if n := s.Trim(60 * seconds); n != 20 {
+	s.Trim()
+	if n := s.Trim(); n != 20 {
 		t.Fatalf("dropped %d of 30 free objects, want 20", n)
 	}
 	for _, o := range out {
@@ -99,5 +120,72 @@ func TestTrimWhileTaken(t *testing.T) {
 	away.Flush()
 	if u := s.Usage()[0]; u.Made != 30 || u.Free != 30 {
 		t.Errorf("usage %+v, want 30 and 30", u)
+	}
+}
+
+// TestTrimKeepsWhatIsNeeded: a load whose need is the same between any two Trims allocates nothing, from the second
+// Trim on, wherever its objects are put; and no more exist than it needs, and 10.
+func TestTrimKeepsWhatIsNeeded(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var home Shard
+		away := make([]Shard, 1+r.IntN(3))
+		var out []*Object
+		most := 1 + r.IntN(60)
+		for trims := range 6 {
+			if trims == 1 {
+				stock(&home, plainKind, r.IntN(200)) // a burst
+			}
+			made := home.Made()
+			peaks := 0
+			for peaks < 2 {
+				if up := r.IntN(2) == 0; up && len(out) < most {
+					out = append(out, home.Take(plainKind))
+				} else if up {
+					peaks++
+				} else if len(out) > 0 {
+					o := out[len(out)-1]
+					out = out[:len(out)-1]
+					switch r.IntN(3) {
+					case 0:
+						home.Put(o)
+					case 1:
+						Send(o)
+					default: // it comes home at once, as no more than most are to be out
+						s := &away[r.IntN(len(away))]
+						s.Put(o)
+						s.Flush()
+					}
+				}
+			}
+			if trims > 1 && home.Made() > made {
+				t.Fatalf("seed %d: %d objects made for a load that needs %d", seed, home.Made()-made, most)
+			}
+			home.Trim()
+			if n := home.Made(); n < most || trims > 2 && n > most+trimKeep {
+				t.Fatalf("seed %d: %d objects exist for a load that needs %d", seed, n, most)
+			}
+		}
+	}
+}
+
+// TestFlushForgets: a shard knows no other one by which it has nothing to send.
+func TestFlushForgets(t *testing.T) {
+	var s Shard
+	for i := range 3 {
+		var homes [5]Shard
+		for j := range homes {
+			s.Put(homes[j].Take(plainKind))
+			s.Put(homes[j].Take(plainKind))
+		}
+		s.Flush()
+		if got := fmt.Sprint(s.out[:cap(s.out)]); len(s.out) > 0 || got != fmt.Sprint(make([]chain, cap(s.out))) {
+			t.Fatalf("round %d: it remembers %s", i, got)
+		}
+		for j := range homes {
+			if n := homes[j].Outstanding(); n != 0 {
+				t.Errorf("round %d: %d objects aren't home", i, n)
+			}
+		}
 	}
 }
