@@ -17,9 +17,13 @@
 // shard, push straight onto the incoming chain. The home sorts that chain into
 // the free lists when a list is empty, and before it counts or trims. So nothing
 // is lost to the collector in steady state, whichever way traffic flows: the
-// objects of a kind are as many as were ever needed at once, those on their way
-// home included, and [Shard.Trim] lets go of those that were not needed for a
-// while.
+// objects of a kind are as many as were needed at once, those on their way
+// home included. [Shard.Trim], which a worker calls twice a minute, sets aside what is free;
+// what is still there at the next call wasn't needed in between, and goes, but for 10.
+//
+// A kind's clear may run code of users, which may want any pool: their own shard's too, of which other objects
+// are taken and put then. So it runs before anything of a list or chain is looked at, and
+// never under a lock.
 //
 // [Bytes] is a counted view of a byte slab. Its count may be raised and dropped
 // on any goroutine; the last drop sends the slab home. Slabs are of 64 bytes to
@@ -27,7 +31,7 @@
 // at once.
 //
 // Goroutines that are not workers have [Guests]: shards behind mutexes. Each goroutine
-// keeps to one of them, see [Stripe], so that two seldom want the same mutex.
+// keeps to one of them, see [Stripe], so that two seldom want the same mutex. What they put and isn't at home there goes home at once.
 //
 // # Checks
 //

@@ -52,13 +52,13 @@ func (g *Guests) Take(k *Kind) *Object {
 	return s.shard.Take(k)
 }
 
-// Put is Shard.Put; any goroutine may call it.
+// Put is Shard.Put; any goroutine may call it. It clears without the lock, which what clear runs may want.
 func (g *Guests) Put(o *Object) {
+	o.release()
 	s := g.mine()
 	invariant.Lock(&s.mu)
-	defer s.mu.Unlock()
-	s.shard.Put(o)
-	s.shard.Flush() // nobody ends a turn here
+	s.keep(o)
+	s.mu.Unlock()
 }
 
 // TakeTwo is two Takes behind one lock.
@@ -71,12 +71,23 @@ func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 
 // PutTwo is two Puts behind one lock.
 func (g *Guests) PutTwo(x, y *Object) {
+	x.release()
+	y.release()
 	s := g.mine()
 	invariant.Lock(&s.mu)
-	defer s.mu.Unlock()
-	s.shard.Put(x)
-	s.shard.Put(y)
-	s.shard.Flush()
+	s.keep(x)
+	s.keep(y)
+	s.mu.Unlock()
+}
+
+// keep adds o, which was released, to the free ones, or sends it home: nobody ends a turn here.
+func (s *stripe) keep(o *Object) {
+	if l := o.list; l.shard == &s.shard {
+		o.next = l.head
+		l.head = o
+	} else {
+		l.shard.receive(o, o)
+	}
 }
 
 // Bytes is Shard.Bytes; any goroutine may call it.

@@ -39,3 +39,30 @@ func TestGuestAddsBeforeTheEnvelopeCloses(t *testing.T) {
 	require.Equal(t, 3, k.next[0], "nobody rings for it")
 	require.Empty(t, k.wrong)
 }
+
+// parting is a message that does something when it is released.
+type parting struct{ last func() }
+
+func (p *parting) Release() { p.last() }
+
+// TestGuestReleasesWhatAnotherHasSent: it tells one whose worker has left, and finds there what another has pushed and not rung
+// for yet. That is released, and tells as well.
+func TestGuestReleasesWhatAnotherHasSent(t *testing.T) {
+	h := newHand(t, 1)
+	house := settleOn(h, 0, &tallier{})
+	by := NewNotice(func(_ *tallier, s *NoticeStack[parting]) Yield { return s.Return() })
+	require.True(t, h.workers[0].Leave())
+	released := 0
+	at(t, "inbox.ring", func() {
+		s := h.guests.Begin(house, by)
+		Message[parting](s).last = func() {
+			released++
+			Tell(&h.guests, house, tallierAdd, &words{0, 1})
+		}
+		require.True(t, house.reserve(1))
+		house.push(s, s)
+	})
+	Tell(&h.guests, house, tallierAdd, &words{0, 0})
+	require.Equal(t, 1, released)
+	require.EqualValues(t, 3, h.letters())
+}

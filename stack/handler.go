@@ -145,8 +145,8 @@ func clearing[S any, PS RunningOf[S]](offset uintptr, release func(PS)) func(*po
 
 // Releaser is implemented, on the pointer, by messages and replies that hold
 // counted bytes: Release is called once, when the stack that carries the value
-// is put, on whichever worker puts it. It must not panic: no stack's failure would
-// contain that.
+// is put, on whichever worker puts it, or by a guest. It may tell and begin asks, as guests do. It must not panic: no
+// stack's failure would contain that.
 type Releaser interface{ Release() }
 
 // holds reports whether *T is a Releaser.
