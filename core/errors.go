@@ -21,8 +21,8 @@ var (
 	// errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that it wasn't tried and may be later.
 	ErrBreakerOpen = stack.ErrBreakerOpen
 
-	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers.
-	// It would wait for the worker that waits for it.
+	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers, or an offloaded function
+	// the Shutdown of its own system. It would wait for what waits for it.
 	ErrBlockingOnWorker = stack.ErrBlockingOnWorker
 )
 

@@ -3,6 +3,7 @@ package house
 import (
 	"slices"
 
+	"github.com/stackhouse-go/stackhouse/internal/self"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -16,6 +17,7 @@ import (
 type runner struct {
 	pool *OffloadPool
 	wake chan struct{} // of one: a wake-up never blocks
+	self uintptr       // its goroutine's identity, while a job is at work
 
 	// Under the pool's lock; the job is the runner's while it works.
 	job     *stack.Stack
@@ -35,6 +37,7 @@ func (p *OffloadPool) start(job *stack.Stack) {
 // run does jobs until there are no more: in a Manual system the one that it has.
 func (r *runner) run() {
 	left := false
+	r.self = self.ID()
 	defer func() {
 		if !left && !r.pool.inline {
 			go r.run() // a function called runtime.Goexit
@@ -141,6 +144,14 @@ func (r *runner) done() {
 	}
 	p.mu.Unlock()
 	job.GoHome()
+}
+
+// runsHere reports whether the caller is a job of p at work.
+func (p *OffloadPool) runsHere() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := self.ID()
+	return slices.ContainsFunc(p.runners, func(r *runner) bool { return r.context != nil && r.self == id })
 }
 
 // stop ends the context of the job at work, as the pool is closed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,10 +29,10 @@ func (a abandoned) Unwrap() error { return a.error }
 // idempotent: every call waits for the end of the first and returns its
 // outcome, or the error of its own context. If ctx ends first, or, if it has no deadline,
 // Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what was told
-// to end just before gets a tenth of a second nevertheless. In a step it fails with ErrBlockingOnWorker: call
-// BeginShutdown there.
+// to end just before gets a tenth of a second nevertheless. In a step, and in a function offloaded
+// to the system, whose end it would wait for, it fails with ErrBlockingOnWorker: call BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
-	if stack.OnWorker() {
+	if stack.OnWorker() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
 		return stack.ErrBlockingOnWorker
 	}
 	if run := s.begin(); run != nil {
@@ -83,7 +84,7 @@ func (s *System) begin() (run func(context.Context)) {
 	if s.phase >= draining {
 		return nil
 	}
-	ran, hooks := s.phase == started && !s.config.Manual, s.hooks
+	hooks := s.hooks
 	s.phase = draining
 	s.announce()
 	return func(ctx context.Context) {
@@ -92,20 +93,23 @@ func (s *System) begin() (run func(context.Context)) {
 			defer cancel()
 			ctx = limit
 		}
-		s.outcome = s.shutdown(ctx, hooks, ran)
+		s.outcome = s.shutdown(ctx, hooks)
 		close(s.closed)
 	}
 }
 
 // shutdown is the one run of Shutdown's work.
-func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook, ran bool) error {
+func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
+	if len(hooks) > 0 {
+		s.launch() // what hooks ask is answered, also if the system was never started
+	}
 	errs := []error{s.runHooks(ctx, hooks, false)}
 	stopping := s.newPatience(ctx)
 	defer stopping.end()
 	for _, h := range s.close() {
 		h.Stop(&s.guests)
 	}
-	if ran {
+	if err := s.launch(); err == nil && !s.config.Manual {
 		if !stopping.wait(s.empty) {
 			if left := s.left(); left != "" {
 				errs = append(errs, abandoned{fmt.Errorf("house: actors didn't stop: %s: %w", left, ctx.Err())})
@@ -115,7 +119,7 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook, ran bool) e
 	} else {
 		s.turnUntilEmpty()
 		s.leaveAll()
-		errs = append(errs, s.closeOffloads(ctx))
+		errs = append(errs, err, s.closeOffloads(ctx))
 	}
 	return errors.Join(append(errs, s.runHooks(ctx, hooks, true))...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,6 +145,121 @@ func TestShutdownFromAStep(t *testing.T) {
 			balanced(t, sys)
 		})
 	}
+}
+
+// slowly waits, at both ends of its life, for a timer and an offloaded function.
+type slowly struct {
+	tick   core.Future[core.Tick]
+	f      core.Future[int]
+	ended  *atomic.Int32
+	starts bool
+}
+
+func (l *slowly) PreStart(s *core.HookStack) core.Yield { return l.wait(s) }
+func (l *slowly) PostStop(s *core.HookStack) core.Yield { l.starts = false; return l.wait(s) }
+
+func (l *slowly) wait(s *core.HookStack) core.Yield {
+	core.Timer.Ask(s, &l.tick, time.Millisecond)
+	core.Offload(s, &l.f, 1, func(_ context.Context, n int) (int, error) { runtime.Gosched(); return n, nil })
+	return core.Suspend(s, (*slowly).waited)
+}
+
+func (l *slowly) waited(s *core.HookStack) core.Yield {
+	if !l.starts {
+		l.ended.Add(1)
+	}
+	return s.Return()
+}
+
+// TestShutdownOfASystemThatWasNeverStarted: as of any other. Its hooks ask, and get answers; its actors end as they wish; and what waits for them, if
+// no hook has kept it up, has ErrStopped.
+func TestShutdownOfASystemThatWasNeverStarted(t *testing.T) {
+	for _, hooks := range []bool{false, true} {
+		for _, workers := range []int{1, 3} {
+			sys := newSystem(t, house.Config{Workers: workers})
+			a, p := spawn(sys)
+			var ended atomic.Int32
+			var last core.Address[slowly]
+			for range 4 {
+				last = core.Spawn(sys, func() *slowly { return &slowly{ended: &ended, starts: true} })
+			}
+			c := core.Begin(p, reply(1))
+			require.NoError(t, core.Notice(onHear.At(a), func() {}))
+			ran := 0
+			if hooks {
+				sys.OnShutdown(func(ctx context.Context) error {
+					ran++
+					n, err := core.Ask(ctx, p, reply(2))
+					require.Equal(t, 2, n)
+					return errors.Join(err, last.StopWait(ctx))
+				})
+				sys.AddShutdownHook(house.ShutdownHook{After: true, Run: func(context.Context) error { ran++; return nil }})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			require.NoError(t, sys.Shutdown(ctx))
+			require.EqualValues(t, 4, ended.Load())
+			require.Zero(t, sys.Actors())
+			n, err := c.Get()
+			if hooks {
+				require.NoError(t, err)
+				require.Equal(t, 1, n)
+				require.Equal(t, 2, ran)
+			} else {
+				require.Equal(t, core.ErrStopped, err)
+			}
+			require.Equal(t, house.ErrClosed, sys.Start(t.Context()))
+			balanced(t, sys)
+		}
+	}
+}
+
+// TestShutdownInAnOffloadedFunction: it would wait for itself. Other systems don't, nor does what else a guest may call there.
+func TestShutdownInAnOffloadedFunction(t *testing.T) {
+	sys, other := running(t, house.Config{Workers: 1}), running(t, house.Config{Workers: 1})
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 1})
+	require.NoError(t, err)
+	_, p := spawn(sys)
+	a, _ := spawn(sys)
+	_, q := spawn(other)
+	offload := func(to *house.OffloadPool, f func(context.Context) error) error {
+		type in = func(context.Context) error
+		_, err := core.Ask(t.Context(), p, func(s *task) core.Yield {
+			run := func(ctx context.Context, f in) (int, error) { return 1, f(ctx) }
+			if to != nil {
+				core.OffloadTo(s, &s.f, to, f, run)
+			} else {
+				core.Offload(s, &s.f, f, run)
+			}
+			return s.wait(func(s *task) core.Yield {
+				if _, err := s.f.Get(); err != nil {
+					return s.Throw(err)
+				}
+				return s.Return(1)
+			})
+		})
+		return err
+	}
+	shut := func(ctx context.Context) error {
+		if _, err := core.Ask(ctx, q, reply(1)); err != nil && err != core.ErrStopped {
+			return err
+		}
+		if err := other.Shutdown(ctx); err != nil {
+			return err
+		}
+		limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		return sys.Shutdown(limit)
+	}
+	for _, to := range []*house.OffloadPool{nil, pool} {
+		require.Equal(t, core.ErrBlockingOnWorker, offload(to, shut))
+		require.Error(t, offload(to, func(context.Context) error { runtime.Goexit(); return nil }))
+		require.Equal(t, core.ErrBlockingOnWorker, offload(to, shut)) // on another goroutine
+	}
+	require.NoError(t, offload(nil, func(ctx context.Context) error { return a.StopWait(ctx) }))
+	require.NoError(t, shutdown(sys))
+	balanced(t, sys)
+	balanced(t, other)
 }
 
 // TestShutdownFromAStepOfAManualSystem: its caller is asked to.

@@ -17,8 +17,8 @@ import (
 //
 //	made      Spawn and Notice work; nothing runs
 //	started   workers run
-//	draining  Shutdown began: its hooks run
-//	closing   actors stop: what is spawned is stopped from birth
+//	draining  Shutdown began: its hooks run; if there are any, workers do from now on that were never started
+//	closing   workers run in any case; actors stop: what is spawned is stopped from birth
 //	closed    nothing runs; every message is answered with ErrStopped
 type System struct {
 	config  Config
@@ -98,15 +98,26 @@ func (s *System) Start(ctx context.Context) error {
 		if err := checkCPUs(s.config.CPUs); err != nil {
 			return fmt.Errorf("house: start: %w", err)
 		}
-		if err := s.openPollers(); err != nil {
-			return fmt.Errorf("house: start: %w", err)
-		}
-		raiseProcs(len(s.workers), s.config.SpareProcs)
-		for _, w := range s.workers {
-			go w.loop()
-		}
+	}
+	if err := s.launch(); err != nil {
+		return err
 	}
 	s.phase = started
+	return nil
+}
+
+// launch has the workers run, unless they do, or are the caller's.
+func (s *System) launch() error {
+	if s.config.Manual || s.workers[0].poller != nil {
+		return nil
+	}
+	if err := s.openPollers(); err != nil {
+		return fmt.Errorf("house: start: %w", err)
+	}
+	raiseProcs(len(s.workers), s.config.SpareProcs)
+	for _, w := range s.workers {
+		go w.loop()
+	}
 	return nil
 }
 

@@ -25,7 +25,7 @@ var (
 	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too: whoever knows how to
 	// come back later needn't know why.
 	ErrBreakerOpen error = &ending{"stackhouse: circuit breaker open", ErrOverloaded}
-	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes.
+	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an offloaded one what waits for its own end.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")
