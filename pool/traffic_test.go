@@ -203,7 +203,11 @@ func TestGuestsTrim(t *testing.T) {
 func TestGuestsAbroad(t *testing.T) {
 	var g Guests
 	var s Shard
-	g.Put(s.Take(plainKind))
+	o := s.Take(plainKind)
+	g.Put(o)
+	if s.in.Load() != o {
+		t.Error("a guest's put touches a worker's lists")
+	}
 	s.Put(g.Take(plainKind))
 	s.Flush()
 	if s.Outstanding() != 0 || g.Outstanding() != 0 || s.Made() != 1 {
