@@ -15,6 +15,7 @@ import (
 //	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
 //	running    a step of it executes
 //	suspended  it waits for answers; it has at least one waiting promise
+//	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
 //	ended      it returned, threw, failed or was dropped; on its way home
 type state uint8
 
@@ -22,6 +23,7 @@ const (
 	idle state = iota
 	running
 	suspended
+	judged
 	ended
 )
 
@@ -169,6 +171,8 @@ func (s *Stack) misuse() {
 		panic("stack: a stack ends twice in " + s.by.Name())
 	case suspended:
 		panic("stack: a suspended stack can't end in " + s.by.Name())
+	case judged:
+		panic("stack: a predicate of SuspendUntil asks, or ends its stack, in " + s.by.Name())
 	}
 	panic("stack: a stack is used outside its steps in " + s.by.Name())
 }

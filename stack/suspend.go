@@ -20,7 +20,7 @@ func SuspendAny[A, S any, PS RunningOf[S]](s PS, next func(*A, PS) Yield) Yield 
 
 // SuspendUntil is Suspend, but ready is asked after each answer and next runs
 // when it says yes: the first to win, 3 of 5. At the latest next runs when all
-// is answered.
+// is answered. It only looks: what only a step of s may do panics.
 //
 //alloc:none
 func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {

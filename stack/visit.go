@@ -425,7 +425,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 
 // won asks the predicate of a stack suspended by SuspendUntil.
 func (w *Worker) won(h *House, s *Stack) bool {
-	s.state, w.current, w.inStep = running, s, true
+	s.state, w.current, w.inStep = judged, s, true
 	won := s.ready(h.self(), s.self())
 	s.state, w.inStep = suspended, false
 	return won
