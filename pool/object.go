@@ -21,6 +21,9 @@ func (o *Object) Generation() uint32 { return o.gen }
 // Taken reports whether the object is out of its pool. Only its holder may ask.
 func (o *Object) Taken() bool { return o.gen&1 == 1 }
 
+// Link returns where the holder of an object that is taken may chain it to others. Nothing else is there until it is put.
+func (o *Object) Link() **Object { return &o.next }
+
 // Home returns the shard that the object goes back to.
 func (o *Object) Home() *Shard { return o.list.shard }
 

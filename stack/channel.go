@@ -172,7 +172,7 @@ func (q *Inflight[Req, Rep]) Cancel(w *Worker) {
 			w.Count.Add(CountCancelled, 1)
 			w.end(c.to, &c.Stack)
 		default:
-			c.cancelled.Store(true)
+			c.cancelled.Store(givenUp)
 		}
 	}
 }

@@ -17,6 +17,7 @@ const (
 	verbContinue             // end that
 	verbWatch                // tell watch when the actor has gone
 	verbUnwatch              // don't
+	verbGivenUp              // there are calls whose askers gave up, see giveup.go
 )
 
 // control is a system message.
@@ -79,6 +80,8 @@ func (w *Worker) control(h *House, s *Stack) {
 		w.watch(h, m.watch)
 	case verbUnwatch:
 		h.unwatch(m.watch)
+	case verbGivenUp:
+		heed(w, h)
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *Worker) cancelAsked(h *House, s *Stack) {
 			if p.Slot != 0 {
 				w.disarm(h, p)
 			}
-			abandon(p)
+			w.abandon(p)
 			p.State = future.Idle
 		}
 	}

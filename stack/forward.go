@@ -52,7 +52,7 @@ func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 	r.call = s
 	c := w.Begin(h)
 	c.back, c.deadline = &r.house, s.deadline
-	c.cancelled.Store(true) // it looks so: who doubts it asks the first call, see givenUp
+	c.cancelled.Store(givenUp) // it looks so: who doubts it asks the first call, see givenUp
 	w.onward = c
 	return c, Yield{yieldForward}
 }
@@ -69,6 +69,10 @@ func (w *Worker) forward(h *House, s *Stack) {
 	c := w.onward
 	w.onward = nil
 	w.conclude(h, s)
+	first := s.origin()
+	first.state, first.next = ended, nil
+	invariant.Point("forward.place")
+	first.place().Store(c.to) // behind it the first call is the other's
 	invariant.Point("forward.push")
 	w.Push(c.to, c)
 	if w.out.to != nil {
@@ -100,12 +104,22 @@ func (s *Stack) origin() *Stack {
 	return s
 }
 
+// begunOnward notes that s, if it is an onward call, has begun: by whoever gives up the first one, it ends.
+func (s *Stack) begunOnward() {
+	if first := s.origin(); first != s {
+		first.state, first.next = forwarded, s
+	}
+}
+
 // givenUp reports whether nobody waits for s any more.
 func (s *Stack) givenUp() bool { return s.cancelled.Load() && s.origin().cancelled.Load() }
 
 // inherit moves the outcome of s, an onward call, to the forwarded one, and returns that.
 func (r *relay) inherit(s *Stack) *Stack {
 	call := r.call
+	if call.state == forwarded {
+		call.state, call.next = ended, nil
+	}
 	if s.err == nil {
 		s.by.hand(s, call)
 	}

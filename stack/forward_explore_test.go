@@ -3,10 +3,13 @@
 package stack
 
 // desk has another actor answer what it is asked.
-type desk struct{ to *House }
+type desk struct {
+	to *House
+	by *Handler
+}
 
 func (d *desk) pass(s *AskStack[words, int]) Yield {
-	c, y := s.Forward(listenAsk)
+	c, y := s.Forward(d.by)
 	*Request[words, int](c) = s.Req
 	c.Aim(d.to)
 	return y
@@ -16,18 +19,16 @@ var deskPass = NewAsk((*desk).pass)
 
 // desks has an actor of a worker forward to h, and a guest ask it for n.
 func (s *stage) desks(worker int, h *House, n int) *Call {
-	d := settleOn(s.hand, worker, &desk{h})
-	c := s.hand.guests.Call(d, deskPass)
-	*Request[words, int](c.Stack()) = words{0, n}
-	s.hand.guests.Send(c)
-	return c
+	return s.calls(settleOn(s.hand, worker, &desk{h, listenAsk}), deskPass, n)
 }
 
 // dropped returns how many calls were dropped because their askers gave up.
-func (s *stage) dropped() (n int) {
+func (s *stage) dropped() int { return s.counted(CountCancelled) }
+
+// counted returns what all workers have counted.
+func (s *stage) counted(counter int) (n int) {
 	for _, l := range s.loops {
-		l.w.Count.Publish()
-		n += int(l.w.Count.Load(CountCancelled))
+		n += int(tallied(l.w, counter))
 	}
 	return n
 }
@@ -60,7 +61,7 @@ func exploreForwardLeft(s *stage) {
 func exploreForwardTimeout(s *stage) {
 	s.workers(2)
 	_, h := s.hears(0)
-	asks := &inquirer{to: settleOn(s.hand, 1, &desk{h}), limit: 1000, by: deskPass}
+	asks := &inquirer{to: settleOn(s.hand, 1, &desk{h, listenAsk}), limit: 1000, by: deskPass}
 	source := s.inquires(0, asks)
 	tell(s.hand, source, inquirerTold, 0)
 	s.other("time", func() {

@@ -243,10 +243,12 @@ func (g *Guests) Finish(c *Call) error {
 // giveUp abandons a call that waits: true if the worker will free it. Otherwise the
 // answer came first, and its signal has been taken.
 func (g *Guests) giveUp(c *Call) bool {
+	s := c.asked
 	invariant.Point("guest.cancel")
-	c.asked.cancelled.Store(true) // while the word says waiting or done the stack isn't recycled
+	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled
 	invariant.Point("guest.gone")
 	if c.word.CompareAndSwap(callWaiting, callGone) {
+		s.chain(nil)
 		return true
 	}
 	c.take()
@@ -280,7 +282,7 @@ func (w *Worker) answerGuest(s *Stack) {
 		return
 	}
 	if c := callOf(s.back); !c.finish() {
-		w.Shard.Put(&s.Object)
+		s.late()
 		w.Shard.Put(&c.Object)
 	}
 }
@@ -288,7 +290,7 @@ func (w *Worker) answerGuest(s *Stack) {
 // complete is answerGuest for any goroutine.
 func (c *Call) complete(s *Stack) {
 	if !c.finish() {
-		pool.Send(&s.Object)
+		s.late()
 		pool.Send(&c.Object)
 	}
 }

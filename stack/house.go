@@ -9,6 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/prefetch"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // House is where one actor lives: mailbox lanes, status, promise table. A house
@@ -54,20 +55,18 @@ type annex struct {
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that takes 584 years
 
-	_ [8]byte
+	// Written by the owner while calls are held, see hold.go.
+	why  reasons // Invariant: 0 unless flagHeld is set
+	bars int32   // how many stacks have the barrier
 
 	// Seldom written, and read by others too: a line of its own.
 	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
 	rules *rules                // of its mailbox, if they aren't those of its worker
 	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see room.go
 
-	// Written by the owner while calls are held, see hold.go.
-	held queue   // calls
-	bars int32   // how many stacks have the barrier
-	why  reasons // Invariant: 0 unless flagHeld is set
+	givenUp atomic.Pointer[pool.Object] // calls to it whose askers gave up, see giveup.go
 
-	_ [3]byte
-
+	held  queue  // calls, while they are held, see hold.go; written by the owner
 	quiet *quiet // non-nil: that a call begins matters, see quiet.go; written by the owner
 	stash *stash // non-nil: there may be calls in it, see stash.go; written by the owner
 }

@@ -317,7 +317,7 @@ func (s *Stack) refuseOutside(err error) {
 		e.allLost(e.close(), LostStopped)
 		pool.Send(&s.Object)
 	case s.lane == Replies: // an answer to an actor that is gone
-		pool.Send(&s.Object)
+		s.late()
 	case s.back == nil:
 		if s.by.class == classNotice {
 			s.lostOutside(LostStopped)

@@ -103,6 +103,7 @@ func TestLayouts(t *testing.T) {
 	require.Zero(t, unsafe.Offsetof(Call{}.Object), "NewCall")
 	c := &Call{}
 	require.Same(t, c, callOf(&c.house))
+	require.Same(t, &c.house, (&Stack{to: &c.house}).place().Load())
 }
 
 func TestSizes(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 //	running    a step of it executes
 //	suspended  it waits for answers; it has at least one waiting promise
 //	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
-//	ended      it returned, threw, failed or was dropped; on its way home
+//	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay holds it
+//	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
 type state uint8
 
 const (
@@ -25,6 +26,7 @@ const (
 	suspended
 	judged
 	ended
+	forwarded
 )
 
 // mode says which answers resume a suspended stack.
@@ -52,7 +54,7 @@ type Stack struct {
 	back     *House // where the answer goes: an actor's house or a guest's; nil: nobody waits
 	id       uint64 // of the promise in back
 	deadline int64  // on the system's clock, ns; 0: none
-	to       *House // the actor that runs it
+	to       *House // the actor that runs it; of a call that was forwarded, atomic: see place
 	sent     int64  // from another worker, or a guest's ask: its clock at the push, ns; 0: unknown
 	lane     Lane   // where the receiver's owner sorts it
 
@@ -63,9 +65,7 @@ type Stack struct {
 	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
 	threw bool  // its own step ended it with err
 
-	// cancelled is stored by the asker's owner while its promise stands, and
-	// loaded by the callee's owner; see abandon.
-	cancelled atomic.Bool
+	cancelled giving // whether its asker has given up, see giveup.go
 
 	fresh   int32           // 1 + index in Worker.fresh; 0: not there
 	pending int32           // promises that wait
@@ -110,6 +110,12 @@ func (s *Stack) fetch() {
 func hookOf(s *Stack) *HookStack { return (*HookStack)(unsafe.Pointer(s)) }
 
 func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
+
+// place is where the call is handled. Who forwards it stores that, and others than who handles it load it: those who give it
+// up, and those to whom they have said so.
+func (s *Stack) place() *atomic.Pointer[House] {
+	return (*atomic.Pointer[House])(unsafe.Pointer(&s.to))
+}
 
 // House returns the actor that runs s.
 func (s *Stack) House() *House { return s.to }

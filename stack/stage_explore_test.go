@@ -44,6 +44,11 @@ var protocols = []struct {
 	{"forward", exploreForward},                         // forward.go
 	{"forward, and left", exploreForwardLeft},           // forward.go
 	{"forward, and late", exploreForwardTimeout},        // forward.go
+	{"given up", exploreGivenUp},                        // giveup.go
+	{"given up by the first", exploreGivenUpFirst},      // giveup.go
+	{"given up, and again", exploreGivenUpAgain},        // giveup.go
+	{"given up, forwarded", exploreGivenUpForward},      // giveup.go, forward.go
+	{"given up, and left", exploreGivenUpLeft},          // giveup.go
 	{"job", exploreJob},                                 // offload.go
 	{"job given up", exploreJobGivenUp},                 // offload.go
 	{"hand-over", exploreHandOver},                      // handover.go

@@ -386,7 +386,7 @@ func (w *Worker) resolve(h *House, c *Stack) {
 	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
 		w.Count.Add(CountLate, 1)
-		w.Shard.Put(&c.Object)
+		c.late()
 		return
 	}
 	if p.Slot != 0 {
@@ -402,7 +402,7 @@ func (w *Worker) expire(h *House, p *future.Promise) {
 	if !p.Timer {
 		w.Count.Add(CountTimeouts, 1)
 		p.Err = ErrTimeout
-		abandon(p)
+		w.abandon(p)
 	}
 	w.answered(h, p)
 }
@@ -431,28 +431,6 @@ func (w *Worker) won(h *House, s *Stack) bool {
 	return won
 }
 
-// giveUp ends a suspended stack whose asker gave up.
-func (w *Worker) giveUp(h *House, s *Stack) {
-	w.Count.Add(CountCancelled, 1)
-	s.err = ErrCancelled
-	w.end(h, s)
-}
-
-// abandon flags the callee's stack, if there is one, and lets go of it: its
-// answer will find nobody. The promise stood until now, so the stack hasn't been
-// recycled: only this worker recycles it, after its answer came.
-func abandon(p *future.Promise) {
-	if p.Call != nil {
-		invariant.Point("visit.abandon")
-		c := stackOf(p.Call)
-		c.cancelled.Store(true)
-		if c.by.told != nil {
-			c.tellGivenUp()
-		}
-		p.Call = nil
-	}
-}
-
 // flagJob has a pool not begin the job that p waits for, if it is one, which is about to be abandoned with
 // others: those at work that are told make room for it.
 func flagJob(p *future.Promise) {
@@ -460,7 +438,7 @@ func flagJob(p *future.Promise) {
 		return
 	}
 	if c := stackOf(p.Call); c.by.told != nil {
-		c.cancelled.Store(true)
+		c.cancelled.Store(givenUp)
 	}
 }
 

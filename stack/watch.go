@@ -91,9 +91,12 @@ func (w *Worker) squeeze(h *House, s *Stack) {
 	w.makeReady(h)
 }
 
-// tellOutside is tellWatcher on any goroutine, if s, which came to a house whose worker had left, is by a watcher.
+// tellOutside does on any goroutine what is still to be done of s, which came to a house whose worker had left.
 func (s *Stack) tellOutside() {
 	m := Request[control, struct{}](s)
+	if m.verb == verbGivenUp {
+		heed(nil, s.to)
+	}
 	if m.verb != verbWatch {
 		return
 	}

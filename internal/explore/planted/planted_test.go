@@ -19,7 +19,7 @@ const root = "../../.."
 // scenarios are the files that the scenarios of a folder need. Its other tests are left out: most
 // of the time of this test is the compiler's.
 var scenarios = map[string][]string{
-	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "forward_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
+	"stack": {"hand_test.go", "stage_explore_test.go", "inbox_explore_test.go", "turn_explore_test.go", "call_explore_test.go", "forward_explore_test.go", "giveup_explore_test.go", "handover_explore_test.go", "mailbox_explore_test.go"},
 	"pool":  {"traffic_explore_test.go"},
 	"house": {"turn_explore_test.go"},
 }
@@ -144,7 +144,35 @@ var bugs = []bug{
 	{"nothing dropped by who takes too much", "stack/inbox.go", "drop oldest", [][2]string{
 		{"		w.shed(h)\n", ""}}},
 	{"late answer kept", "stack/visit.go", "timeout", [][2]string{
-		{"		w.Count.Add(CountLate, 1)\n		w.Shard.Put(&c.Object)\n", "		w.Count.Add(CountLate, 1)\n"}}},
+		{"		w.Count.Add(CountLate, 1)\n		c.late()\n", "		w.Count.Add(CountLate, 1)\n"}}},
+	{"put while it is chained", "stack/giveup.go", "given up, and again", [][2]string{
+		{"	if !s.cancelled.CompareAndSwap(chained, answered) {\n		pool.Send(&s.Object)\n	}\n", "	pool.Send(&s.Object)\n"}}},
+	{"left to who takes it from the chain, who doesn't look", "stack/giveup.go", "given up, and again", [][2]string{
+		{"	case !c.cancelled.CompareAndSwap(chained, givenUp):\n		pool.Send(o)\n", ""}}},
+	{"given up behind the ring", "stack/giveup.go", "given up by the first", [][2]string{
+		{"		c.cancelled.Store(chained)\n		c.chain(w)\n", "		c.chain(w)\n		c.cancelled.Store(chained)\n"}}},
+	{"rung for before the push", "stack/giveup.go", "given up", [][2]string{
+		{"		*s.Link() = old\n", "		*s.Link() = old\n		if old == nil {\n			h.ringGivenUp(w)\n		}\n"},
+		{"			if old == nil {\n				h.ringGivenUp(w)\n			}\n			return\n", "			return\n"}}},
+	{"the rest of the chain forgotten", "stack/giveup.go", "given up", [][2]string{
+		{"	if next != nil {\n		h.ringGivenUp(w)\n	}\n", ""}}},
+	{"a guest gone before it gives up", "stack/guest.go", "given up, and again", [][2]string{
+		{"	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled\n", ""},
+		{"		s.chain(nil)\n", "		invariant.Point(\"guest.left\")\n		s.cancelled.Store(chained)\n		s.chain(nil)\n"}}},
+	{"forwarded to nowhere", "stack/forward.go", "given up, forwarded", [][2]string{
+		{"	first.place().Store(c.to) // behind it the first call is the other's\n", ""}}},
+	{"where it is stored behind the push", "stack/forward.go", "given up, forwarded", [][2]string{
+		{"	first.place().Store(c.to) // behind it the first call is the other's\n", ""},
+		{"	w.Push(c.to, c)\n", "	to := c.to\n	w.Push(to, c)\n	invariant.Point(\"forward.late\")\n	first.place().Store(to)\n"}}},
+	{"where it is looked for before it is given up", "stack/guest.go", "given up, forwarded", [][2]string{
+		{"	invariant.Point(\"guest.cancel\")\n", "	invariant.Point(\"guest.early\")\n	was := s.place().Load()\n	invariant.Point(\"guest.cancel\")\n"},
+		{"		s.chain(nil)\n", "		s.place().Store(was)\n		s.chain(nil)\n"}}},
+	{"an onward call that nobody finds", "stack/forward.go", "given up, forwarded", [][2]string{
+		{"		first.state, first.next = forwarded, s\n", ""}}},
+	{"an onward call that has ended is found", "stack/forward.go", "forward, and late", [][2]string{
+		{"		call.state, call.next = ended, nil\n", ""}}},
+	{"not heard when the worker has left", "stack/watch.go", "given up, and left", [][2]string{
+		{"		heed(nil, s.to)\n", ""}}},
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
 		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{

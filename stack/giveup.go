@@ -1,0 +1,138 @@
+package stack
+
+import (
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// This file is how a call hears that its asker has given up: its time ran out, it ended, its guest has gone. A call is
+//
+//	wanted    from its take on
+//	givenUp   nobody waits for it any more. It is looked up when the call is taken from its lane, when a batch is formed, and
+//	          before each resumed step. Its answer is put when it comes home
+//	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever stored this is about to
+//	          push it there. It isn't put
+//	answered  the same, and its answer has come home: who takes it from the chain puts it
+//
+// The ways from one to another:
+//
+//	wanted -> givenUp    an offloaded job, which is told otherwise; a request of a connection; an onward call from its
+//	                     beginning: who doubts it asks the first call, see Stack.givenUp
+//	wanted -> chained    the asker's owner, while the promise stands, or the guest, before it has gone: so the call hasn't been put.
+//	                     Then chain: push it; if the chain was empty, send its house a system message, verbGivenUp
+//	chained -> givenUp   heed: the owner of the house, whom the message has reached, takes one call from the chain, and ends it if it
+//	                     is suspended. If others are left it sends the message again, so that
+//	                     they count as messages: there is one on its way as long as the chain isn't empty
+//	chained -> answered  late: its answer has come home, to nobody
+//
+// A call that was forwarded is handled elsewhere. Who gives it up stores that, then looks where it is (Stack.place); who forwards it stores
+// where, then the onward call is looked at before it begins. The one who comes second sees the other: it is on the
+// chain of the house where the onward call has begun, as its state says, or nothing begins any more.
+//
+// Not ended is a batch with such a member.
+
+const (
+	wanted uint32 = iota
+	givenUp
+	chained
+	answered
+)
+
+// giving is that word. Only the asker's side stores into it, while it is wanted; then it is swapped.
+type giving struct{ atomic.Uint32 }
+
+// Load reports whether the asker has given up.
+func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
+
+// abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its answer will find nobody.
+func (w *Worker) abandon(p *future.Promise) {
+	if p.Call == nil {
+		return
+	}
+	c := stackOf(p.Call)
+	p.Call = nil
+	invariant.Point("giveup.abandon")
+	switch {
+	case c.by.told != nil:
+		c.cancelled.Store(givenUp)
+		c.tellGivenUp()
+	case c.place().Load() != nil: // otherwise a router refused it
+		c.cancelled.Store(chained)
+		c.chain(w)
+	}
+}
+
+// chain pushes s, which is chained, onto the chain of the house where it is handled, in a turn of w; nil: in nobody's.
+func (s *Stack) chain(w *Worker) {
+	invariant.Point("giveup.place")
+	h := s.place().Load()
+	for first := &h.rooms().givenUp; ; {
+		invariant.Point("giveup.look")
+		old := first.Load()
+		*s.Link() = old
+		invariant.Point("giveup.push")
+		if first.CompareAndSwap(old, &s.Object) {
+			if old == nil {
+				h.ringGivenUp(w)
+			}
+			return
+		}
+	}
+}
+
+// ringGivenUp sends the message.
+func (h *House) ringGivenUp(w *Worker) {
+	if m := (control{verb: verbGivenUp}); w != nil {
+		w.command(h, m)
+	} else {
+		h.sendSystem(h.Owner().Guests, m)
+	}
+}
+
+// heed takes one call from the chain of h, where the message says that there is one, in a turn of its owner w; nil: that
+// has left, and the caller has the house's inbox.
+func heed(w *Worker, h *House) {
+	first := &h.annex.Load().givenUp
+	var o, next *pool.Object
+	for taken := false; !taken; {
+		invariant.Point("giveup.first")
+		o = first.Load()
+		next = *o.Link() // nobody else takes it
+		invariant.Point("giveup.take")
+		taken = first.CompareAndSwap(o, next)
+	}
+	if next != nil {
+		h.ringGivenUp(w)
+	}
+	c := stackOf(o)
+	s := c
+	if c.state == forwarded {
+		s = c.next
+	}
+	ends := s.state == suspended // if so it is until it ends here: its answer isn't on its way
+	invariant.Point("giveup.taken")
+	switch {
+	case !c.cancelled.CompareAndSwap(chained, givenUp):
+		pool.Send(o)
+	case ends:
+		w.giveUp(h, s)
+	}
+}
+
+// giveUp ends a suspended stack whose asker gave up.
+func (w *Worker) giveUp(h *House, s *Stack) {
+	w.Count.Add(CountCancelled, 1)
+	s.err = ErrCancelled
+	w.end(h, s)
+}
+
+// late puts a call whose answer came home to nobody, unless it is chained.
+func (s *Stack) late() {
+	invariant.Point("giveup.late")
+	if !s.cancelled.CompareAndSwap(chained, answered) {
+		pool.Send(&s.Object)
+	}
+}

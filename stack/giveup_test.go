@@ -1,0 +1,68 @@
+package stack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// idler answers nobody.
+type idler struct{ ended int }
+
+type idlerStack struct {
+	AskStack[int, int]
+	f Future[struct{}]
+}
+
+func (*idler) idle(s *idlerStack) Yield {
+	s.Alarm(s.f.Promise(), 1e15, 0)
+	return Suspend(s, (*idler).woken)
+}
+
+func (*idler) woken(*idlerStack) Yield { panic("nobody waits for it") }
+
+func (a *idler) Begins(Running) error       { return nil }
+func (a *idler) Ended(_ Running, err error) { a.ended++ }
+
+// Of 10,000 asks that wait ten are given up: these stand on the chain, and for all of them one message is on its way. Each
+// message ends one of them, and nothing else is looked at.
+func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
+	h := newHand(t, 1)
+	a := &idler{}
+	by := NewAsk((*idler).idle, a)
+	k := settleOn(h, 0, a)
+	var calls []*Call
+	for range 10_000 {
+		c := h.guests.Call(k, by)
+		h.guests.Send(c)
+		if len(calls)%100 == 0 {
+			h.settle() // the mailbox has room for them
+		}
+		calls = append(calls, c)
+	}
+	h.settle()
+	require.Equal(t, 10_000, k.Waiting())
+	for i := range 10 {
+		require.True(t, h.guests.giveUp(calls[i*1000]))
+	}
+	chained := 0
+	for o := k.annex.Load().givenUp.Load(); o != nil; o = *o.Link() {
+		chained++
+	}
+	require.Equal(t, 10, chained)
+	require.Nil(t, k.inbox.Load().next, "one message")
+	before := h.workers[0].handled
+	h.settle()
+	require.Equal(t, 10, a.ended)
+	require.Equal(t, 9_990, k.Waiting())
+	require.EqualValues(t, 10, h.workers[0].handled-before)
+	k.Stop(&h.guests)
+	h.settle()
+	for i, c := range calls {
+		if i%1000 != 0 {
+			require.NoError(t, h.guests.Finish(c))
+			h.guests.Done(c)
+		}
+	}
+	require.Equal(t, 10_000, a.ended)
+}
