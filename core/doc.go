@@ -27,7 +27,8 @@
 //	}
 //
 // While a stack is suspended its actor handles other messages: what must hold
-// across a wait belongs in the stack, not in the actor.
+// across a wait belongs in the stack, not in the actor. If its asker gives up meanwhile (its time runs out, it ends, its context
+// does), the stack ends with [ErrCancelled] in a turn soon after, and what it has asked is given up in its turn.
 //
 // [Spawn] makes an actor from a factory and returns its [Address]; a handler At an
 // address is a [Port], which steps ask with Port.Ask and other goroutines

@@ -59,7 +59,7 @@ func TestGuestReleasesWhatAnotherHasSent(t *testing.T) {
 			released++
 			Tell(&h.guests, house, tallierAdd, &words{0, 1})
 		}
-		require.True(t, house.reserve(1))
+		require.True(t, house.reserve())
 		house.push(s, s)
 	})
 	Tell(&h.guests, house, tallierAdd, &words{0, 0})

@@ -122,7 +122,8 @@ func heed(w *Worker, h *House) {
 	}
 }
 
-// giveUp ends a suspended stack whose asker gave up.
+// giveUp ends a suspended stack whose asker gave up. All such come here, by the ring or by an answer: one that isn't to end
+// yet stays suspended, and comes again with its next answer.
 func (w *Worker) giveUp(h *House, s *Stack) {
 	w.Count.Add(CountCancelled, 1)
 	s.err = ErrCancelled
