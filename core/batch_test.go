@@ -275,7 +275,7 @@ func TestNoticeBatchFails(t *testing.T) {
 // TestBatchDropsDeadMembers: those whose asker gave up, or whose deadline has
 // passed, are not in it, and their places are free for others.
 func TestBatchDropsDeadMembers(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, noSteps, func(t *testing.T, sim *housetest.Sim) {
 		j, at := newJournal(sim, commit)
 		_, near := cast(sim, 0)
 		p := writeFew.At(at)
@@ -331,7 +331,7 @@ func TestBatchDropsCancelledMembers(t *testing.T) {
 
 // TestBatchSuspends: a batch waits as any stack does; meanwhile the next one may run.
 func TestBatchSuspends(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		j, at := newJournal(sim, func(_ *journal, s *writeStack) core.Yield {
 			core.Timer.Ask(s, &s.tick, time.Millisecond)
 			return core.Suspend(s, (*journal).more)

@@ -37,7 +37,7 @@ func askWithin(to core.Port[script, int], limit time.Duration, act script) scrip
 // TestDeadlineTravels: an ask inherits what is left, or gets the default, and a
 // limit only ever shortens it.
 func TestDeadlineTravels(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		address, a := cast(sim, 0)
 		for worker := range 2 {
 			_, b := cast(sim, worker)
@@ -101,7 +101,7 @@ func TestDefaultDeadlineIsConfigured(t *testing.T) {
 // TestAskTimesOut: at its deadline, not before, though the callee never answers;
 // the callee's stack ends before its next step.
 func TestAskTimesOut(t *testing.T) {
-	eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 10, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		for worker := range 2 {
 			_, b := cast(sim, worker)

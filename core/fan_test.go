@@ -158,7 +158,7 @@ func TestBroadcastOfAGuest(t *testing.T) {
 func TestFirst(t *testing.T) {
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			eachSeed(t, 2, 3, func(t *testing.T, sim *housetest.Sim) {
+			eachSeedOf(t, 2, 3, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 				g, _ := choir(sim, n)
 				first := core.First(singerSing, g)
 				winner, last := n/2, n/3

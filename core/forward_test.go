@@ -105,7 +105,7 @@ func TestForwardToAFullMailbox(t *testing.T) {
 // TestForwardOfTheDead: what was given up, or is late, isn't begun by whom it was forwarded to; what it has
 // suspended there ends.
 func TestForwardOfTheDead(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		for worker := range 2 {
 			_, a := cast(sim, 0)
 			_, b := cast(sim, 0)

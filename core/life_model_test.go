@@ -3,7 +3,6 @@ package core_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -229,7 +228,7 @@ func (w *modelWorld) lookup() bool {
 // modelRun is one simulation of so many operations; it returns how many were done.
 func modelRun(t *testing.T, seed uint64, ops int, table *coverage) (done int) {
 	w := &modelWorld{
-		Sim:       housetest.New(t, seed, house.Config{Workers: 1 + int(seed%3), Logger: quietLogger, AskTimeout: time.Duration(askTime)}),
+		Sim:       drawn(t, seed, house.Config{Workers: 1 + int(seed%3), AskTimeout: time.Duration(askTime)}, briskSteps),
 		reference: &reference{names: map[string]*refActor{}, ends: map[int]string{}, waits: map[string]float64{}, table: table},
 		t:         t, rng: rand.New(rand.NewPCG(seed, 1)), ids: map[core.AnyAddress]int{}, used: map[int]bool{},
 	}
@@ -247,8 +246,6 @@ func modelRun(t *testing.T, seed uint64, ops int, table *coverage) (done int) {
 	w.finish()
 	return done
 }
-
-var quietLogger = slog.New(slog.DiscardHandler)
 
 // finish has all stop, and looks at what is left and at what was counted.
 func (w *modelWorld) finish() {

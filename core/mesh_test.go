@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -207,13 +208,13 @@ func testMesh(t *testing.T, each int, systems ...*house.System) {
 // TestRandomTraffic is the same in simulations, with small budgets.
 func TestRandomTraffic(t *testing.T) {
 	for seed := range uint64(20) {
-		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%4), Budget: 1 + int(seed%7), Supervise: resumes, Logger: quiet})
+		sim := drawn(t, seed, house.Config{Workers: 1 + int(seed%4), Budget: 1 + int(seed%7), Supervise: resumes}, briskSteps)
 		all := newMesh(seed, sim.System)
 		var calls []core.Pending[int]
 		for _, a := range all {
 			calls = append(calls, core.Begin(meshRun.At(a), 100))
 		}
-		sim.Run(1e6)
+		sim.Run(time.Second)
 		for i, c := range calls {
 			if !c.Ready() {
 				t.Fatalf("seed %d: %d hasn't sent its messages", seed, i)

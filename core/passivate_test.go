@@ -26,7 +26,7 @@ func TestPassivateByTime(t *testing.T) {
 	const idle = 10 * time.Millisecond
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
-			eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+			eachSeedOf(t, 10, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 				rng := rand.New(rand.NewPCG(sim.Seed, 2))
 				d := &diary{}
 				for range 3 {
@@ -151,7 +151,7 @@ func TestPassivateCountsEach(t *testing.T) {
 
 // It pauses and goes on; an instance that is made anew passivates.
 func TestKeepActive(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		d := &diary{}
 		with := core.Props{OnFailure: always(core.Restart), Passivate: core.Passivation{Idle: time.Second, Messages: 5}}
 		a := haunt(t, sim, d, "g", with)

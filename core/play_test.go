@@ -3,7 +3,6 @@ package core_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -121,14 +120,6 @@ var quiet = slog.New(slog.DiscardHandler)
 func stage(t testing.TB, seed uint64, workers int) *housetest.Sim {
 	t.Helper()
 	return housetest.New(t, seed, house.Config{Workers: workers, Supervise: resumes, Logger: quiet})
-}
-
-// eachSeed runs f on n simulations of a number of workers.
-func eachSeed(t *testing.T, n, workers int, f func(t *testing.T, sim *housetest.Sim)) {
-	t.Helper()
-	for seed := range uint64(n) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { f(t, stage(t, seed, workers)) })
-	}
 }
 
 // cast spawns a player on a worker.

@@ -114,7 +114,7 @@ const late = 100 * time.Microsecond
 func TestReceiveTimeout(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
-			eachSeed(t, 20, 2, func(t *testing.T, sim *housetest.Sim) {
+			eachSeedOf(t, 20, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 				rng := rand.New(rand.NewPCG(sim.Seed, 1))
 				l, a := listen(t, sim, core.Props{Mailbox: mailbox, Serial: sim.Seed%3 == 2})
 				const after = 10 * time.Millisecond
@@ -156,7 +156,7 @@ func TestReceiveTimeout(t *testing.T) {
 
 // A timeout can be shorter and longer than the one before it, and end.
 func TestReceiveTimeoutChanges(t *testing.T) {
-	eachSeed(t, 5, 1, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 1, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		l, a := listen(t, sim, core.Props{})
 		var gaps []time.Duration
 		for _, d := range []time.Duration{time.Second, time.Millisecond, time.Minute, 0, time.Millisecond} {
@@ -259,7 +259,7 @@ func TestReceiveTimeoutInDrain(t *testing.T) {
 
 // A fresh instance has no timeout, unless its hook asks for one; a stopped actor leaves none.
 func TestReceiveTimeoutEnds(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		l, a := listen(t, sim, core.Props{OnFailure: always(core.Restart)})
 		housetest.Ask(t, sim, listenerDo.At(a), timesOut(time.Millisecond))
 		core.Notice(listenerHear.At(a), true)
@@ -296,7 +296,7 @@ func moves(sim *housetest.Sim, a core.Address[listener], to *stack.Worker) {
 
 // A timeout goes along with its actor to another worker and back.
 func TestReceiveTimeoutMoves(t *testing.T) {
-	eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 10, 2, noSteps, func(t *testing.T, sim *housetest.Sim) {
 		l := &listener{sim: sim}
 		there, _ := cast(sim, 1)
 		here, _ := cast(sim, 0)

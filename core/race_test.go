@@ -141,7 +141,7 @@ func TestSecondReply(t *testing.T) {
 		"throw, return":  func(_ *player, s *scene) core.Yield { s.Throw(errors.New("no")); return s.Return(2) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachSeed(t, 4, 2, func(t *testing.T, sim *housetest.Sim) {
+			eachSeedOf(t, 4, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 				_, a := cast(sim, 0)
 				for worker := range 2 {
 					_, b := cast(sim, worker)

@@ -575,7 +575,7 @@ func (o *office) routers() (asks []core.Port[numbered, int], tells []core.Notice
 // router ends, with an answer or with the reason that there is, and no message
 // overtakes another of the same sender at the same member.
 func TestMembersComeAndGo(t *testing.T) {
-	eachSeed(t, 20, 3, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 20, 3, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		o := staffed(sim, 2)
 		ports, tells := o.routers()
 		first, all := core.First(clerkAsk, &o.group), core.Broadcast(clerkAsk, &o.group)

@@ -92,7 +92,7 @@ const near = 100_000
 // paused, resumed and cancelled.
 func TestSchedulesAgainstModel(t *testing.T) {
 	fired, missed := uint64(0), uint64(0)
-	eachSeed(t, 30, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 30, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		r := rand.New(rand.NewPCG(sim.Seed, 67))
 		b := newBelfry(t, sim)
 		model, want := map[string]*peal{}, map[string][]int64{}

@@ -22,7 +22,7 @@ func stopSelf(then script) script {
 func TestStopFromInsideAStep(t *testing.T) {
 	for _, budget := range []int{1, 7, 32} {
 		for seed := range uint64(5) {
-			sim := housetest.New(t, seed, house.Config{Workers: 2, Budget: budget, Supervise: resumes, Logger: quiet})
+			sim := drawn(t, seed, house.Config{Workers: 2, Budget: budget, Supervise: resumes}, anySteps)
 			address, a := cast(sim, 0)
 			var before, behind []core.Pending[int]
 			for i := range 10 {
@@ -195,7 +195,7 @@ func (c *crowd) ask(sim *housetest.Sim, a core.Port[script, int], act script, th
 
 // stopped requires that each has heard ErrStopped once.
 func (c *crowd) stopped(sim *housetest.Sim) {
-	sim.Run(2 * time.Millisecond)
+	sim.Run(time.Second)
 	for _, g := range c.guests {
 		if _, err := g.Get(); err != core.ErrStopped {
 			c.t.Errorf("a guest got %v", err)
@@ -212,7 +212,7 @@ func (c *crowd) stopped(sim *housetest.Sim) {
 // TestStopWithSuspendedStacks: 1,000 stacks and more wait when their actor stops;
 // each asker hears ErrStopped exactly once.
 func TestStopWithSuspendedStacks(t *testing.T) {
-	eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 3, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		address, a := crowded(sim, 1)
 		c := crowd{t: t}
 		began := 0
@@ -234,7 +234,7 @@ func TestStopWithSuspendedStacks(t *testing.T) {
 
 // TestStopWithQueuedAsks is the same for asks that have not begun.
 func TestStopWithQueuedAsks(t *testing.T) {
-	eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 3, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		address, a := crowded(sim, 1)
 		c := crowd{t: t}
 		began := 0

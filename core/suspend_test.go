@@ -119,7 +119,7 @@ func TestSuspendAnyThenAll(t *testing.T) {
 }
 
 func TestSuspendUntilFirstWins(t *testing.T) {
-	eachSeed(t, 5, 3, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 3, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		to := fivePorts(sim)
 		asked := 0
@@ -197,7 +197,7 @@ func TestSuspendUntilPredicatePanics(t *testing.T) {
 
 // TestSuspendedStacksOfOneActorInterleave: while one waits, others are handled.
 func TestSuspendedStacksOfOneActorInterleave(t *testing.T) {
-	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		var order []int
 		var calls []core.Pending[int]

@@ -23,6 +23,10 @@ type Sim struct {
 	Seed uint64
 	Now  int64 // virtual clock, ns
 
+	// Steps, if set, says what the step to come takes, which passes before it begins. By itself a step takes no time,
+	// which hides what is late behind slow ones, and timers that are early.
+	Steps func() time.Duration
+
 	rng    *rand.Rand
 	hash   uint64
 	events int
@@ -63,6 +67,9 @@ func (s *Sim) trace(worker int, actor uint64, step string, ask uint64) {
 	fmt.Fprintf(h, "%x %d %d %s %d %d", s.hash, worker, actor, step, ask, s.Now)
 	s.hash = h.Sum64()
 	s.events++
+	if s.Steps != nil {
+		s.Now += int64(s.Steps())
+	}
 }
 
 // Hash identifies the events so far: which step of which actor ran on which
