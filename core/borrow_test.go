@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -39,10 +40,12 @@ type lonerStack struct {
 	core.AskStack[int, int]
 	f    core.Future[int]
 	tick core.Future[core.Tick]
+	sum  int // when it was asked
 }
 
 func (l *loner) add(s *lonerStack) core.Yield {
 	l.sum += s.Req
+	s.sum = l.sum
 	switch {
 	case s.Req < 0:
 		core.Timer.Ask(s, &s.tick, time.Duration(-s.Req))
@@ -59,6 +62,13 @@ func (l *loner) added(s *lonerStack) core.Yield {
 		if _, err := s.tick.Get(); err != nil {
 			return s.Throw(err)
 		}
+		return s.Return(l.sum)
+	}
+	switch n, err := s.f.Get(); {
+	case err != nil:
+		return s.Throw(err)
+	case n < s.sum: // the other has got all that was passed on until then, and perhaps more
+		return s.Throw(fmt.Errorf("the other has counted %d, this one %d", n, s.sum))
 	}
 	return s.Return(l.sum)
 }

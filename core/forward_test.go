@@ -146,6 +146,43 @@ func TestForwardOfTheDead(t *testing.T) {
 	})
 }
 
+// TestForwardKeepsTheDeadline: what is left of the first ask's is all that whoever answers has, and what it asks.
+func TestForwardKeepsTheDeadline(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		for worker := range 2 {
+			_, a := cast(sim, 0)
+			_, b := cast(sim, 0)
+			_, c := cast(sim, worker)
+			var first int64
+			same := func(_ *player, s *scene) core.Yield {
+				if s.Deadline() != first || first == 0 {
+					t.Errorf("the deadline is %d, that of the first ask %d", s.Deadline(), first)
+				}
+				core.Timer.Ask(s, &s.tick, time.Hour)
+				return s.wait(func(_ *player, s *scene) core.Yield {
+					if sim.Now < first {
+						t.Errorf("ended at %d, before %d", sim.Now, first)
+					}
+					_, err := s.tick.Get()
+					return s.Throw(err)
+				})
+			}
+			noted := func(act script) script {
+				return func(_ *player, s *scene) core.Yield {
+					first = s.Deadline()
+					return c.Forward(s, act)
+				}
+			}
+			wantError(t, sim, b, noted(same), core.ErrTimeout) // a guest's default
+			began := sim.Now
+			wantError(t, sim, a, askWithin(b, 30*time.Millisecond, noted(forward(b, same))), core.ErrTimeout)
+			if took := time.Duration(sim.Now - began); took > time.Second {
+				t.Errorf("30 ms took %v", took)
+			}
+		}
+	})
+}
+
 // TestForwardAndStop: who has forwarded an ask has nothing to do with it.
 func TestForwardAndStop(t *testing.T) {
 	eachSeed(t, 5, 3, func(t *testing.T, sim *housetest.Sim) {
@@ -344,35 +381,53 @@ func TestForwardedBytes(t *testing.T) {
 	}
 }
 
-// TestForwardWithThreads: many asks cross three workers, some given up, while the actors between stop.
+// TestForwardWithThreads: many asks cross three workers, some given up, while the actors between stop, each when it
+// has forwarded one. Nobody else's answer is lost with them.
 func TestForwardWithThreads(t *testing.T) {
+	const guests, each = 4, 500
 	sys := open(t, house.Config{Workers: 3})
 	var ports [3]core.Port[script, int]
 	for i, w := range sys.Workers() {
 		ports[i] = play.At(core.Spawn(w, func() *player { return &player{} }))
 	}
+	between := func(worker int, act script) (core.Address[player], core.Port[script, int], script) {
+		a := core.Spawn(sys.Workers()[worker], func() *player { return &player{} })
+		return a, play.At(a), func(_ *player, s *scene) core.Yield {
+			a.Stop()
+			return ports[(worker+1)%3].Forward(s, act)
+		}
+	}
 	var all sync.WaitGroup
-	var late atomic.Int64
-	for g := range 4 {
+	var gaveUp atomic.Int64
+	for g := range guests {
 		all.Go(func() {
-			for i := range 500 {
-				act := forward(ports[(g+i)%3], forward(ports[(g+i+1)%3], answer(i)))
+			for i := range each {
+				a, p, act := between((g+i)%3, forward(ports[(g+i)%3], answer(i)))
 				ctx, cancel := context.WithCancel(t.Context())
 				if i%7 == 0 {
 					go cancel()
 				}
-				n, err := core.Ask(ctx, ports[i%3], relay(ports[g%3], act))
+				n, err := core.Ask(ctx, ports[i%3], relay(p, act))
 				cancel()
 				switch {
 				case err != nil && i%7 == 0:
-					late.Add(1)
+					gaveUp.Add(1)
 				case err != nil || n != i:
 					t.Errorf("answer %d, %v of %d", n, err, i)
+				}
+				if err := a.StopWait(t.Context()); err != nil {
+					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
+	if n := sys.Actors(); n != len(ports) {
+		t.Errorf("%d actors are left, want %d", n, len(ports))
+	}
+	if n := gaveUp.Load(); n == guests*(each/7+1) {
+		t.Error("all were given up that could be")
+	}
 }
 
 // TestSender: guests are nobody; the address can be used again as one of its type, and only of that.

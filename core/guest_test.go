@@ -118,24 +118,70 @@ func TestGuestDeadlineFarAway(t *testing.T) {
 	}
 }
 
+// TestGuestContextCancelled: while the ask is handled, and before it is sent.
 func TestGuestContextCancelled(t *testing.T) {
-	p := newTwin(open(t, house.Config{}))
+	a := play.At(core.Spawn(open(t, house.Config{}), func() *player { return &player{} }))
 	ctx, cancel := context.WithCancel(t.Context())
-	began := make(chan struct{})
-	ended := make(chan error)
+	began, ended := make(chan struct{}), make(chan error)
 	go func() {
-		close(began)
-		_, err := core.Ask(ctx, p, twinAsk{After: time.Hour})
+		_, err := core.Ask(ctx, a, func(p *player, s *scene) core.Yield {
+			close(began)
+			return answerIn(time.Hour, 1)(p, s)
+		})
 		ended <- err
 	}()
 	<-began
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, context.Canceled) || !errors.Is(err, core.ErrCancelled) {
 		t.Errorf("error %v", err)
 	}
 	// From the start: nothing is sent.
-	if _, err := core.Ask(ctx, p, twinAsk{}); !errors.Is(err, context.Canceled) {
+	_, err := core.Ask(ctx, a, func(*player, *scene) core.Yield { panic("it was sent") })
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+	if n, err := core.Ask(t.Context(), a, answer(2)); n != 2 || err != nil {
+		t.Errorf("answer %d, %v", n, err)
+	}
+}
+
+// TestGuestGivesUpWhileTheCalleeWaits: the callee hears of it, at its next answer at the latest, and goes on no more.
+func TestGuestGivesUpWhileTheCalleeWaits(t *testing.T) {
+	sys := open(t, house.Config{Workers: 1})
+	a := play.At(core.Spawn(sys, func() *player { return &player{} }))
+	other := core.Spawn(sys, func() *player { return &player{} })
+	b := play.At(other)
+	went := 0
+	for range 20 {
+		other.Pause()
+		ctx, cancel := context.WithCancel(t.Context())
+		asked, ended := make(chan struct{}), make(chan error)
+		go func() {
+			_, err := core.Ask(ctx, a, func(_ *player, s *scene) core.Yield {
+				b.Ask(s, &s.f[0], answer(1))
+				close(asked)
+				return s.wait(func(_ *player, s *scene) core.Yield { went++; return s.Return(1) })
+			})
+			ended <- err
+		}()
+		<-asked
+		cancel()
+		if err := <-ended; !errors.Is(err, core.ErrCancelled) {
+			t.Fatalf("error %v", err)
+		}
+		other.Continue()
+		for _, p := range []core.Port[script, int]{b, a} { // behind whatever the first ask leads to
+			if n, err := core.Ask(t.Context(), p, answer(2)); n != 2 || err != nil {
+				t.Fatalf("answer %d, %v", n, err)
+			}
+		}
+	}
+	closeSystem(t, sys)
+	if went != 0 {
+		t.Errorf("%d of 20 went on that nobody waited for", went)
+	}
+	if st := sys.Stats(); st.Cancelled < 20 {
+		t.Errorf("%d stacks ended because their asker gave up, want 20 at least", st.Cancelled)
 	}
 }
 

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -913,12 +914,12 @@ func TestRoutersWithThreads(t *testing.T) {
 			self := play.At(spawn())
 			for i := range 300 {
 				p := ports[(g+i)%len(ports)]
-				if _, err := core.Ask(t.Context(), self, relay(p, answer(1))); err != nil && !errors.Is(err, core.ErrStopped) {
-					done <- err
+				if n, err := core.Ask(t.Context(), self, relay(p, answer(i))); (err != nil || n != i) && !errors.Is(err, core.ErrStopped) {
+					done <- fmt.Errorf("an actor got %d, %w of %d", n, err, i)
 					return
 				}
-				if _, err := core.Ask(t.Context(), p, answer(2)); err != nil && !errors.Is(err, core.ErrStopped) {
-					done <- err
+				if n, err := core.Ask(t.Context(), p, answer(-i)); (err != nil || n != -i) && !errors.Is(err, core.ErrStopped) {
+					done <- fmt.Errorf("a guest got %d, %w of %d", n, err, -i)
 					return
 				}
 			}
@@ -926,11 +927,21 @@ func TestRoutersWithThreads(t *testing.T) {
 		}()
 	}
 	go func() {
-		for range 100 {
+		for i := range 100 {
 			a := spawn()
 			team.Join(a)
-			core.Ask(t.Context(), core.Broadcast(play, &team), answer(1))
-			if err := a.StopWait(t.Context()); err != nil {
+			answers := 0
+			err := core.AskInto(t.Context(), core.Broadcast(play, &team), answer(i), func(all *core.Answers[int]) {
+				for n, err := range all.All() {
+					if answers++; err != nil || n != i {
+						t.Errorf("a member answered %d, %v to broadcast %d", n, err, i)
+					}
+				}
+			})
+			if err == nil && answers < 4 {
+				err = fmt.Errorf("%d members answered broadcast %d, of 4", answers, i)
+			}
+			if err := errors.Join(err, a.StopWait(t.Context())); err != nil {
 				done <- err
 				return
 			}
