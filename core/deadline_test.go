@@ -246,6 +246,33 @@ func timed(d time.Duration, f func()) func(*player, *cue) core.Yield {
 	}
 }
 
+// TestTimerBehindASlowStep: a timer, and a limit, count from when they are asked for, not from when the turn began.
+func TestTimerBehindASlowStep(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		_, a := cast(sim, 0)
+		for at := range 3 {
+			_, b := cast(sim, at/2)
+			for _, d := range []time.Duration{1, time.Microsecond, time.Millisecond, 20 * time.Millisecond} {
+				wantAnswer(t, sim, a, func(_ *player, s *scene) core.Yield {
+					sim.Now += int64(5 * time.Millisecond)
+					due := sim.Now + int64(d)
+					if at == 0 {
+						core.Timer.Ask(s, &s.tick, d)
+					} else {
+						b.AskWithin(s, &s.f[0], answerIn(time.Hour, 1), d)
+					}
+					return s.wait(func(_ *player, s *scene) core.Yield {
+						if sim.Now < due {
+							t.Errorf("seed %d: %v are early by %v", sim.Seed, d, time.Duration(due-sim.Now))
+						}
+						return s.Return(1)
+					})
+				}, 1)
+			}
+		}
+	})
+}
+
 // TestPanicInATimerHandler: the step after a timer panics; the stack's asker
 // hears of it, other stacks and timers go on.
 func TestPanicInATimerHandler(t *testing.T) {

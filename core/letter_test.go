@@ -311,3 +311,40 @@ func TestDeadLetterLines(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueWaitOfARecycledNotice: what a notice of another worker, or of a guest, says of when it was sent, the next
+// one that goes by the same stack doesn't.
+func TestQueueWaitOfARecycledNotice(t *testing.T) {
+	sim := stage(t, 1, 2)
+	var boxes [2]core.Address[box]
+	var tellers [2]core.NoticePort[func(*player, *cue) core.Yield]
+	for i, w := range sim.Workers() {
+		boxes[i] = roomy(w, func() *box { return &box{} })
+		tellers[i] = hint.At(core.Spawn(w, func() *player { return &player{} }))
+	}
+	tell := func(from, to, n int) {
+		core.Notice(tellers[from], func(_ *player, s *cue) core.Yield {
+			for range n {
+				send(s, boxes[to], 0, 1)
+			}
+			return s.Return()
+		})
+		sim.Rest()
+	}
+	for n := 1; n < 100; n *= 3 { // by a stack each, and in envelopes
+		tell(0, 1, n)
+		tell(1, 0, n)
+		for range n {
+			send(nil, boxes[n%2], 0, 1)
+		}
+		sim.Rest()
+	}
+	sim.Now += int64(time.Hour)
+	for range 200 { // one visit in 16 is measured
+		tell(0, 0, 1)
+		tell(1, 1, 1)
+	}
+	if most := stats(sim).QueueWait.Max; most > time.Second {
+		t.Errorf("a notice has waited for %v", most)
+	}
+}

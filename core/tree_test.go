@@ -1,6 +1,10 @@
 package core_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -405,4 +409,89 @@ func attends(target core.Address[player]) func(*ghost, *ghostStack) core.Yield {
 		core.Watch(s, target, ghostWatches)
 		return s.Return(0)
 	}
+}
+
+// TestWatchersAreToldInTheirOrder: those on one worker, in the order in which they began to watch, whoever has
+// stopped to in between; so the same seed tells them in the same order.
+func TestWatchersAreToldInTheirOrder(t *testing.T) {
+	eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
+		rng := rand.New(rand.NewPCG(sim.Seed, 8))
+		for worker := range 2 {
+			target, _ := cast(sim, worker)
+			d := &diary{}
+			var want []string
+			for _, i := range rng.Perm(9) {
+				name := fmt.Sprintf("w%d%d", worker, i)
+				p := ghostDo.At(haunt(t, sim.Workers()[0], d, name, core.Props{}))
+				housetest.Ask(t, sim, p, func(_ *ghost, s *ghostStack) core.Yield {
+					core.Watch(s, target, ghostWatches)
+					if i%3 == 0 {
+						core.Unwatch(s, target, ghostWatches)
+					}
+					return s.Return(0)
+				})
+				if i%3 != 0 {
+					want = append(want, fmt.Sprintf("%s:saw:%s", name, target.Path().Local()))
+				}
+			}
+			d.took()
+			target.Stop()
+			sim.Rest()
+			require.Equal(t, strings.Join(want, " "), d.took(), "seed %d", sim.Seed)
+		}
+	})
+}
+
+// heir takes the name of whom it watches, when that has gone.
+type heir struct {
+	sys  *house.System
+	took chan error
+}
+
+func (h *heir) watch(s *core.AskStack[core.Address[player], int]) core.Yield {
+	core.Watch(s, s.Req, heirTakes)
+	return s.Return(0)
+}
+
+func (h *heir) take(s *core.NoticeStack[core.Terminated]) core.Yield {
+	_, err := core.SpawnWith(h.sys.Workers()[0], func() *player { return &player{} }, core.Props{Name: "crown"})
+	h.took <- err
+	return s.Return()
+}
+
+var (
+	heirWatch = core.Handle((*heir).watch)
+	heirTakes = core.HandleNotice((*heir).take)
+)
+
+// TestTerminatedFindsTheNameFree: also on another worker, which hears of it at once, while others keep the system busy
+// with names.
+func TestTerminatedFindsTheNameFree(t *testing.T) {
+	sys := open(t, house.Config{Workers: 2})
+	took := make(chan error)
+	watch := heirWatch.At(core.Spawn(sys.Workers()[1], func() *heir { return &heir{sys: sys, took: took} }))
+	king, err := core.SpawnWith(sys.Workers()[0], func() *player { return &player{} }, core.Props{Name: "crown"})
+	require.NoError(t, err)
+	rest := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			select {
+			case <-rest:
+				return
+			default:
+				core.Lookup[player](sys, "/user/crown")
+			}
+		}
+	})
+	for range 500 {
+		_, err := core.Ask(t.Context(), watch, king)
+		require.NoError(t, err)
+		king.Stop()
+		require.NoError(t, <-took)
+		king, err = core.Lookup[player](sys, "/user/crown")
+		require.NoError(t, err)
+	}
+	close(rest)
+	all.Wait()
 }

@@ -66,6 +66,29 @@ func TestDoublePut(t *testing.T) {
 	}
 }
 
+// A second put through PutHere, which does nothing then, panics in every build.
+func TestSecondPutHere(t *testing.T) {
+	var home, away Shard
+	put := func(s *Shard, o *Object) {
+		if !s.PutHere(o) {
+			s.PutClear(o)
+		}
+	}
+	for _, first := range []func(*Object){home.Put, away.Put, Send, func(o *Object) { put(&home, o) }, func(o *Object) { put(&away, o) }} {
+		o := home.Take(plainKind)
+		first(o)
+		panics(t, "pool: put of an object that is not taken", func() { put(&home, o) })
+		panics(t, "pool: put of an object that is not taken", func() { put(&away, o) })
+		away.Flush()
+		if p := home.Take(plainKind); p != o {
+			t.Error("another object after a refused put")
+		}
+		if p := home.Take(plainKind); p == o {
+			t.Error("taken twice")
+		}
+	}
+}
+
 func TestKind(t *testing.T) {
 	var s Shard
 	o := s.Take(middleKind)
