@@ -407,9 +407,9 @@ func (p *citizen) tale(s *core.NoticeStack[tale]) core.Yield {
 	p.heard++
 	switch p.rng.IntN(200) {
 	case 0:
-		return s.Throw([...]error{errStress, errStressResume}[p.rng.IntN(2)])
+		return s.Throw(p.failure())
 	case 1:
-		panic([...]error{errStress, errStressResume}[p.rng.IntN(2)])
+		panic(p.failure())
 	case 2:
 		p.tellSome(s)
 	}
@@ -473,12 +473,8 @@ func (k *mayor) gone(s *core.NoticeStack[core.Terminated]) core.Yield {
 		return s.Return()
 	}
 	delete(k.alive, s.Msg.Actor)
-	select {
-	case <-k.w.sys.Ending():
-	default:
-		if !k.ends {
-			k.spawn(s, slot)
-		}
+	if !k.ends {
+		k.spawn(s, slot)
 	}
 	return s.Return()
 }
