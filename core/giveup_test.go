@@ -63,7 +63,7 @@ func TestGivenUpWhileSuspended(t *testing.T) {
 			first := core.Begin(a, end(way(b, c, busy)))
 			sim.Run(soon * 3 / 4)
 			next := core.Begin(busy, answer(7))
-			sim.Run(soon)
+			sim.Run(10 * soon)
 			if !first.Ready() || !next.Ready() {
 				t.Fatalf("seed %d: the ask that was given up has ended: %v, the next: %v", sim.Seed, first.Ready(), next.Ready())
 			}
@@ -78,7 +78,7 @@ func TestGivenUpWhileSuspended(t *testing.T) {
 		for why, end := range ends {
 			for mailbox, box := range mailboxes {
 				t.Run(name+", "+why+", "+mailbox, func(t *testing.T) {
-					eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) { each(t, sim, way, end, box) })
+					eachSeedOf(t, 3, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) { each(t, sim, way, end, box) })
 				})
 			}
 		}

@@ -437,7 +437,7 @@ func TestLeastQueued(t *testing.T) {
 // gets what it gets by a model that picks the one with the fewest waiting.
 func TestLeastQueuedModel(t *testing.T) {
 	const workers, members = 3, 5
-	eachSeed(t, 40, workers, func(t *testing.T, sim *housetest.Sim) {
+	eachSeedOf(t, 40, workers, noSteps, func(t *testing.T, sim *housetest.Sim) {
 		rng := rand.New(rand.NewPCG(sim.Seed, 83))
 		o := staffed(sim, members)
 		tell, ask := clerkTell.LeastQueued(&o.group), clerkAsk.LeastQueued(&o.group)

@@ -39,7 +39,8 @@ type parted struct {
 	a, small core.Address[actor] // small has a mailbox for one message
 	p        core.Port[func(*task) core.Yield, int]
 	tells    parting
-	heard    int // released messages' notices
+	heard    int   // released messages' notices
+	refused  error // of them
 	calls    []core.Pending[int]
 }
 
@@ -50,7 +51,7 @@ func newParted(t *testing.T) *parted {
 	d.small, err = core.SpawnWith(d, func() *actor { return &actor{} }, core.Props{Mailbox: core.Bounded(1, core.Reject)})
 	require.NoError(t, err)
 	d.tells.last = func() {
-		require.NoError(t, core.Notice(onHear.At(d.a), func() { d.heard++ }))
+		require.Equal(t, d.refused, core.Notice(onHear.At(d.a), func() { d.heard++ }))
 		d.calls = append(d.calls, core.Begin(d.p, reply(1)))
 	}
 	return d
@@ -85,7 +86,8 @@ func TestReleaseThatTells(t *testing.T) {
 	require.NoError(t, err)
 	d.told(2, nil) // the request's, the reply's
 	require.NoError(t, shutdown(d.System))
-	core.Notice(onParting.At(d.a), d.tells)
+	d.refused = core.ErrStopped
+	require.Equal(t, core.ErrStopped, core.Notice(onParting.At(d.a), d.tells))
 	d.told(1, core.ErrStopped)
 }
 

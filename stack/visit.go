@@ -213,6 +213,7 @@ func (w *Worker) doubt(h *House, s *Stack) {
 		w.drop(h, s)
 		return
 	}
+	s.begunOnward()
 	w.beginNoted(h, s)
 }
 
