@@ -267,37 +267,45 @@ func letter[Msg any](e *envelope, i int) *Msg {
 
 // Tell sends a notice. The error is ErrMailboxFull or ErrStopped.
 func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
-	return TellWait(nil, g, h, by, msg)
+	if !h.reserve() {
+		return noticeFor(g, h, by, msg).refusePost()
+	}
+	sendNotice(g, h, by, msg)
+	return nil
 }
 
-// TellWait is Tell that waits for room, unless ctx is nil, until that ends.
+// TellWait is Tell that waits for room, until ctx ends.
 func TellWait[Msg any](ctx context.Context, g *Guests, h *House, by *Handler, msg *Msg) error {
 	for !h.reserve() {
-		var err error
-		if ctx != nil && !h.Gone() {
-			if err = g.waitForRoom(ctx, h); err == nil {
-				continue
-			}
+		if h.Gone() {
+			return noticeFor(g, h, by, msg).refusePost()
 		}
-		s := g.Begin(h, by)
-		*Message[Msg](s) = *msg
-		if err != nil {
-			g.Pools.Put(&s.Object)
+		if err := g.waitForRoom(ctx, h); err != nil {
+			g.Pools.Put(&noticeFor(g, h, by, msg).Object) // which releases it
 			return err
 		}
-		return s.refusePost()
 	}
+	sendNotice(g, h, by, msg)
+	return nil
+}
+
+// noticeFor returns a stack for a notice.
+func noticeFor[Msg any](g *Guests, h *House, by *Handler, msg *Msg) *Stack {
+	s := g.Begin(h, by)
+	*Message[Msg](s) = *msg
+	return s
+}
+
+// sendNotice sends a notice for which there is room.
+func sendNotice[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	if by.mail == nil {
-		s := g.Begin(h, by)
-		*Message[Msg](s) = *msg
-		s.send()
-		return nil
+		noticeFor(g, h, by, msg).send()
+		return
 	}
 	say(g, h, by, msg)
 	if w := h.ring(); w != nil { // not behind the lock: what it finds there may be ended here
 		w.wake()
 	}
-	return nil
 }
 
 // say pushes a notice for which there is room, without ringing. What comes behind a notice by the same handler from its own

@@ -121,12 +121,6 @@ func (h *hand) settle() {
 	}
 }
 
-// pass lets time pass.
-func (h *hand) pass(ns int64) {
-	h.now += ns
-	h.settle()
-}
-
 // tell sends a notice from outside.
 func tell[Msg any](h *hand, to *House, by *Handler, msg Msg) error {
 	s := h.guests.Begin(to, by)
