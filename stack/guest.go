@@ -114,6 +114,9 @@ func (g *Guests) Call(to *House, h *Handler) *Call {
 	return c
 }
 
+// signal takes a call without an ask: a goroutine waits for its signal.
+func (g *Guests) signal() *Call { return (*Call)(unsafe.Pointer(g.Pools.Take(callKind))) }
+
 // Stack returns the stack of the ask: the guest's until Wait or Send, and again once
 // the answer is there.
 func (c *Call) Stack() *Stack { return c.asked }

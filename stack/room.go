@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -27,7 +26,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	if OnWorker() {
 		return ErrBlockingOnWorker
 	}
-	c := (*Call)(unsafe.Pointer(g.Pools.Take(callKind)))
+	c := g.signal()
 	a := h.rooms()
 	for {
 		invariant.Point("room.wait")
