@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,19 +270,19 @@ func (*quitOffloader) done(s *quitOffload) core.Yield {
 
 var offloadQuits = core.Handle((*quitOffloader).ask)
 
-type lastWords struct{ said *int }
+type lastWords struct{ said *atomic.Int32 }
 
-func (l *lastWords) PostStop(s *core.HookStack) core.Yield { *l.said++; return s.Return() }
+func (l *lastWords) PostStop(s *core.HookStack) core.Yield { l.said.Add(1); return s.Return() }
 
 func TestShutdownOfSystemThatNeverStarted(t *testing.T) {
 	sys, err := house.New(house.Config{Workers: 2})
 	require.NoError(t, err)
-	said := 0
+	var said atomic.Int32
 	for range 3 {
 		core.Spawn(sys, func() *lastWords { return &lastWords{&said} })
 	}
 	require.NoError(t, sys.Shutdown(context.Background()))
-	require.Equal(t, 3, said)
+	require.EqualValues(t, 3, said.Load())
 	require.Zero(t, sys.Actors())
 	require.Zero(t, sys.Outstanding())
 }
