@@ -37,8 +37,8 @@ invariants: ## all tests with the costly checks
 	$(call each,$(GO) test -tags invariants -timeout 4m ./...)
 
 explore: ## all tests with the costly checks and the scheduling points, and every order at them
-	$(call each,$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 4m ./...)
-	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 4m ./pool ./stack ./house
+	$(call each,$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./...)
+	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
 race: ## all tests with the costly checks and the race detector
 	$(call each,$(GO) test -race -tags invariants -timeout 8m ./...)
