@@ -128,13 +128,6 @@ var bugs = []bug{
 		{"	if !h.takes(h.flags.bits.Add(oneCall), 0) {", "	if h.flags.bits.Add(oneCall) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/room.go", "room", [][2]string{
 		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
-	{"chain of who waits taken before the flag is clear", "stack/room.go", "room", [][2]string{
-		{"	h.flags.clear(flagAwaited)\n", ""},
-		{"		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
-	{"stopped, and who waits isn't told", "stack/life.go", "room, and stopped", [][2]string{
-		{"	h.admit()\n", ""}}},
-	{"sent to who has stopped, and counted as sent", "stack/mailbox.go", "stop", [][2]string{
-		{"		h.count(-1) // others came first\n		return false\n", "		h.count(-1) // others came first\n		return h.Gone()\n"}}},
 	{"what leaves with its worker stays counted", "stack/inbox.go", "full, and left", [][2]string{
 		{"		h.count(-counted)\n", ""}}},
 	{"number shown twice", "stack/visit.go", "full", [][2]string{
