@@ -91,6 +91,7 @@ func (s *stage) served(c *Call, n int) {
 // by whoever finds the closed mark, and all comes home.
 func exploreLeave(s *stage) {
 	s.workers(1)
+	s.stays = true
 	a, b := s.dooms(), s.dooms()
 	s.other("guest 0", func() { s.served(s.begins(a, 1), 1) })
 	s.other("guest 1", func() {
@@ -117,6 +118,9 @@ func exploreRefuse(s *stage) {
 func (s *stage) leaves() {
 	s.Go("worker 0", func() {
 		for _, h := range s.doomed {
+			if s.stays {
+				break
+			}
 			invariant.Point("end.stop")
 			h.Close()
 		}

@@ -164,8 +164,6 @@ var bugs = []bug{
 		{"		first.state, first.next = forwarded, s\n", ""}}},
 	{"an onward call that has ended is found", "stack/forward.go", "forward, and late", [][2]string{
 		{"		call.state, call.next = ended, nil\n", ""}}},
-	{"not heard when the worker has left", "stack/watch.go", "given up, and left", [][2]string{
-		{"		heed(nil, s.to)\n", ""}}},
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
 		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
