@@ -41,12 +41,10 @@ type Config struct {
 	// with worker, actor and step. 0: 100 ms. Negative: never. A step that never ends is not
 	// found. The clock is read once for several messages: Stats counts readings that found that much time
 	// gone, not steps, and the line says of how many messages it was ("took" is theirs together), and names the last of
-	// them: one message is certain to be it, unless the operating system gave its processor to others.
-	// Each worker writes ten lines a second at most, and says in "skipped" how many it left out before.
-	// Behind several, the next thousand are timed one by one. Where a goroutine runs a parked worker's
-	// turn, see WakeForGuests, one in 16 times is timed, and all for a while behind a slow one: a step that
-	// is slow now and then is mostly missed there. Another worker that does reads the clock behind it: it finds all, counts
-	// them as its own, and names the worker, the actor and the step that came last there.
+	// them, its actor and the first step for it: one message is certain to be it, unless the operating system gave its
+	// processor to others. Each worker writes ten lines a second at most, and says in "skipped" how many it left out before.
+	// Where a goroutine runs a parked worker's turn, see WakeForGuests, nobody reads the clock behind its end: a slow step
+	// is mostly missed there. Another worker that does so reads it, and counts what it finds as its own.
 	SlowStep time.Duration
 	// AskTimeout is the deadline of asks that inherit none. 0: 5 s.
 	AskTimeout time.Duration

@@ -1,21 +1,20 @@
 package house
 
-import "time"
+import (
+	"log/slog"
 
-// reportSlow says that n messages, which the worker has just handled, took so long, ns, that a
-// step of theirs was slow. The clock isn't read for each step. If there were several messages,
-// the line names the last of them; and the next ones are timed one by one, so that a step that
-// is slow again is named then. What isn't the step's fault counts too: a processor that was
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// reportSlow says that a reading of the clock has found a step slow. The clock isn't read for each step: if there were
+// several messages, the line names the last of them. What isn't the step's fault counts too: a processor that was
 // taken away, a collection, system calls at the end of the turn.
-//
-//go:noinline
-func (w *Worker) reportSlow(n uint64, ns int64) {
-	skipped, yes := w.slowed.due(w.hot.Now)
+func reportSlow(l *seldom, log *slog.Logger, now int64, e stack.SlowStep) {
+	skipped, yes := l.due(now)
 	if !yes {
 		return
 	}
-	worker, actor, step := w.hot.LastStep()
 	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
-	w.system.config.Logger.Warn("stackhouse: a step was slow", "took", time.Duration(ns), "worker", worker,
-		"messages", n, "actor", actor, "step", step, "skipped", skipped)
+	log.Warn("stackhouse: a step was slow", "took", e.Took, "worker", e.Worker,
+		"messages", e.Messages, "actor", e.Actor.String(), "step", e.Step, "skipped", skipped)
 }

@@ -61,7 +61,6 @@ type Worker struct {
 	queued    stat.Histogram // how long ready houses waited for their visit
 	published uint64         // turns at the last publish
 	turns     uint64
-	lent      uint64 // times that a guest borrowed turns
 
 	leaving atomic.Bool // written by the system: leave when all is done
 	left    bool        // the loop has ended for good
@@ -202,9 +201,6 @@ func (w *Worker) assist(done int) (more int) {
 	return more
 }
 
-// lentTimed is of how many borrowed asks one is timed: a reading of the clock takes as long as half of one.
-const lentTimed = 16
-
 const (
 	// lentMax is how many turns a guest runs at most: its own call has been handled
 	// by the first, unless the worker has more to do than a guest should.
@@ -240,9 +236,6 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 			break
 		}
 	}
-	if c != nil {
-		w.lookLent()
-	}
 	if !hot.Idle() {
 		return true
 	}
@@ -250,16 +243,6 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 	w.offerHelp()     // what was given since it parked is done
 	at, armed := w.wheel.Next()
 	return armed && at < w.wakeAt
-}
-
-// lookLent reads the clock behind a guest's ask, if that is timed: in its last turn nobody else does. It is
-// if one was slow a moment ago.
-func (w *Worker) lookLent() {
-	timed := w.lent%lentTimed == 0
-	if w.lent++; timed && w.hot.SlowStep > 0 || w.hot.Timed() {
-		w.hot.Driver.Clock()
-		w.hot.Look()
-	}
 }
 
 // fire queues the promises whose time has come.
@@ -359,7 +342,7 @@ func (d *driver) Lost(h *stack.House, s *stack.Stack, why stack.Reason) {
 	(*Worker)(d).reportLost(h, s, why)
 }
 
-func (d *driver) Slow(n uint64, ns int64) { (*Worker)(d).reportSlow(n, ns) }
+func (d *driver) Slow(e stack.SlowStep) { reportSlow(&d.slowed, d.system.config.Logger, d.hot.Now, e) }
 
 func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
 

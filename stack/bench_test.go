@@ -32,7 +32,7 @@ func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d
 func (d *idleDriver) Lost(*House, *Stack, Reason)          {}
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}
-func (d *idleDriver) Slow(uint64, int64)                   {}
+func (d *idleDriver) Slow(SlowStep)                        {}
 
 func newTestWorker() (*Worker, *idleDriver) {
 	began := time.Now()

@@ -47,8 +47,12 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 	}()
 	before := w.handled
 	more = w.Driver.Lend(c, now)
-	if by != nil {
-		by.noteAssist(w, before)
+	if by != nil && w.handled != before { // by reads the clock behind it, as behind messages of its own
+		if w.pace.last != before { // and so has w
+			by.pace.lastAt = w.pace.lastAt
+		}
+		by.pace.there += w.handled - w.pace.last
+		by.house, by.by = w.house, w.by
 	}
 	returned = true
 	return int(w.handled - before) // before it is given back
@@ -84,15 +88,8 @@ func (w *Worker) Rouses() bool { return w.roused != nil }
 func (w *Worker) Assist() (handled int) {
 	to := w.roused
 	w.roused = nil
-	if !to.take() {
-		return 0
-	}
-	if w.timed.on {
-		w.look() // to tell what was handled here
-	}
-	handled = to.runBorrowed(nil, w, w.Now)
-	if w.timed.on {
-		w.look() // from what was handled there
+	if to.take() {
+		handled = to.runBorrowed(nil, w, w.Now)
 	}
 	return handled
 }

@@ -91,9 +91,9 @@ type Failure struct {
 // SlowStep tells of a step that took longer than the system's limit. Among several messages
 // that were timed together the slow one isn't known; actor and step are those of the last.
 type SlowStep struct {
-	Worker   int
-	Actor    AnyAddress // nobody's: it has moved or stopped meanwhile
-	Step     string
+	Worker   int // who read the clock
+	Actor    AnyAddress
+	Step     string // the first for the message; empty: none has run
 	Messages uint64
 	Took     time.Duration // all of them
 }
@@ -132,18 +132,16 @@ func (w *Worker) failed(h *House, s *Stack, err error) {
 	}
 }
 
-// wasSlow tells that a step among the last n messages, which took so long, ns, was slow.
-func (w *Worker) wasSlow(n uint64, took int64) {
+// slow tells that a step among the last n messages, which took so long, ns, was slow.
+//
+//go:noinline
+func (w *Worker) slow(n uint64, took int64) {
 	w.Count.Add(CountSlow, 1)
-	w.Driver.Slow(n, took)
-	if e := &w.Guests.Events.Slow; !e.Silent() {
-		at, _, step := w.LastStep()
-		event := SlowStep{Worker: at, Step: step, Messages: n, Took: time.Duration(took)}
-		if a := &w.past; a.messages > 0 {
-			event.Actor = a.house.any()
-		} else {
-			event.Actor = w.house.any()
-		}
-		e.Publish(w, event)
+	e := SlowStep{Worker: w.Index, Actor: w.house.any(), Messages: n, Took: time.Duration(took)}
+	if w.by != nil {
+		e.Step = w.by.Name()
 	}
+	w.Driver.Slow(e)
+	w.Guests.Events.Slow.Publish(w, e)
+	w.Now = w.Driver.Clock() // the Logger may be slow, too
 }

@@ -80,7 +80,7 @@ func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.f
 func (d *handDriver) Lost(*House, *Stack, Reason)        { d.lost++ }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}
-func (d *handDriver) Slow(uint64, int64)                 {}
+func (d *handDriver) Slow(SlowStep)                      {}
 
 // settleOn gives a house to a worker.
 func settleOn[A any](h *hand, worker int, actor *A) *House {

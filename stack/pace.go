@@ -14,6 +14,7 @@ type pace struct {
 	stride uint64 // messages from one reading to the next. Invariant: 1 <= stride <= strideMax
 	next   uint64 // Worker.handled at which the clock is read next
 	last   uint64 // Worker.handled at the last reading
+	there  uint64 // messages handled since then in turns of others
 	lastAt int64  // the last reading, ns
 	until  int64  // when the turn's time is up, ns
 }
@@ -46,27 +47,21 @@ func (w *Worker) BeginTurn(now int64, follows bool) {
 // time, at one that is in w.Now. Only who runs w's turn calls it.
 func (w *Worker) Pass() {
 	p := &w.pace
-	p.lastAt, p.last, p.next = w.Now, w.handled, w.handled+p.stride
-	w.past.messages = 0
+	p.lastAt, p.last, p.there, p.next = w.Now, w.handled, 0, w.handled+p.stride
 }
 
 // Look notes what the messages since the last reading of the clock took, at one that is in w.Now.
 // Only who runs w's turn calls it.
 func (w *Worker) Look() {
 	p := &w.pace
-	n, took, there := w.handled-p.last, w.Now-p.lastAt, w.past.messages
-	if n+there > 0 && took >= w.SlowStep && w.SlowStep > 0 {
-		w.slow(n+there, took)
+	n, took := w.handled-p.last+p.there, w.Now-p.lastAt
+	if n > 0 && took >= w.SlowStep && w.SlowStep > 0 {
+		w.slow(n, took)
 	}
-	if there > 0 {
-		w.past = assisted{} // how long messages take here doesn't follow
-	} else if n >= p.stride || took >= w.TurnTime {
+	if p.there == 0 && (n >= p.stride || took >= w.TurnTime) { // otherwise how long messages take here doesn't follow
 		p.adapt(n, uint64(max(0, took)), uint64(w.TurnTime))
 	}
-	if w.timed.on {
-		w.timeNext()
-	}
-	p.lastAt, p.last, p.next = w.Now, w.handled, w.handled+p.stride
+	w.Pass()
 	w.setShare()
 }
 
@@ -98,7 +93,7 @@ func (w *Worker) overtime() bool { return w.TurnTime > 0 && w.Now >= w.pace.unti
 // setShare says how many messages a visit handles from now on.
 func (w *Worker) setShare() {
 	switch {
-	case w.lent != nil || w.timed.on:
+	case w.lent != nil:
 		w.share = 1
 	case w.TurnTime <= 0 || w.pace.stride == strideMax:
 		w.share = w.Budget

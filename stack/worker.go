@@ -67,9 +67,7 @@ type Worker struct {
 	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
 
 	// Written by whoever runs the turn, a few times in it.
-	pace  pace  // of readings of the clock
-	timed timed // messages one by one, behind a slow one
-	past  assisted
+	pace pace // of readings of the clock
 }
 
 // Driver is the loop around a worker, as far as houses need it. All but Wake and Settle
@@ -102,8 +100,8 @@ type Driver interface {
 	Lost(h *House, s *Stack, why Reason)
 	// Gone tells that h has stopped.
 	Gone(h *House)
-	// Slow tells that n messages took ns together, so long that a step was slow: see LastStep.
-	Slow(n uint64, ns int64)
+	// Slow tells of a slow step.
+	Slow(e SlowStep)
 	// Queued tells how long the house just visited had been ready, ns; for one visit in 16.
 	Queued(ns int64)
 }
