@@ -8,7 +8,6 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
-	"github.com/stackhouse-go/stackhouse/internal/prefetch"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -178,9 +177,6 @@ func (h *House) Waiting() int {
 	}
 	return 0
 }
-
-// fetch has the line come that others wrote.
-func (h *House) fetch() { prefetch.Write(unsafe.Pointer(h)) }
 
 // self returns the actor as every step takes it.
 func (h *House) self() unsafe.Pointer {

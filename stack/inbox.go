@@ -165,7 +165,6 @@ func (w *Worker) TakeRungs() {
 	if h == nil || h == closedRungs {
 		return
 	}
-	h.fetch()
 	invariant.Point("inbox.take")
 	w.Heard = true
 	for h = inOrder(w.rungs.Swap(nil)); h != nil; {
@@ -202,7 +201,6 @@ func (w *Worker) drain(h *House) {
 	newest := h.inbox.Swap(nil)
 	var oldest *Stack
 	for newest != nil {
-		newest.fetch()
 		next := newest.next
 		newest.next = oldest
 		oldest, newest = newest, next

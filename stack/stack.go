@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
-	"github.com/stackhouse-go/stackhouse/internal/prefetch"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -99,13 +98,6 @@ func Of(r Running) *Stack { return r.stack() }
 
 // self returns the user's struct.
 func (s *Stack) self() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(s), -s.by.offset) }
-
-// fetch has the lines of s behind the first come from the processor that wrote them.
-func (s *Stack) fetch() {
-	const line = 64
-	prefetch.Write(unsafe.Add(unsafe.Pointer(s), line))
-	prefetch.Write(unsafe.Add(unsafe.Pointer(s), 2*line))
-}
 
 func hookOf(s *Stack) *HookStack { return (*HookStack)(unsafe.Pointer(s)) }
 

@@ -28,7 +28,7 @@ floor 2
 	netio  -> pool
 
 floor 3
-	stack       -> future, internal/prefetch, internal/self
+	stack       -> future, internal/self
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4
