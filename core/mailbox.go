@@ -81,7 +81,9 @@ func (h NoticeHandler[A, Msg]) Class(of func(*Msg) int) Class {
 
 // FairBySender is a mailbox for n messages, and more are rejected, that takes one message of each sender in turn, and
 // those of one sender in their order. A sender is an actor that asks. Notices don't say which actor sent them: all from one worker
-// are of one sender. What goroutines send is of one of 16, by goroutine.
+// are of one sender. So that the order of each actor holds, an ask stands in their queue while notices from its asker's worker
+// wait, and a notice has its turn when the asks have begun that came from its worker before. What an actor sends when it
+// has moved to another worker may overtake what it sent before; those spawned on a worker don't move. What goroutines send is of one of 16, by goroutine.
 func FairBySender(n int) Mailbox {
 	return Mailbox{stack.Mail{Max: bound(n), Sort: stack.NewFair}}
 }

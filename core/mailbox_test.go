@@ -306,6 +306,33 @@ func ExampleByPriority() {
 	// Output: [-3 -5 1 2 4]
 }
 
+// TestFairKeepsASendersOrder: notices and asks of one actor, on the worker of the mailbox or another.
+func TestFairKeepsASendersOrder(t *testing.T) {
+	for _, script := range []string{"nna", "aan", "naanannaa"} { // notices and asks
+		for worker := range 2 {
+			sim := stage(t, 1, 2)
+			d, a := spawnDesk(t, sim.Workers()[0], core.FairBySender(100))
+			_, from := cast(sim, worker)
+			begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
+				asks := 0
+				for i, what := range script {
+					if what == 'n' {
+						deskTake.At(a).Notice(s, i)
+						continue
+					}
+					deskAsk.At(a).Ask(s, &s.f[asks], i)
+					asks++
+				}
+				return s.wait(answer(0))
+			})
+			sim.Rest()
+			if _, err := begun.Get(); err != nil || len(d.handled) != len(script) || !slices.IsSorted(d.handled) {
+				t.Errorf("%s from worker %d: handled %v, %v", script, worker, d.handled, err)
+			}
+		}
+	}
+}
+
 // TestRefusedIsNotQueued: what a full mailbox refuses, or drops, doesn't count as queued for LeastQueued.
 func TestRefusedIsNotQueued(t *testing.T) {
 	for _, policy := range []core.WhenFull{core.Reject, core.DropNewest, core.DropOldest} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,15 +56,19 @@ type model struct {
 	bound   int // 0: none
 	full    WhenFull
 	kind    string // "", "priority" or "fair"
-	turns   []int  // fair: senders with calls, who is next first
+	turns   []int  // fair: queues that have turns, which is next first
 	dropped int    // refused and dropped
 }
 
 type item struct {
 	n      int
 	sender int
+	queue  int   // fair: the sender's, or that of notices
 	answer error // of an ask: what it ends with
 }
+
+// notices is the queue, and the sender, of all notices.
+const notices = 3
 
 // push returns what the sender of a notice gets.
 func (m *model) push(it *item, ask bool) error {
@@ -79,21 +84,24 @@ func (m *model) push(it *item, ask bool) error {
 		m.waiting[0].answer = ErrMailboxFull
 		m.waiting = m.waiting[1:]
 	}
-	if m.kind == "fair" && !m.sends(it.sender) {
-		m.turns = append(m.turns, it.sender)
+	if it.queue = it.sender; m.kind == "fair" && m.holds(func(at *item) bool { return at.sender == notices }) {
+		it.queue = notices
 	}
 	m.waiting = append(m.waiting, it)
+	if m.kind == "fair" {
+		m.line(it.queue)
+	}
 	return nil
 }
 
-// sends reports whether a sender has calls.
-func (m *model) sends(sender int) bool {
-	for _, it := range m.waiting {
-		if it.sender == sender {
-			return true
-		}
+func (m *model) holds(what func(*item) bool) bool { return slices.ContainsFunc(m.waiting, what) }
+
+// line gives a queue a turn, the last one, if it has none and is due one.
+func (m *model) line(queue int) {
+	if m.holds(func(it *item) bool { return it.queue == queue }) && !slices.Contains(m.turns, queue) &&
+		!(queue == notices && m.holds(func(it *item) bool { return it.queue != notices })) {
+		m.turns = append(m.turns, queue)
 	}
-	return false
 }
 
 // pop returns the next call.
@@ -109,7 +117,7 @@ func (m *model) pop() *item {
 	next := -1
 	for i, it := range m.waiting {
 		switch {
-		case m.kind == "fair" && it.sender != m.turns[0]:
+		case m.kind == "fair" && it.queue != m.turns[0]:
 		case next < 0, m.kind == "priority" && it.n%Classes < m.waiting[next].n%Classes:
 			next = i
 		}
@@ -119,19 +127,20 @@ func (m *model) pop() *item {
 	}
 	it := m.waiting[next]
 	m.waiting = append(m.waiting[:next:next], m.waiting[next+1:]...)
-	if m.turns = remove(m.turns, it.sender); m.kind == "fair" && m.sends(it.sender) {
-		m.turns = append(m.turns, it.sender)
-	}
-	return it
-}
-
-func remove(all []int, one int) (rest []int) {
-	for _, n := range all {
-		if n != one {
-			rest = append(rest, n)
+	if m.kind == "fair" {
+		m.turns = m.turns[1:]
+		if !m.holds(func(at *item) bool { return at.sender == notices }) {
+			for _, at := range m.waiting {
+				at.queue = at.sender
+			}
+		}
+		m.line(notices)
+		m.line(it.queue)
+		for _, at := range m.waiting {
+			m.line(at.queue)
 		}
 	}
-	return rest
+	return it
 }
 
 // talker does in a step what its message says, and then checks the answers to what it asked.
@@ -250,7 +259,7 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 						*Request[int, int](ask) = n
 						w.Push(to, ask)
 					} else {
-						it := &item{n: n, sender: 3} // notices don't say whose they are
+						it := &item{n: n, sender: notices} // they don't say whose they are
 						want := c.push(it, false)
 						if err := notify(w, to, by, n); err != want {
 							t.Fatalf("seed %d: notice %d: %v, want %v", seed, n, err, want)

@@ -176,8 +176,17 @@ func (p *priority) first() *queue {
 	return nil
 }
 
-// fair is a Mailbox of one queue for each sender that has calls in it. The queues stand in a ring;
-// empty ones are kept for other senders.
+// fair is a Mailbox of one queue for each sender that has asks in it, and one for the notices of each shard, which don't say
+// who sent them. The queues stand in a ring; empty ones are kept for other senders.
+//
+// Any notice may be by any sender of its shard, so that the order of each of them holds by these rules:
+//
+//	ask     stands in the queue of its shard's notices while any of them wait; otherwise in its sender's
+//	notice  has no turn while asks from its shard, which all came before it, stand in their senders' queues
+//	last    when the last notice of a shard is taken, the asks behind it go to their senders' queues
+//
+// So at each moment either the queue of a shard's notices has turns, or those in which asks from there stand. Calls of an actor
+// that has been given to another worker come from another shard: they may overtake those of before.
 type fair struct {
 	buckets []*sender // by the hash of who, chained; a power of two of them
 	last    *sender   // whose turn is last, chained by next to whose turn is first; nil: there are no calls
@@ -186,30 +195,34 @@ type fair struct {
 	n       int
 }
 
-// sender is the queue of one.
+// sender is the queue of one, or that of a shard's notices.
 type sender struct {
-	who   who
-	calls queue
-	next  *sender // in the ring, or among the free
-	chain *sender // in its bucket
+	who     who
+	calls   queue
+	notices int     // of a shard: how many of calls are notices
+	asks    int     // of a shard: how many asks from it stand in their senders' queues. Invariant: if any, it isn't in the ring
+	next    *sender // in the ring, or among the free; nil: it has no turn
+	chain   *sender // in its bucket
 }
 
-// NewFair returns a Mailbox that takes one call of each sender in turn. The calls of one sender stay in order.
-// A sender is an actor that asks, or the guests of a stripe; notices don't say who sent them: those of a worker
-// count as one sender.
+// NewFair returns a Mailbox that takes one call of each sender in turn. A sender is an actor that asks, or the guests of a
+// stripe; notices don't say who sent them: those of a worker count as one sender, as do the asks from there that come while
+// any of them wait, and they wait for the asks from there that came before. So the calls of one sender stay in order; but what an actor
+// sends when it has moved to another worker may overtake what it sent before.
 func NewFair() Mailbox { return &fair{buckets: make([]*sender, 8)} }
 
-// who tells a sender from others: it is an actor, or all that have no house to go by and share a shard.
+// who tells a sender from others: it is an actor, or all that share a shard.
 type who struct {
 	asker *House
 	shard *pool.Shard
+	asks  bool // its queue is of asks, and not of a shard's notices
 }
 
 func senderOf(s *Stack) who {
 	if h := s.asker(); h != nil {
-		return who{asker: h}
+		return who{asker: h, asks: true}
 	}
-	return who{shard: s.origin().Home()}
+	return who{shard: s.origin().Home(), asks: true}
 }
 
 // bucket returns where a sender is. All shards share one: they are few.
@@ -221,25 +234,31 @@ func (f *fair) bucket(of who) **sender {
 }
 
 func (f *fair) Push(s *Stack) {
-	of := senderOf(s)
+	at := f.find(who{shard: s.Home()})
+	if s.back == nil {
+		at.notices++
+	} else if at.notices == 0 {
+		at.asks++
+		at = f.find(senderOf(s))
+	}
+	at.calls.push(s)
+	f.n++
+	f.join(at)
+}
+
+// find returns the queue of a sender, and makes it if there is none.
+func (f *fair) find(of who) *sender {
 	at := *f.bucket(of)
 	for at != nil && at.who != of {
 		at = at.chain
 	}
-	if at == nil {
-		at = f.join(of)
+	if at != nil {
+		return at
 	}
-	at.calls.push(s)
-	f.n++
-}
-
-// join adds a sender to the ring: its turn is last.
-func (f *fair) join(of who) *sender {
-	at := f.free
-	if at == nil {
+	if at = f.free; at == nil {
 		at = &sender{}
 	} else {
-		f.free = at.next
+		f.free, at.next = at.next, nil
 	}
 	if f.senders == 2*len(f.buckets) {
 		f.grow()
@@ -247,6 +266,15 @@ func (f *fair) join(of who) *sender {
 	b := f.bucket(of)
 	at.who, at.chain = of, *b
 	*b = at
+	f.senders++
+	return at
+}
+
+// join adds a queue with calls to the ring, unless it is there or must wait: its turn is last.
+func (f *fair) join(at *sender) {
+	if at.next != nil || at.asks > 0 {
+		return
+	}
 	if f.last == nil {
 		at.next = at
 	} else {
@@ -254,8 +282,6 @@ func (f *fair) join(of who) *sender {
 		f.last.next = at
 	}
 	f.last = at
-	f.senders++
-	return at
 }
 
 func (f *fair) Pop() *Stack {
@@ -265,10 +291,26 @@ func (f *fair) Pop() *Stack {
 	at := f.last.next
 	s := at.calls.pop()
 	f.n--
+	var behind queue
+	if of := f.find(who{shard: s.Home()}); of != at {
+		if of.asks--; of.calls.head != nil {
+			f.join(of)
+		} else if of.asks == 0 {
+			f.forget(of)
+		}
+	} else if s.back == nil {
+		if at.notices--; at.notices == 0 {
+			behind, at.calls = at.calls, queue{}
+		}
+	}
 	if at.calls.head != nil {
 		f.last = at // its next turn is the last
 	} else {
 		f.part(at)
+	}
+	for s := behind.pop(); s != nil; s = behind.pop() {
+		f.n--
+		f.Push(s)
 	}
 	return s
 }
@@ -280,6 +322,11 @@ func (f *fair) part(at *sender) {
 	} else {
 		f.last.next = at.next
 	}
+	f.forget(at)
+}
+
+// forget frees a queue that is empty, and not in the ring.
+func (f *fair) forget(at *sender) {
 	b := f.bucket(at.who)
 	for *b != at {
 		b = &(*b).chain

@@ -1,0 +1,180 @@
+package stack
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fairTest sends to a fair mailbox from all sides, and holds it to what it promises.
+type fairTest struct {
+	t      *testing.T
+	h      *hand
+	f      *fair
+	sent   map[*Stack]sent
+	pushed int
+	popped int
+}
+
+type sent struct {
+	from, n int
+	due     int // how many calls are taken up to it at most; 0: nobody says
+	put     func()
+}
+
+// queuesMax is how many queues there may be: of nine actors, the guests, and the notices of four shards.
+const queuesMax = 14
+
+func (m *fairTest) push(s *Stack, from int, put func()) {
+	alone := true // nothing from this sender or, of notices, its shard waits, nor, of asks, a notice from there
+	of := senderOf(s)
+	for other := range m.sent {
+		switch {
+		case s.back == nil:
+			alone = alone && other.Home() != s.Home()
+		default:
+			alone = alone && senderOf(other) != of && (other.Home() != s.Home() || other.back != nil)
+		}
+	}
+	m.pushed++
+	it := sent{from: from, n: m.pushed, put: put}
+	if alone {
+		it.due = m.popped + queuesMax
+	}
+	m.sent[s] = it
+	m.f.Push(s)
+}
+
+func (m *fairTest) pop(seed uint64) {
+	next := m.f.Peek()
+	s := m.f.Pop()
+	require.Same(m.t, next, s, "seed %d", seed)
+	require.NotNil(m.t, s, "seed %d: %d calls wait, and none has a turn", seed, len(m.sent))
+	it := m.sent[s]
+	delete(m.sent, s)
+	m.popped++
+	of := senderOf(s)
+	for other, before := range m.sent {
+		if before.from == it.from && before.n < it.n && (s.back == nil || other.back == nil || senderOf(other) == of) {
+			m.t.Fatalf("seed %d: call %d of sender %d overtakes call %d", seed, it.n, it.from, before.n)
+		}
+	}
+	require.True(m.t, it.due == 0 || m.popped <= it.due, "seed %d: call %d of sender %d waits for %d turns", seed, it.n, it.from, m.popped-it.due+queuesMax)
+	require.Equal(m.t, len(m.sent), m.f.Len(), "seed %d", seed)
+	it.put()
+}
+
+// TestFairOrder: notices and asks of actors on three workers, notices and forwarded asks of others, and notices and
+// asks of guests: each sender's stay in order, but for what it forwards for different askers, and who has nothing waiting waits for one round.
+func TestFairOrder(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 77))
+		h := newHand(t, 3)
+		m := &fairTest{t: t, h: h, f: NewFair().(*fair), sent: map[*Stack]sent{}}
+		var actors [9]*House
+		for i := range actors {
+			actors[i] = settleOn(h, i%3, &talker{})
+		}
+		ask := func(from int) (s *Stack, put func()) {
+			if from == len(actors) {
+				c := h.guests.Call(nil, clerkAsk)
+				return c.Stack(), func() { h.guests.Done(c) }
+			}
+			w := h.workers[from%3]
+			s = w.Begin(clerkAsk)
+			s.back = actors[from]
+			return s, func() { w.Shard.Put(&s.Object) }
+		}
+		send := func(from int, notice bool) {
+			switch {
+			case notice && from == len(actors):
+				s := h.guests.Begin(nil, clerkLonge)
+				m.push(s, from, func() { h.guests.Pools.Put(&s.Object) })
+			case notice:
+				w := h.workers[from%3]
+				s := w.Begin(clerkLonge)
+				m.push(s, from, func() { w.Shard.Put(&s.Object) })
+			case from%3 == from/3: // one on each worker forwards what another, or a guest, has asked
+				w := h.workers[from%3]
+				first, put := ask(rng.IntN(len(actors) + 1))
+				r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
+				r.call = first
+				s := w.Begin(clerkAsk)
+				s.back = &r.house
+				m.push(s, from, func() {
+					w.Shard.Put(&s.Object)
+					w.Shard.Put(&r.Object)
+					put()
+				})
+			default:
+				s, put := ask(from)
+				m.push(s, from, put)
+			}
+		}
+		for range 60 {
+			from, notices := rng.IntN(len(actors)+1), rng.IntN(5)
+			for range []int{1, 1, 3, 100}[rng.IntN(4)] {
+				send(from, rng.IntN(4) < notices)
+			}
+			for range rng.IntN(40) {
+				if len(m.sent) > 0 {
+					m.pop(seed)
+				}
+			}
+		}
+		for len(m.sent) > 0 {
+			m.pop(seed)
+		}
+		require.Nil(t, m.f.Pop())
+		require.Zero(t, m.f.senders, "seed %d: queues are left", seed)
+		for _, w := range h.workers {
+			w.Shard.Flush()
+		}
+	}
+}
+
+// TestFairRound: one with 1,000 asks doesn't keep another's one waiting, nor what comes from another worker. Where a notice came between
+// they are behind it, and fair again behind the last.
+func TestFairRound(t *testing.T) {
+	h := newHand(t, 2)
+	f := NewFair()
+	a, b := settleOn(h, 0, &talker{}), settleOn(h, 0, &talker{})
+	push := func(w *Worker, back *House, n int) (last *Stack) {
+		for range n {
+			if last = w.Begin(clerkLonge); back != nil {
+				w.Shard.Put(&last.Object)
+				last = w.Begin(clerkAsk)
+				last.back = back
+			}
+			f.Push(last)
+		}
+		return last
+	}
+	taken := 0
+	wait := func(s *Stack) (turns int) {
+		for {
+			turns++
+			taken++
+			got := f.Pop()
+			h.workers[0].Shard.Put(&got.Object)
+			if got == s {
+				h.workers[0].Shard.Flush()
+				return turns
+			}
+		}
+	}
+	w := h.workers[0]
+	push(w, a, 1000)
+	require.Equal(t, 2, wait(push(w, b, 1)), "behind one of the other's")
+	require.Equal(t, 2, wait(push(h.workers[1], nil, 1)), "from another worker")
+	notice := push(w, nil, 1)
+	push(w, a, 500)
+	one := push(w, b, 1)
+	require.Equal(t, 1000-2+1, wait(notice), "which may be by who asked so often")
+	require.LessOrEqual(t, wait(one), 2, "it came behind a notice that may be its sender's")
+	wait(push(w, a, 1))
+	require.Equal(t, 1000+1+1+1+500+1+1, taken)
+	require.Zero(t, f.Len())
+}
