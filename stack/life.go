@@ -150,7 +150,6 @@ func (w *Worker) stop(h *House) {
 	invariant.Point("end.stop")
 	h.interrupt(flagStopped)
 	h.withdraw()
-	h.admit()
 	closes := l != nil && l.phase == phaseEnding // its instance is on its way out
 	if l != nil {
 		l.phase, l.cause = phaseStopping, nil

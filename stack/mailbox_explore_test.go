@@ -76,15 +76,16 @@ func exploreFullLeft(s *stage) {
 	s.leaves()
 }
 
-// Two guests wait for room in a mailbox for one: all is handled.
+// Two guests wait for room in a mailbox for one, which is full: all is handled.
 func exploreRoom(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(Mail{Max: 1})
+	s.say(h, 2, 0)
 	for from := range 2 {
-		s.other(guestNames[from], func() { s.waits(h, from, 2-from) })
+		s.other(guestNames[from], func() { s.waits(h, from, 1+from) })
 	}
-	s.start(func() bool { return s.alone() && l.all == 3 })
-	s.After(func() { s.heard(l, 2, 1) })
+	s.start(func() bool { return s.alone() && l.all == 4 })
+	s.After(func() { s.heard(l, 1, 2, 1) })
 }
 
 // A guest waits for room in the mailbox of an actor that stops.

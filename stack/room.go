@@ -10,8 +10,8 @@ import (
 // A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a chain of the house:
 //
 //	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or until the context ends
-//	look    if the mailbox is half empty, or the actor has stopped: clear flagAwaited, take the chain, and signal
-//	        each. Who takes off what others see waiting looks if the flag is set (House.count); so does a stop
+//	look    if the mailbox is half empty: clear flagAwaited, take the chain, and signal each. Who takes off what others
+//	        see waiting looks if the flag is set (House.count). When an actor has stopped, all that waits is taken off
 //
 // Whoever comes second, with the flag or with the number, sees the other. That half must be empty has a wake-up, which takes
 // as long as handling a few hundred messages, let in as many. Who was signalled tries again, and may find that others came first.
@@ -59,7 +59,7 @@ func (h *House) admit() {
 	if bits&flagAwaited == 0 {
 		return
 	}
-	if bound, _ := h.rules(); bits&flagStopped == 0 && int(bits>>countShift) > bound/2 {
+	if bound, _ := h.rules(); int(bits>>countShift) > bound/2 {
 		return
 	}
 	invariant.Point("room.clear")
