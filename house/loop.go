@@ -1,42 +1,58 @@
 package house
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// loop runs the worker until it is told to leave.
+// loop runs the worker until it has left.
 func (w *Worker) loop() {
 	w.lockThread()
 	w.hot.Enter()
 	defer w.exit()
+	w.work()
+	w.poller.Close()
+	w.left = true
+}
+
+// work takes turns and parks until the worker is told to leave, which it does.
+func (w *Worker) work() {
 	for {
 		w.yield()
 		busy := w.Turn()
 		if w.woken {
 			w.heedWake(busy)
 		}
-		if busy {
-			w.resume()
-			continue
-		}
-		if w.leaving.Load() {
-			w.stopSpinning()
-			if !w.hot.Leave() {
-				continue
-			}
-			w.publish()
-			w.poller.Close()
-			w.left = true
+		invariant.Point("loop.leaving")
+		if w.leaving.Load() { // behind the turn, whose look at the network takes wake-ups
+			w.leave()
 			return
 		}
-		if !w.spinning() {
+		if busy {
+			w.resume()
+		} else if !w.spinning() {
 			w.park()
 		}
 	}
+}
+
+// leave has others send the worker nothing any more, and does what is there: that ends, however much others send.
+func (w *Worker) leave() {
+	w.stopSpinning()
+	w.hot.Leave()
+	for w.Turn() {
+		w.yield()
+	}
+	w.publish()
+}
+
+// dismiss tells the loop to leave.
+func (w *Worker) dismiss() {
+	w.leaving.Store(true)
+	w.hot.Driver.Wake()
 }
 
 // yieldEvery is how long the loop runs before it yields, ns. Go's monitor takes what runs for
@@ -229,8 +245,8 @@ func (w *Worker) stopSpinning() {
 	}
 }
 
-// park blocks until another worker, a guest, the network or a timer has work. From
-// Park to Unpark a guest, or another worker, may run the worker's turns.
+// park blocks until another worker, a guest, the network or a timer has work. In
+// Sleep a guest, or another worker, may run the worker's turns.
 func (w *Worker) park() {
 	w.idleAt, w.follows = 0, false
 	w.stopSpinning()
@@ -244,25 +260,14 @@ func (w *Worker) park() {
 	naps := w.naps()
 	if naps {
 		w.hot.Count.Add(stack.CountNaps, 1)
+		ns = min(ns, int64(w.system.config.Nap))
 	}
 	w.publish()
-	var err error
 	w.offerHelp()
 	turns, before := w.turns, w.hot.Now
-	if w.hot.Park() {
-		if naps {
-			err = w.nap(ns)
-		} else {
-			err = w.poller.Wait(ns)
-		}
-	}
-	woken := w.hot.Woken()
-	for !w.hot.Unpark() { // until the turn is given back
-		err = errors.Join(err, w.poller.WaitForWake(-1))
-	}
+	woken := w.hot.Sleep(ns, !naps)
 	w.endHelp()
 	w.heedOpen(w.turns-turns, woken)
-	w.checkPoll(err)
 	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}

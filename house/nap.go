@@ -8,14 +8,10 @@ const (
 )
 
 // naps reports whether a worker that is about to park sleeps through the network's events: the next one is near, and to
-// be woken for each takes the worker, and who sends it, as long as a few events do.
+// be woken for each takes the worker, and who sends it, as long as a few events do. The
+// next turn looks for what has come.
 func (w *Worker) naps() bool {
 	return w.eventful >= napEvents*napMean && w.system.config.Nap > 0 && w.poller.CanNap()
-}
-
-// nap is such a sleep. The next turn looks for what has come. The worker has no turn meanwhile.
-func (w *Worker) nap(ns int64) error {
-	return w.poller.WaitForWake(min(ns, int64(w.system.config.Nap)))
 }
 
 // heedEvents notes how many events there were up to the end of a park, which has fetched the first of the next ones.

@@ -199,10 +199,7 @@ func (s *System) turnUntilEmpty() {
 // leaveAll closes workers that no loop runs.
 func (s *System) leaveAll() {
 	for _, w := range s.workers {
-		for !w.hot.Leave() {
-			w.Turn()
-		}
-		w.publish()
+		w.leave()
 	}
 }
 
@@ -226,8 +223,7 @@ func (s *System) closeOffloads(ctx context.Context) error {
 // endWorkers has the loops leave and waits for them.
 func (s *System) endWorkers(ctx context.Context) error {
 	for _, w := range s.workers {
-		w.leaving.Store(true)
-		w.poller.Wake()
+		w.dismiss()
 	}
 	var errs []error
 	patience := s.newPatience(ctx)

@@ -342,6 +342,38 @@ func TestShutdownUnderLoad(t *testing.T) {
 	require.Equal(t, files, descriptors(t))
 }
 
+// TestShutdownWhileGoroutinesTell: sixteen goroutines that tell an actor without a pause don't keep its worker from leaving, and
+// hear that the actor has stopped.
+func TestShutdownWhileGoroutinesTell(t *testing.T) {
+	for range 5 {
+		sys := running(t, house.Config{Workers: 2})
+		port := onTake.At(core.Spawn(sys, func() *sink { return &sink{} }))
+		var all sync.WaitGroup
+		busy := make(chan struct{}, 16)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		for range 16 {
+			all.Go(func() {
+				var err error
+				for n := 0; ctx.Err() == nil && (err == nil || errors.Is(err, core.ErrMailboxFull)); n++ {
+					if err = core.Notice(port, 1); n == 100 {
+						busy <- struct{}{}
+					}
+				}
+				if err != core.ErrStopped {
+					t.Errorf("the last notice: %v", err)
+				}
+			})
+		}
+		for range 16 {
+			<-busy
+		}
+		require.NoError(t, sys.Shutdown(ctx))
+		all.Wait()
+		cancel()
+		balanced(t, sys)
+	}
+}
+
 // hung is what two functions and the actor that has offloaded them share.
 type hung struct {
 	began, over, hangs, open chan struct{}

@@ -5,22 +5,25 @@ package house
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
 
 	"github.com/stackhouse-go/stackhouse/internal/explore"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// protocols are the scenarios by which the explorer drives turns as they ship, with the wheel
-// and assisting: what the scenarios of package stack have of their own.
+// protocols are the scenarios by which the explorer drives loops as they ship: turns with the wheel
+// and assisting, how they park and how they leave.
 var protocols = []struct {
 	name string
 	run  func(s *stage)
 }{
 	{"alarm", exploreAlarm},   // worker.go: Lend, NextWake
 	{"assist", exploreAssist}, // worker.go: assist
+	{"leave", exploreLeave},   // loop.go: work, park, leave
 }
 
 func TestExplore(t *testing.T) { proveAll(t, 2) }
@@ -45,11 +48,11 @@ func proveAll(t *testing.T, bound int) {
 type stage struct {
 	*explore.Run
 	*System
-	now   int64
-	bells []*bell
+	now  int64
+	told []uint64 // how many turns each worker had begun when it was told to leave
 }
 
-// bell is a worker's driver, whose Wake is heard by parked.
+// bell is a worker's driver, whose Wait is for its Wake, or the clock.
 type bell struct {
 	*driver
 	s    *stage
@@ -61,48 +64,41 @@ func (b *bell) Wake() {
 	b.rung = true
 }
 
+func (b *bell) Wait(ns int64, _ bool) {
+	b.s.Await("bell.wait", func() bool { return b.rung || ns >= 0 && b.s.now >= b.wakeAt })
+	b.rung = false
+}
+
 func (s *stage) workers(n int) {
 	s.now = 1000
 	var err error
-	s.System, err = New(Config{Workers: n, Manual: true, OffloadQueue: 1, Clock: func() int64 { return s.now }})
+	s.System, err = New(Config{Workers: n, Spin: -1, OffloadQueue: 1, Logger: slog.New(slog.DiscardHandler), Clock: func() int64 { return s.now }})
 	if err != nil {
 		s.Fail("%v", err)
 	}
 	for _, w := range s.System.workers {
-		b := &bell{driver: (*driver)(w), s: s}
-		w.hot.Driver = b
-		s.bells = append(s.bells, b)
+		w.hot.Driver = &bell{driver: (*driver)(w), s: s}
+		w.poller = new(netio.Poller) // which has nothing
 	}
 }
 
-// start has every worker turn, and park as Worker.park does, until over holds.
-func (s *stage) start(over func() bool) {
+// start has every worker work until end.
+func (s *stage) start() {
 	for i, w := range s.System.workers {
 		s.Go(fmt.Sprint("worker ", i), func() {
-			for !over() {
-				if !w.Turn() {
-					s.park(w, s.bells[i], over)
-				}
-			}
+			w.hot.Enter()
+			defer w.hot.Exit()
+			w.work()
 		})
 	}
 }
 
-func (s *stage) park(w *Worker, b *bell, over func() bool) {
-	ns := w.NextWake()
-	if ns == 0 {
-		return
+// end has every worker leave.
+func (s *stage) end() {
+	for _, w := range s.System.workers {
+		s.told = append(s.told, w.turns)
+		w.dismiss()
 	}
-	until := s.now + ns
-	if w.hot.Park() {
-		s.Await("bell.wait", func() bool { return b.rung || s.now >= until || over() })
-		b.rung = false
-	}
-	for !w.hot.Unpark() {
-		s.Await("bell.wanted", func() bool { return b.rung })
-		b.rung = false
-	}
-	w.hot.Now = s.now
 }
 
 // sleeper answers after a while.
@@ -129,7 +125,6 @@ func exploreAlarm(s *stage) {
 	h, _ := stack.NewHouse(func() *sleeper { return &sleeper{} })
 	w := s.System.workers[0]
 	w.Settle(h, nil)
-	asking := true
 	s.Go("guest", func() {
 		c := s.guests.Call(h, sleeperAsk)
 		*stack.Request[int, int](c.Stack()) = 500
@@ -140,13 +135,13 @@ func exploreAlarm(s *stage) {
 			s.Fail("the answer is %d", n)
 		}
 		s.guests.Done(c)
-		asking = false
+		s.end()
 	})
 	s.Go("time", func() {
 		s.Await("time.passes", func() bool { return w.wheel.Len() > 0 })
 		s.now += 600
 	})
-	s.start(func() bool { return !asking })
+	s.start()
 }
 
 // relay passes on what it is told, after some time, less one, until that is nothing.
@@ -164,6 +159,8 @@ func (a *relay) hear(s *stack.NoticeStack[int]) stack.Yield {
 		n := s.Worker().Begin(relayHear)
 		*stack.Message[int](n) = s.Msg - 1
 		s.Worker().Push(a.to, n)
+	} else {
+		a.s.end()
 	}
 	return s.Return()
 }
@@ -188,5 +185,43 @@ func exploreAssist(s *stage) {
 		times := 2 * (assistsMax + 1)
 		stack.Tell(&s.guests, there.to, relayHear, &times)
 	})
-	s.start(func() bool { return here.heard+there.heard == 2*(assistsMax+1)+1 })
+	s.start()
+}
+
+// witness counts what it hears.
+type witness struct{ heard int }
+
+func (a *witness) hear(s *stack.NoticeStack[int]) stack.Yield { a.heard++; return s.Return() }
+
+var witnessHear = stack.NewNotice((*witness).hear)
+
+// A worker is told to leave while a guest tells an actor something, again and again: it leaves when it has done what was there,
+// whatever comes.
+func exploreLeave(s *stage) {
+	s.workers(1)
+	w := s.System.workers[0]
+	a := &witness{}
+	h, _ := stack.NewHouse(func() *witness { return a })
+	w.Settle(h, nil)
+	accepted := 0
+	s.Go("guest", func() {
+		for range 3 {
+			if stack.Tell(&s.guests, h, witnessHear, new(int)) == nil {
+				accepted++
+			}
+		}
+	})
+	s.Go("system", s.end)
+	s.start()
+	s.After(func() {
+		if n := w.turns - s.told[0]; n > 3 {
+			s.Fail("%d turns after it was told to leave, want at most one that was under way, one for what there was, and one more", n)
+		}
+		if lost := int(s.Stats().DeadLetter); a.heard+lost != accepted {
+			s.Fail("%d notices were heard and %d are dead letters, of %d that were accepted", a.heard, lost, accepted)
+		}
+		if n := s.Outstanding(); n != 0 {
+			s.Fail("%d pooled objects are still out", n)
+		}
+	})
 }

@@ -315,6 +315,14 @@ func (d *driver) Wake() {
 	}
 }
 
+func (d *driver) Wait(ns int64, network bool) {
+	wait := (*netio.Poller).WaitForWake
+	if network {
+		wait = (*netio.Poller).Wait
+	}
+	(*Worker)(d).checkPoll(wait(d.poller, ns))
+}
+
 func (d *driver) Clock() int64 {
 	d.hot.Now = d.system.config.Clock()
 	return d.hot.Now

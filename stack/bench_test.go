@@ -18,6 +18,7 @@ type idleDriver struct {
 
 func (d *idleDriver) Wake()                 { d.mu.Lock(); d.woken++; d.mu.Unlock() }
 func (d *idleDriver) Clock() int64          { return d.now() }
+func (d *idleDriver) Wait(int64, bool)      {}
 func (d *idleDriver) Arm(n *future.Node)    { n.Slot = 1 }
 func (d *idleDriver) Disarm(n *future.Node) { n.Slot = 0 }
 func (d *idleDriver) Settle(h *House, _ Factory, w *Worker) *House {

@@ -112,7 +112,7 @@ func heed(w *Worker, h *House) {
 	if c.state == forwarded {
 		s = c.next
 	}
-	ends := s.state == suspended // if so it is until it ends here: its answer isn't on its way
+	ends := w != nil && s.state == suspended // if so it is until it ends here: its answer isn't on its way
 	invariant.Point("giveup.taken")
 	switch {
 	case !c.cancelled.CompareAndSwap(chained, givenUp):

@@ -109,7 +109,6 @@ func exploreGivenUpForward(s *stage) {
 func exploreGivenUpLeft(s *stage) {
 	s.workers(2)
 	_, h := s.hears(0)
-	h.Close()
 	asks := &inquirer{to: h, limit: 1000}
 	source := s.inquires(1, asks)
 	tell(s.hand, source, inquirerTold, 0)
@@ -119,5 +118,5 @@ func exploreGivenUpLeft(s *stage) {
 		s.now += 5000
 	})
 	s.Go("worker 1", func() { s.loops[1].run(func() bool { return s.alone() && asks.answers == 1 }) })
-	s.After(func() { s.got(asks, ErrStopped, ErrTimeout) })
+	s.After(func() { s.got(asks, nil, ErrStopped, ErrTimeout) })
 }

@@ -66,3 +66,19 @@ func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	}
 	require.Equal(t, 10_000, a.ended)
 }
+
+// A guest gives up an ask that waits in an actor whose worker has left, as a context of Shutdown had ended: it waits for
+// ever, as its actor does, and the guest goes on.
+func TestGivenUpBehindWhoHasLeft(t *testing.T) {
+	h := makeHand(1)
+	a := &idler{}
+	by := NewAsk((*idler).idle, a)
+	k := settleOn(h, 0, a)
+	c := h.guests.Call(k, by)
+	require.NoError(t, h.guests.Send(c))
+	h.settle()
+	h.workers[0].Leave()
+	require.True(t, h.guests.giveUp(c))
+	require.Zero(t, a.ended)
+	require.Nil(t, k.annex.Load().givenUp.Load())
+}

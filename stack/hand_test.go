@@ -52,8 +52,9 @@ func makeHand(workers int) *hand {
 	return h
 }
 
-func (d *handDriver) Wake()        {}
-func (d *handDriver) Clock() int64 { return d.now }
+func (d *handDriver) Wake()            {}
+func (d *handDriver) Wait(int64, bool) {}
+func (d *handDriver) Clock() int64     { return d.now }
 func (d *handDriver) Arm(n *future.Node) {
 	n.Slot = 1
 	d.armed = append(d.armed, n)

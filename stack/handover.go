@@ -152,15 +152,15 @@ func (h *House) settle() {
 	h.flags.clear(flagMoving)
 }
 
-// takeGifts is the transition given -> taken of all that others gave.
+// takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its place, or nothing.
 //
 //go:noinline
-func (w *Worker) takeGifts() {
+func (w *Worker) takeGifts(mark *House) {
 	if w.gifts.Load() == closedRungs {
 		return
 	}
 	invariant.Point("gift.take")
-	for h := w.gifts.Swap(nil); h != nil; {
+	for h := w.gifts.Swap(mark); h != nil; {
 		next := h.next
 		h.next = nil
 		h.givenAt = momentOf(w.Now)

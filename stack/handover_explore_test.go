@@ -93,10 +93,8 @@ func exploreGiveToWhoLeaves(s *stage) {
 	s.gives(h, 0, 1, always)
 	left := false
 	s.Go("worker 1", func() {
-		for w := s.loops[1]; !left; left = w.w.Leave() {
-			for w.turn() {
-			}
-		}
+		s.loops[1].leave()
+		left = true
 	})
 	s.Go("worker 0", func() { s.loops[0].run(func() bool { return l.all == 1 && left }) })
 	s.After(func() { s.heard(l, 1) })

@@ -41,8 +41,10 @@ import (
 //	          Otherwise, or if it is wanted, store run, wake
 //	add       to an envelope that is open, and the newest mail: see envelope.go; ring
 //	give      a ready house to another worker, and wake that: see handover.go
-//	leave     if there are no gifts, swap them to a closed mark, then the rungs. Who rings a
-//	          closed chain holds the bit and drains: answer the inbox, clear the bit, look again
+//	leave     swap the gifts to a closed mark, then the rungs, and take what was there: now
+//	          nothing comes any more, and turns do what there is, until one finds nothing. Who
+//	          rings a closed chain holds the bit and drains: answer the inbox, clear the bit,
+//	          look again
 
 // The states of a worker.
 const (
@@ -158,16 +160,21 @@ func (w *Worker) wakeUp(to *Worker) {
 func (w *Worker) TakeRungs() {
 	invariant.Point("gift.look")
 	if w.gifts.Load() != nil {
-		w.takeGifts()
+		w.takeGifts(nil)
 	}
 	invariant.Point("inbox.look")
-	h := w.rungs.Load()
-	if h == nil || h == closedRungs {
-		return
+	if h := w.rungs.Load(); h != nil && h != closedRungs {
+		w.takeRungs(nil)
 	}
+}
+
+// takeRungs takes what other workers and guests sent, and leaves a mark in its place, or nothing.
+//
+//alloc:none
+func (w *Worker) takeRungs(mark *House) {
 	invariant.Point("inbox.take")
 	w.Heard = true
-	for h = inOrder(w.rungs.Swap(nil)); h != nil; {
+	for h := inOrder(w.rungs.Swap(mark)); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		invariant.Point("inbox.mine")
 		if h.owner.Load() == w {
@@ -216,6 +223,19 @@ func (w *Worker) drain(h *House) {
 	}
 }
 
+// Sleep parks w, and returns when w's goroutine has its turn again: behind a wake-up, which it reports, an event of
+// the network if that counts, or ns.
+func (w *Worker) Sleep(ns int64, network bool) (woken bool) {
+	if w.Park() {
+		w.Driver.Wait(ns, network)
+	}
+	woken = w.Woken()
+	for !w.Unpark() { // until the turn is given back
+		w.Driver.Wait(-1, false)
+	}
+	return woken
+}
+
 // Park declares w parked and reports whether to block. The caller has flushed its
 // pools. From here on others may run w's turns: the caller touches nothing of it
 // until Unpark has returned true.
@@ -261,21 +281,13 @@ func (w *Worker) Borrowed() bool {
 // Woken reports whether somebody has seen w parked and wakes it.
 func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
 
-// Leave closes w: its houses have stopped, its turns are over. What is sent to
-// them from now on is answered by the sender. It does nothing and reports false if w was given
-// a house meanwhile: then it takes another turn.
-func (w *Worker) Leave() bool {
-	invariant.Point("gift.close")
-	if !w.gifts.CompareAndSwap(nil, closedRungs) {
-		return false
+// Leave closes w: its houses have stopped. What is sent to them from now on is answered by the sender, and what is given to
+// w stays where it was. What came before is taken: its loop takes turns until one finds nothing to do.
+func (w *Worker) Leave() {
+	w.takeGifts(closedRungs)
+	if invariant.Point("leave.close"); w.rungs.Load() != closedRungs { // else a step has ended the goroutine that was leaving
+		w.takeRungs(closedRungs)
 	}
-	invariant.Point("leave.close")
-	for h := w.rungs.Swap(closedRungs); h != nil; {
-		next := h.rungNext
-		h.drainClosed()
-		h = next
-	}
-	return true
 }
 
 // drainClosed answers the mail of a house whose worker left. The caller holds

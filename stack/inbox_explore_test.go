@@ -66,7 +66,7 @@ func explorePark(s *stage) {
 // ErrStopped, and the actor stops once.
 func exploreStop(s *stage) {
 	s.workers(1)
-	_, h := s.hears(0)
+	h := s.dooms()
 	s.other("guest", func() {
 		s.say(h, 0, 0)
 		s.served(s.begins(h, 1), 1)
@@ -114,7 +114,7 @@ func exploreRefuse(s *stage) {
 	s.After(func() { s.got(asks, ErrStopped) })
 }
 
-// leaves has the doomed stop, and worker 0 take turns until there is nothing to do, and leave.
+// leaves has the doomed stop, and worker 0 leave.
 func (s *stage) leaves() {
 	s.Go("worker 0", func() {
 		for _, h := range s.doomed {
@@ -124,8 +124,14 @@ func (s *stage) leaves() {
 			invariant.Point("end.stop")
 			h.Close()
 		}
-		for s.loops[0].turn() {
-		}
-		s.loops[0].w.Leave()
+		s.loops[0].leave()
 	})
+}
+
+// leave has the worker take a turn, and leave.
+func (l *loop) leave() {
+	l.turn()
+	l.w.Leave()
+	for l.turn() {
+	}
 }

@@ -70,11 +70,14 @@ type Worker struct {
 	pace pace // of readings of the clock
 }
 
-// Driver is the loop around a worker, as far as houses need it. All but Wake and Settle
+// Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Settle
 // are called in the worker's own turn.
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
 	Wake()
+	// Wait blocks until Wake, ns have passed, or, if it counts, the network has something. A negative ns is for ever. Only
+	// the loop's own goroutine calls it, also while others have the turn.
+	Wait(ns int64, network bool)
 	// Lend runs turns for a guest that waits for c, a few at most, or one for another
 	// worker if c is nil. It reports whether something is left to do, now or before the loop
 	// would wake by itself. The clock was now, ns, a moment ago.

@@ -96,7 +96,7 @@ var bugs = []bug{
 	{"envelope put while it is open", "stack/envelope.go", "envelope", [][2]string{
 		{"	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)\n", "	return int(e.word.Load() &^ envelopeClosed)\n"}}},
 	{"no mark behind who leaves", "stack/inbox.go", "leave", [][2]string{
-		{"	for h := w.rungs.Swap(closedRungs); h != nil; {", "	for h := w.rungs.Swap(nil); h != nil; {"}}},
+		{"		w.takeRungs(closedRungs)\n", "		w.takeRungs(nil)\n"}}},
 	{"no second look at a closed house", "stack/inbox.go", "leave", [][2]string{
 		{"		if h.inbox.Load() == nil {\n			return\n		}\n		invariant.Point(\"closed.bit\")\n		if !h.flags.set(flagRung) {\n			return\n		}\n", "		return\n"}}},
 	{"owner stored behind the push", "stack/handover.go", "hand-over", [][2]string{
@@ -110,7 +110,7 @@ var bugs = []bug{
 	{"no wake-up for a gift", "stack/handover.go", "hand-over", [][2]string{
 		{"	w.wakeUp(to)\n", ""}}},
 	{"chain of gifts taken without a swap", "stack/handover.go", "two gifts", [][2]string{
-		{"	for h := w.gifts.Swap(nil); h != nil; {", "	h := w.gifts.Load()\n	invariant.Point(\"gift.empty\")\n	for w.gifts.Store(nil); h != nil; {"}}},
+		{"	for h := w.gifts.Swap(mark); h != nil; {", "	h := w.gifts.Load()\n	invariant.Point(\"gift.empty\")\n	for w.gifts.Store(mark); h != nil; {"}}},
 	{"no look at gifts after declaring parked", "stack/worker.go", "two gifts", [][2]string{
 		{"w.rungs.Load() != nil || w.given()", "w.rungs.Load() != nil"}}},
 	{"move ended behind the push", "stack/handover.go", "stay", [][2]string{
@@ -120,14 +120,23 @@ var bugs = []bug{
 		{"	for invariant.Await(\"stay.moves\", h, (*House).settled); !h.settled(); {\n		runtime.Gosched()\n	}\n", "	runtime.Gosched()\n"}}},
 	{"gift given to who has left", "stack/handover.go", "hand-over to who leaves", [][2]string{
 		{"		if old == closedRungs {", "		if old == closedRungs && h == nil {"}}},
-	{"left behind with a gift", "stack/inbox.go", "hand-over to who leaves", [][2]string{
-		{"	if !w.gifts.CompareAndSwap(nil, closedRungs) {\n		return false\n	}\n", "	w.gifts.Store(closedRungs)\n"}}},
+	{"left without a look at gifts", "stack/inbox.go", "hand-over to who leaves", [][2]string{
+		{"	w.takeGifts(closedRungs)\n", "	w.gifts.Store(closedRungs)\n"}}},
+	{"drained before it is closed", "house/loop.go", "leave", [][2]string{
+		{"	w.hot.Leave()\n	for w.Turn() {\n		w.yield()\n	}\n", "	for w.Turn() {\n		w.yield()\n	}\n	w.hot.Leave()\n"}}},
+	{"left when there is nothing to do only", "house/loop.go", "leave", [][2]string{
+		{"		if w.leaving.Load() { //", "		if !busy && w.leaving.Load() { //"}}},
 	{"refused, and counted all the same", "stack/mailbox.go", "full", [][2]string{
 		{"		h.count(-1) // others came first\n", ""}}},
 	{"place reserved without a second look", "stack/mailbox.go", "full", [][2]string{
 		{"	if !h.takes(h.flags.bits.Add(oneCall), 0) {", "	if h.flags.bits.Add(oneCall) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/room.go", "room", [][2]string{
 		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
+	{"chain of who waits taken before the flag is clear", "stack/room.go", "room", [][2]string{
+		{"	h.flags.clear(flagAwaited)\n", ""},
+		{"		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
+	{"sent to who has stopped, and counted as sent", "stack/mailbox.go", "stop", [][2]string{
+		{"		h.count(-1) // others came first\n		return false\n", "		h.count(-1) // others came first\n		return h.Gone()\n"}}},
 	{"what leaves with its worker stays counted", "stack/inbox.go", "full, and left", [][2]string{
 		{"		h.count(-counted)\n", ""}}},
 	{"number shown twice", "stack/visit.go", "full", [][2]string{
@@ -164,6 +173,8 @@ var bugs = []bug{
 		{"		first.state, first.next = forwarded, s\n", ""}}},
 	{"an onward call that has ended is found", "stack/forward.go", "forward, and late", [][2]string{
 		{"		call.state, call.next = ended, nil\n", ""}}},
+	{"not heard when the worker has left", "stack/watch.go", "given up, and left", [][2]string{
+		{"		heed(nil, s.to)\n", ""}}},
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
 		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	if !p.Timer {", "	if !p.Timer {"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
