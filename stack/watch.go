@@ -19,7 +19,7 @@ func (a watcher) gone() bool { return a.to.Gone() }
 func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 
 // Watch has a notice by the given handler sent to the actor that runs s when target has gone, with
-// the message that fill writes: once, also if it has gone already, and if it is watched twice. Its actor is
+// the message that fill writes: once, also if it is watched twice; but at once, each time, if it has gone already. Its actor is
 // of the given type.
 // Only a step of s may call it.
 func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
