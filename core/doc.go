@@ -33,7 +33,7 @@
 // [Spawn] makes an actor from a factory and returns its [Address]; a handler At an
 // address is a [Port], which steps ask with Port.Ask and other goroutines
 // ("guests") with [Ask]. Notices, messages without an answer, have [HandleNotice],
-// [NoticePort] and [Notice]. A fan-out is an array of futures, a loop of asks and
+// [NoticePort] and [Notice], or [NoticeWait] to wait for room in a mailbox. A fan-out is an array of futures, a loop of asks and
 // one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
 // [Timer] is a port; [Offload] runs what blocks, [OffloadTo] with limits; a [Breaker] stops asking what fails. [Shutdown] ends the system.
 //
