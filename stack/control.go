@@ -138,5 +138,7 @@ func (h *House) Close() {
 	h.flags.set(flagStopped)
 	if l := h.past(); l != nil {
 		l.phase = phaseGone
+		h.flags.clear(flagHeld) // for a start hook
+		h.annex.Load().why = 0
 	}
 }
