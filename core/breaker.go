@@ -34,7 +34,7 @@ type BreakerConfig struct {
 	Probes int
 	// Failed says which errors are failures of what is called. The others count as successes:
 	// it has answered. nil: every error. A call that ended because its asker gave up
-	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics is a failure.
+	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics, or calls runtime.Goexit, is a failure.
 	Failed func(err error) bool
 	// Seed makes the jitter of breakers differ that open at the same moment.
 	Seed uint64
@@ -178,7 +178,16 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 	if call != b.period {
 		return
 	}
-	failed, told := b.judge(err)
+	failed, told := true, true
+	defer func() { // also if what users wrote panics or calls runtime.Goexit: a pool calls End under its lock, outside all steps
+		recover()
+		b.ended(failed, told)
+	}()
+	failed, told = b.judge(err)
+}
+
+// ended is the rest of End, when err has been judged.
+func (b *Breaker) ended(failed, told bool) {
 	switch {
 	case b.state == BreakerClosed && told:
 		b.count(failed)
@@ -194,14 +203,8 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 	}
 }
 
-// judge reports whether err is a failure, and whether it tells anything. It calls what users wrote, on a goroutine
-// of a pool and under its lock, where no step would contain a panic.
+// judge reports whether err is a failure, and whether it tells anything. It calls what users wrote.
 func (b *Breaker) judge(err error) (failed, told bool) {
-	defer func() {
-		if recover() != nil {
-			failed, told = true, true
-		}
-	}()
 	switch {
 	case err == nil:
 		return false, true

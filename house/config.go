@@ -114,7 +114,7 @@ type Config struct {
 	// Negative: as long as it takes.
 	ShutdownTimeout time.Duration
 	// Logger gets failures of actors, slow steps, and notices that nobody handled, each at a
-	// limited rate. nil: slog.Default().
+	// limited rate. Its handler must not call runtime.Goexit. nil: slog.Default().
 	Logger *slog.Logger
 
 	// Clock is monotonic time in nanoseconds. nil: the machine's. Simulations set it.

@@ -139,11 +139,11 @@ func (r *runner) done() {
 	} else {
 		p.count.Failed++
 	}
+	defer job.GoHome() // also behind a runtime.Goexit of the breaker's judge
+	defer p.mu.Unlock()
 	if b := p.config.Breaker; b != nil {
 		b.End(p.clock(), r.call, err)
 	}
-	p.mu.Unlock()
-	job.GoHome()
 }
 
 // runsHere reports whether the caller is a job of p at work.

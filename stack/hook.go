@@ -16,12 +16,13 @@ type HookStack struct {
 type role uint8
 
 const (
-	roleStart role = iota // PreStart or PostRestart
-	roleEnd               // PostStop or PreRestart
-	roleMake              // no hook of the actor's: the factory makes it anew
-	roleRest              // no hook: the pause before a restart
-	roleDrain             // no hook: what was queued before it has begun
-	roleQuiet             // no hook: it looks whether calls begin, see quiet.go
+	roleStart  role = iota // PreStart or PostRestart
+	roleEnd                // PostStop or PreRestart
+	roleMake               // no hook of the actor's: the factory makes it anew
+	roleRest               // no hook: the pause before a restart
+	roleDecide             // no hook: a strategy decides, see supervise.go
+	roleDrain              // no hook: what was queued before it has begun
+	roleQuiet              // no hook: it looks whether calls begin, see quiet.go
 )
 
 // Return ends the hook.
@@ -111,5 +112,7 @@ func (w *Worker) hooked(h *House, s *Stack) {
 		if l.phase == phaseFailed && err == nil {
 			w.restart(h, l, l.cause)
 		}
+	case roleDecide:
+		w.decided(h, cause.(*verdict))
 	}
 }

@@ -43,7 +43,7 @@ type Strategy struct {
 	// has for its children; at the top it is OneForOne.
 	Scope Scope
 	// Decide chooses by the error: a *PanicError, what was thrown, or a *StartError. It is called
-	// on any worker, several at once, and must not block. nil: Stop for a *StartError,
+	// on any worker, several at once, and must not block. If it panics, that is Stop. nil: Stop for a *StartError,
 	// else Restart.
 	Decide func(err error) Directive
 	// Restarts is how many restarts there may be within Window, ns; one more stops the actor.
@@ -73,25 +73,37 @@ func (e *StartError) Unwrap() error { return e.Err }
 
 var plain = &Strategy{}
 
-// decide is Decide with its default. A decider that panics stops.
-func (s *Strategy) decide(err error) (d Directive) {
-	_, start := err.(*StartError)
-	if s.Decide == nil {
-		if start {
-			return Stop
-		}
-		return Restart
-	}
-	defer func() {
-		if recover() != nil {
-			d = Stop
-		}
-	}()
-	if d = s.Decide(err); d > Escalate || start && d == Resume {
-		return Stop // what has not started can't go on
-	}
-	return d
+// verdict is what becomes of a failure. It is the cause of the hook in which a decider runs, as that may panic, and call
+// runtime.Goexit.
+type verdict struct {
+	error
+	of    *House // whose strategy decides
+	child *House // that waits for it; nil: nobody does
+	says  Directive
 }
+
+// decide has v decided, in a turn of h. It may run user code: nothing may be left to do behind it.
+func (w *Worker) decide(h *House, v *verdict) {
+	s, _ := w.strategy(v.of.life())
+	if _, start := v.error.(*StartError); start || s.Decide != nil {
+		v.says = Stop // also if the decider panics
+	}
+	if s.Decide == nil {
+		w.decided(h, v)
+		return
+	}
+	w.runHook(h, decideHandler, roleDecide, v)
+}
+
+var decideHandler = NewHook("a decider", func(_ *struct{}, s *HookStack) Yield {
+	v := s.cause.(*verdict)
+	by, _ := s.Worker().strategy(v.of.life())
+	_, start := v.error.(*StartError)
+	if d := by.Decide(v.error); d <= Escalate && !(start && d == Resume) { // what has not started can't go on
+		v.says = d
+	}
+	return s.Return()
+})
 
 // retried is what restarts there were.
 type retried struct {
@@ -155,20 +167,29 @@ func (s *Strategy) pause(n int, luck float64) int64 {
 // supervise decides what becomes of h, which failed with err. It may run user code: nothing may be
 // left to do behind it.
 func (w *Worker) supervise(h *House, err error) {
-	l := h.record()
-	if l.phase != phaseUp || h.Gone() {
-		return // it ends, or starts, already
+	if l := h.record(); l.phase == phaseUp && !h.Gone() { // otherwise it ends, or starts, already
+		w.decide(h, &verdict{error: err, of: h})
 	}
-	s, above := w.strategy(l)
-	d := s.decide(err)
-	switch {
-	case d == Resume:
-	case above != nil && (d == Escalate || l.own == nil && s.Scope != OneForOne):
+}
+
+// decided does what v says, of h or of its child. It may run user code, as supervise.
+func (w *Worker) decided(h *House, v *verdict) {
+	l := h.life()
+	switch s, above := w.strategy(v.of.life()); {
+	case v.of != h && v.says == Escalate && l.phase == phaseUp:
+		w.decide(h, &verdict{error: v.error, of: h, child: v.child})
+	case v.of != h:
+		w.decidedGroup(h, l, v, s)
+	case v.says == Resume:
+		if v.child != nil {
+			w.command(v.child, control{verb: verbResume})
+		}
+	case above != nil && (v.says == Escalate || l.own == nil && s.Scope != OneForOne):
 		l.phase = phaseFailed
 		h.hold(heldByLife)
-		w.command(above, control{verb: verbFailed, who: h, err: err})
-	case d == Restart:
-		w.retry(h, l, s, err)
+		w.command(above, control{verb: verbFailed, who: h, err: v.error})
+	case v.says == Restart:
+		w.retry(h, l, s, v.error)
 	default:
 		w.stop(h)
 	}
@@ -233,43 +254,30 @@ func luck(serial uint64, n int) float64 {
 
 // childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
 func (w *Worker) childFailed(h, child *House, err error) {
-	l := h.life()
-	if l.phase == phaseStopping || l.phase == phaseEnding {
-		return // it stops with the others
+	if p := h.life().phase; p != phaseStopping && p != phaseEnding { // otherwise it stops with the others
+		w.decide(h, &verdict{error: err, of: child, child: child})
 	}
-	s, _ := w.strategy(child.life())
-	d := s.decide(err)
-	if d == Escalate {
-		w.escalate(h, child, err)
-		return
-	}
+}
+
+// decidedGroup does what v says of a child of who has the record, and of its siblings.
+func (w *Worker) decidedGroup(h *House, l *life, v *verdict, s *Strategy) {
 	m := control{verb: verbStop}
-	if d == Restart {
+	switch v.says {
+	case Escalate: // and its parent is no longer, or not yet, up
+		w.command(v.child, m)
+		return
+	case Restart:
 		t := &l.restarts().group
 		if delay, yes := t.again(s, w.Now, luck(h.serial, t.row)); yes {
-			m = control{verb: verbRestart, err: err, delay: delay}
+			m = control{verb: verbRestart, err: v.error, delay: delay}
 		}
 	}
 	begun := s.Scope == AllForOne
 	for c := l.first; c != nil; c = c.life().next {
-		if begun = begun || c == child; begun {
+		if begun = begun || c == v.child; begun {
 			w.command(c, m)
 		}
 	}
-}
-
-// escalate is the failure of a child as one of h.
-func (w *Worker) escalate(h, child *House, err error) {
-	l := h.life()
-	if l.phase != phaseUp {
-		w.command(child, control{verb: verbStop})
-		return
-	}
-	if s, _ := w.strategy(l); s.decide(err) == Resume {
-		w.command(child, control{verb: verbResume})
-		return
-	}
-	w.supervise(h, err)
 }
 
 // resume has h, which waits for its supervisor, go on, and those of its children that wait for it.
