@@ -156,6 +156,9 @@ var (
 
 // hold begins; its stack tells when it went home.
 func (k *keeper) hold(s *holdStack) core.Yield {
+	if s.Req.key < 0 {
+		panic("a bad request")
+	}
 	k.holding.Add(1)
 	s.Req.freed = k.freed
 	return k.wait(s)

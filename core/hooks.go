@@ -16,7 +16,8 @@ type HookStack = stack.HookStack
 type Starter interface {
 	// PreStart runs in a turn of the actor's worker; messages wait until it has ended.
 	// A Throw or a panic is a failure of the start: the supervisor gets it as a *StartError, and
-	// stops the actor unless its strategy says otherwise.
+	// stops the actor unless its strategy says otherwise. If the actor is stopped while the hook waits, that isn't resumed, and
+	// PostStop runs at once, as behind a failure.
 	PreStart(s *HookStack) Yield
 }
 

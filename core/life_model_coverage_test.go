@@ -12,7 +12,7 @@ const (
 	whileStarting
 	whileRestarting
 	whileStopping
-	whileResting // its parent, or a sibling, rests before a restart
+	whileResting // a sibling rests in a restart
 	whilePaused
 	whileDraining
 	whileParent
@@ -22,7 +22,10 @@ const (
 var stateNames = [states]string{"idle", "suspended stacks", "PreStart", "PostRestart", "PostStop", "beside who rests", "paused", "draining", "with children"}
 
 // coverage counts failures by what was to become of whom, and when.
-type coverage [directives][scopes][states]int
+type coverage struct {
+	failures                   [directives][scopes][states]int
+	holds, turnedAway, stopped int // see reference
+}
 
 func (c *coverage) add(a *refActor, p *policy, err int, start bool, state int) {
 	scope := p.scope
@@ -34,7 +37,7 @@ func (c *coverage) add(a *refActor, p *policy, err int, start bool, state int) {
 		d = p.start[err]
 	}
 	if !p.standard {
-		c[d][scope][state]++
+		c.failures[d][scope][state]++
 	}
 }
 
@@ -43,7 +46,7 @@ func (c *coverage) count(a *refActor, p *policy, err int, start bool) {
 	quiet := true
 	for state, holds := range map[int]bool{
 		whileSuspended: len(a.begun) > 0, whilePaused: a.paused, whileDraining: a.drains, whileParent: len(a.children) > 0,
-		whileResting: a.parent != nil && (a.parent.resting || a.restsBeside()),
+		whileResting: a.parent != nil && a.restsBeside(),
 	} {
 		if holds && a.stand == isUp {
 			quiet = false
@@ -81,7 +84,7 @@ func (c *coverage) text() string {
 	for _, s := range stateNames {
 		fmt.Fprintf(&b, " %16s", s)
 	}
-	for d, of := range c {
+	for d, of := range c.failures {
 		for s, row := range of {
 			fmt.Fprintf(&b, "\n%-9s %-11s", [...]string{"Restart", "Resume", "Stop", "Escalate"}[d], [...]string{"OneForOne", "AllForOne", "RestForOne"}[s])
 			for _, n := range row {
@@ -89,5 +92,6 @@ func (c *coverage) text() string {
 			}
 		}
 	}
+	fmt.Fprintf(&b, "\n%d holds, %d asks turned away in them, %d stops in a hook that starts or in a pause", c.holds, c.turnedAway, c.stopped)
 	return b.String()
 }

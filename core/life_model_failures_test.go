@@ -46,13 +46,11 @@ func (r *reference) retry(a *refActor, p *policy, err int, start bool) {
 	switch {
 	case !may:
 		r.stop(a)
-	case pause > 0:
-		r.rest(a, err, pause)
-	case start: // a stop may come first
+	case start && pause == 0: // a stop may come first
 		a.stand, a.failedIn = isFailed, r.round
 		r.tell(a, refTold{what: toldRestart, err: err})
 	default:
-		r.restart(a, err)
+		r.restart(a, err, pause)
 	}
 }
 
@@ -70,14 +68,23 @@ func (r *reference) may(a *refActor, of *tried, p *policy) (pause float64, yes b
 	}
 	luck := chance(a.serialNo, of.row)
 	if n := len(of.at); n > 0 && r.now-of.at[n-1] > p.window {
-		of.row = 0
+		of.row, of.hold = 0, 0
 	}
-	if of.at = late; p.limit >= 0 && len(late) >= p.limit {
+	limit := p.limit
+	if limit == 0 {
+		limit = 5
+	}
+	tooOften := limit >= 0 && len(late) >= limit
+	if of.at = late; tooOften && p.limit > 0 {
 		return 0, false
 	}
 	of.at = append(late, r.now)
 	pause = p.pause(of.row, luck)
 	of.row++
+	if tooOften || of.hold > 0 { // 1 s to 30 s
+		of.hold = min(max(1e9/slot, 2*of.hold), 30e9/slot)
+		pause = -max(pause, of.hold)
+	}
 	return pause, true
 }
 
@@ -123,7 +130,7 @@ func (r *reference) childFailed(a, child *refActor, err int, start bool) {
 }
 
 func (r *reference) resume(a *refActor) {
-	if a.stand != isFailed || a.resting {
+	if a.stand != isFailed {
 		return
 	}
 	a.stand = isUp
@@ -131,10 +138,3 @@ func (r *reference) resume(a *refActor) {
 		r.tell(c, refTold{what: toldResume})
 	}
 }
-
-func (r *reference) rest(a *refActor, err int, pause float64) {
-	a.stand, a.resting, a.cause, a.restsTo = isFailed, true, err, r.now+pause
-	r.endBegun(a, "restarted")
-}
-
-// restart begins the end of an instance.

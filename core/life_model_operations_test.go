@@ -26,10 +26,10 @@ func (w *modelWorld) operation() int {
 		}
 	}
 	for _, b := range w.alive { // what is seldom, and so much the better
-		if b.stand != isUp || b.parent == nil || w.rng.IntN(2) == 0 {
+		if b.stand != isUp || b.parent == nil || w.rng.IntN(2) == 0 && !(b.inGroup() && b.restsBeside()) {
 			continue
 		}
-		if (b.parent.resting || b.restsBeside()) && len(b.calls) < 4 {
+		if b.restsBeside() && len(b.calls) < 4 && !w.troubled(b) {
 			w.callSomething(b)
 			return 1
 		} else if b.inGroup() && slices.ContainsFunc(b.begun, (*refCall).fails) && !b.paused && !b.drains {
@@ -122,7 +122,7 @@ func (w *modelWorld) newPlan(parent *refActor) *plan {
 	if w.rng.IntN(5) > 0 {
 		p.below = w.newPolicy()
 	}
-	if parent != nil && w.rng.IntN(6) > 0 {
+	if parent != nil && w.rng.IntN(3) > 0 { // who has an own one rests without its siblings
 		p.own = nil
 	}
 	for i := range p.hooks {
@@ -152,11 +152,14 @@ func (w *modelWorld) newPolicy() *policy {
 	for i := range p.by {
 		p.by[i], p.start[i] = w.rng.IntN(directives), [...]int{toRestart, toRestart, toResume, toStop, toEscalate}[w.rng.IntN(5)]
 	}
-	if w.rng.IntN(3) == 0 {
+	switch w.rng.IntN(12) {
+	case 0, 1, 2, 3:
 		p.limit, p.window = 1+w.rng.IntN(3), 10.5
+	case 4:
+		p.limit, p.by = 0, [errorKinds]int{} // to restart
 	}
-	if w.rng.IntN(2) == 0 {
-		p.backoff, p.backoffMax = 5.7, 40
+	if w.rng.IntN(4) > 0 {
+		p.backoff, p.backoffMax = 8.7, 40
 	}
 	return p
 }
@@ -241,7 +244,9 @@ func (w *modelWorld) callSomething(a *refActor) {
 	w.calls++
 	c := &refCall{id: w.calls, act: [...]act{returns, waits, waits, panicsNow, panicsLater, panicsLater, throwsNow, throwsLater, throwsLater, bars, stopsSelf,
 		begets, begets, begets, begets, watches, watches, unwatches}[w.rng.IntN(18)], err: w.rng.IntN(errorKinds), ask: w.rng.IntN(3) > 0}
-	if a.parent != nil && (a.parent.resting || a.restsBeside()) && w.rng.IntN(4) > 0 {
+	if a.parent != nil && a.restsBeside() {
+		c.act = panicsNow
+	} else if (a.policyOf(nil).limit == 0 || a.parent != nil && a.own != nil) && w.rng.IntN(3) == 0 {
 		c.act = panicsNow
 	} else if a.inGroup() && w.rng.IntN(2) == 0 {
 		c.act = [...]act{panicsNow, panicsLater, panicsLater, throwsLater}[w.rng.IntN(4)]

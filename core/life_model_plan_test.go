@@ -81,7 +81,7 @@ func (p *policy) decide(err int, start bool) int {
 	return d
 }
 
-var standard = &policy{standard: true, window: 60e9 / slot, limit: 5}
+var standard = &policy{standard: true, window: 60e9 / slot}
 
 // act is what a call or a hook does.
 type act uint8

@@ -26,9 +26,9 @@ type refActor struct {
 	hookDone bool
 	inEnd    bool
 	unborn   bool
-	stops    bool
 	drains   bool
 	paused   bool
+	pause    float64 // in the restart under way; negative: a hold
 	resting  bool
 	restsTo  float64
 	cause    int
@@ -39,8 +39,9 @@ type refActor struct {
 
 // tried is when there were restarts of late, and how many in a row.
 type tried struct {
-	at  []float64
-	row int
+	at   []float64
+	row  int
+	hold float64
 }
 
 // reference is all of them.
@@ -61,6 +62,9 @@ type reference struct {
 	unsure   string             // why nobody can tell what comes next
 	failures int
 	restarts int
+	holds    int
+	turned   int // asks that a hold has ended
+	stopped  int // who was in a hook that starts, or in a pause, when the stop came
 	dead     int // notices that nobody handled
 	unheard  int // of them that tell who didn't wait for it
 	expired  int
@@ -131,6 +135,9 @@ func (r *reference) one(a *refActor) bool {
 		r.handle(a, m)
 		return true
 	}
+	if a.pause < 0 {
+		r.turnAway(a)
+	}
 	if a.drains && a.stand == isUp && len(a.begun) == 0 {
 		r.stop(a)
 		return true
@@ -181,12 +188,8 @@ func (r *reference) handle(a *refActor, m refTold) {
 	case toldLeft:
 		r.left(a, m.who)
 	case toldRestart:
-		if a.stand == isUp || a.stand == isFailed && !a.resting {
-			if m.pause > 0 {
-				r.rest(a, m.err, m.pause)
-			} else {
-				r.restart(a, m.err)
-			}
+		if a.stand == isUp || a.stand == isFailed {
+			r.restart(a, m.err, m.pause)
 		}
 	case toldResume:
 		r.resume(a)
@@ -316,24 +319,41 @@ func (r *reference) endBegun(a *refActor, how string) {
 	a.begun = nil
 }
 
-func (r *reference) restart(a *refActor, err int) {
-	a.stand, a.resting, a.cause = isEnding, false, err
+func (r *reference) restart(a *refActor, err int, pause float64) {
+	a.stand, a.cause, a.pause = isEnding, err, pause
 	r.endBegun(a, "restarted")
+	if pause < 0 {
+		r.holds++
+	}
 	r.closing(a)
 }
 
+// turnAway ends the asks that wait.
+func (r *reference) turnAway(a *refActor) {
+	a.calls = slices.DeleteFunc(a.calls, func(c *refCall) bool {
+		if c.ask {
+			r.turned++
+			r.end(c, "restarted")
+		}
+		return c.ask
+	})
+}
+
 func (r *reference) stop(a *refActor) {
-	switch a.stand {
+	stood := a.stand
+	switch stood {
 	case isStopping, isGone:
 		return
 	case isStarting:
-		a.stops = true
-		return
-	case isEnding:
-		a.stand = isStopping // its instance is on its way out
-		return
+		if a.resting || a.hook >= 0 {
+			r.stopped++
+		}
+		a.hook = -1 // it doesn't go on
 	}
-	a.stand, a.resting = isStopping, false
+	a.stand, a.resting, a.pause = isStopping, false, 0
+	if stood == isEnding {
+		return // its instance is on its way out
+	}
 	r.endBegun(a, "stopped")
 	r.closing(a)
 }
@@ -436,11 +456,6 @@ func (r *reference) hooked(a *refActor) {
 func (r *reference) started(a *refActor, hook int, failed bool) {
 	a.stand = isUp
 	switch {
-	case a.stops:
-		if failed {
-			r.table.countStart(a, a.policyOf(r), a.failWith, hook)
-		}
-		r.stop(a)
 	case failed:
 		r.table.countStart(a, a.policyOf(r), a.failWith, hook)
 		r.supervise(a, a.failWith, true)
@@ -459,6 +474,16 @@ func (r *reference) ended(a *refActor) {
 		return
 	}
 	a.stand = isStarting
+	if a.pause != 0 {
+		a.unborn, a.resting, a.restsTo = true, true, r.now+math.Abs(a.pause)
+		return
+	}
+	r.made(a)
+}
+
+// made goes on with another instance.
+func (r *reference) made(a *refActor) {
+	a.unborn, a.resting, a.pause = false, false, 0
 	a.life++
 	r.restarts++
 	hook := hookAgain
@@ -566,7 +591,7 @@ func (r *reference) happens(h happening) {
 		r.note(a, "%d:end%d", a.life, c.id)
 		r.finish(a, c)
 	case h.rests:
-		r.restart(a, a.cause)
+		r.made(a)
 	default:
 		r.hooked(a)
 	}

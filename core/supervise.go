@@ -6,7 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Strategy says what becomes of actors that fail: see stack.Strategy.
+// Strategy says what becomes of actors that fail: see stack.Strategy. The zero Strategy restarts them, behind a hold if they
+// fail more than 5 times a minute, and stops those whose start fails.
 type Strategy = stack.Strategy
 
 // StartError is the failure of a start hook.

@@ -104,7 +104,7 @@ type Config struct {
 	// CPUs, at least 1. Negative: GOMAXPROCS is left alone.
 	SpareProcs int
 	// Supervise says what becomes of actors at the top of the tree that fail, see
-	// stack.Strategy. nil: they restart, at most 5 times a minute, and then stop.
+	// stack.Strategy. nil: they restart, at once 5 times a minute, and then behind a hold of 1 to 30 s.
 	Supervise *stack.Strategy
 	// OffloadMax is how many goroutines run offloaded functions at most. 0: 64.
 	OffloadMax int

@@ -25,7 +25,7 @@ type control struct {
 	verb  verb
 	who   *House
 	err   error
-	delay int64 // before a restart, ns
+	delay int64 // in a restart, see life
 	watch watcher
 }
 
@@ -65,8 +65,8 @@ func (w *Worker) control(h *House, s *Stack) {
 		if h.Gone() {
 			return
 		}
-		if l = h.record(); l.phase == phaseUp || l.phase == phaseFailed && !l.resting {
-			w.restartBehind(h, l, m.err, m.delay)
+		if l = h.record(); l.phase == phaseUp || l.phase == phaseFailed {
+			w.restart(h, l, m.err, m.delay)
 		}
 	case verbResume:
 		w.resume(h)

@@ -35,6 +35,11 @@ func (w *Worker) release(h *House, why reasons) {
 		return
 	}
 	h.flags.clear(flagHeld)
+	w.recall(h, a)
+}
+
+// recall puts the calls that are held before what is queued.
+func (w *Worker) recall(h *House, a *annex) {
 	a.held.join(&h.calls)
 	h.calls, a.held = a.held, queue{}
 	w.makeReady(h)
@@ -52,7 +57,38 @@ func (w *Worker) attend(h *House) {
 	w.seen = w.seen&flagNoted | h.flags.bits.Load()&(flagHeld|flagAlone)
 	if w.seen&flagHeld != 0 {
 		h.withdraw()
-		h.annex.Load().held.join(&h.calls)
+		switch a := h.annex.Load(); {
+		case !h.refuses():
+			a.held.join(&h.calls)
+		case h.system.last == nil: // which goes ahead
+			w.turnAway(h, a)
+		}
+	}
+}
+
+// refuses reports whether asks end at once, while h holds its calls.
+func (h *House) refuses() bool {
+	l := h.past()
+	return l != nil && l.delay < 0
+}
+
+// turnAway ends the asks, and the requests of connections, that are first in the lane of calls of h, and moves notices to
+// those that are held. The stack of a connection, which is the runtime's, stays, and is begun by the visit, before it goes on.
+func (w *Worker) turnAway(h *House, a *annex) {
+	q := &h.calls
+	for s := q.head; s != nil && (s.by.class != classOwned || s.by.kind != nil); s = q.head {
+		q.pop()
+		switch {
+		case s.by == markHandler:
+			a.rules.unsort(q)
+		case s.by.class != classAsk && s.by.class != classOwned:
+			a.held.push(s)
+		default:
+			h.unshown -= s.by.counts
+			w.handled++
+			s.err = ErrRestarted
+			w.end(h, s)
+		}
 	}
 }
 

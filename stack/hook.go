@@ -17,9 +17,9 @@ type role uint8
 
 const (
 	roleStart  role = iota // PreStart or PostRestart
-	roleEnd                // PostStop or PreRestart
 	roleMake               // no hook of the actor's: the factory makes it anew
-	roleRest               // no hook: the pause before a restart
+	roleRest               // no hook: the pause before that. Up to here it is starting
+	roleEnd                // PostStop or PreRestart
 	roleDecide             // no hook: a strategy decides, see supervise.go
 	roleDrain              // no hook: what was queued before it has begun
 	roleQuiet              // no hook: it looks whether calls begin, see quiet.go
@@ -44,9 +44,10 @@ func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
 	return h
 }
 
-// restHandler lets the cause's delay pass, see life.rest.
-var restHandler = NewHook("a pause before a restart", func(_ *struct{}, s *HookStack) Yield {
-	s.Alarm(s.rests.Promise(), s.to.life().delay, 0)
+// restHandler lets life.delay pass.
+var restHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
+	delay := s.to.life().delay
+	s.Alarm(s.rests.Promise(), max(delay, -delay), 0)
 	return Suspend(s, rested)
 })
 
@@ -97,6 +98,9 @@ func (w *Worker) hooked(h *House, s *Stack) {
 	}
 	w.Shard.Put(&s.Object)
 	l := h.past()
+	if r <= roleRest && l.phase != phaseStarting {
+		return // a stop has ended it
+	}
 	switch r {
 	case roleStart:
 		w.started(h, l, cause, err)
@@ -108,10 +112,8 @@ func (w *Worker) hooked(h *House, s *Stack) {
 	case roleDrain:
 		w.drainAway(h)
 	case roleRest:
-		l.resting = false
-		if l.phase == phaseFailed && err == nil {
-			w.restart(h, l, l.cause)
-		}
+		l.delay = 0
+		w.runHook(h, makeHandler, roleMake, cause)
 	case roleDecide:
 		w.decided(h, cause.(*verdict))
 	}

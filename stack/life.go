@@ -12,10 +12,11 @@ import (
 //
 //	up        it handles calls. Leaves by a failure (the supervisor's directive: resume stays here, restart
 //	          -> ending or failed, stop -> stopping, escalate -> failed) and by a stop -> stopping
-//	starting  PreStart or PostRestart runs, or waits for an answer; calls are held. Its end leads to up, its failure
-//	          to the supervisor. A stop that comes meanwhile acts behind it
-//	failed    the actor waits for its supervisor's word, or for the pause before a restart: calls are held.
-//	          Leaves by restart -> ending, resume -> up, stop -> stopping
+//	starting  PreStart or PostRestart runs, or waits for an answer, in a restart behind the pause and the factory;
+//	          calls are held. Its end leads to up, its failure to the supervisor. A stop -> stopping: what waits
+//	          isn't resumed, and PostStop runs as behind a failure, if there is an instance
+//	failed    the actor waits for its supervisor's word: calls are held. Leaves by restart -> ending, resume -> up,
+//	          stop -> stopping
 //	ending    an instance ends, to be made anew: its stacks have ended with ErrRestarted, its children
 //	          stop, then PreRestart (or PostStop) runs. Then starting. A stop -> stopping
 //	stopping  the same for good: its stacks have ended with ErrStopped, flagStopped is set, calls are answered
@@ -47,14 +48,12 @@ type life struct {
 	of     reflect.Type
 
 	phase    phase
-	stops    bool     // a stop came while it was starting
 	unborn   bool     // there is no instance yet, or its start hook is to come: it has no end
 	told     bool     // that it has started; without a start hook its spawner says so
 	atEnd    bool     // the end hook of this instance has begun
 	hookDone bool     // and ended
 	cause    error    // of the restart under way
-	delay    int64    // before it, ns
-	resting  bool     // failed: that passes
+	delay    int64    // the pause in it that is to come, or passes, ns. Negative: so long, and asks end with ErrRestarted until it has passed
 	drains   bool     // it stops once no stack is in progress any more
 	retried  *retried // nil: it hasn't been
 	first    *House   // of its children, in the order of their birth; linked by next and prev of their lives
@@ -107,8 +106,6 @@ func (w *Worker) start(h *House) {
 func (w *Worker) started(h *House, l *life, cause, err error) {
 	l.phase = phaseUp
 	switch {
-	case l.stops:
-		w.stop(h)
 	case err != nil:
 		w.supervise(h, &StartError{err})
 	case l.drains: // it had begun to when it failed
@@ -125,12 +122,15 @@ func (w *Worker) started(h *House, l *life, cause, err error) {
 	}
 }
 
-// restart is the transition -> ending: the instance failed with cause.
-func (w *Worker) restart(h *House, l *life, cause error) {
-	l.phase, l.cause = phaseEnding, cause
+// restart is the transition -> ending: the instance failed with cause, and there is a pause before the next; see life.delay.
+func (w *Worker) restart(h *House, l *life, cause error, delay int64) {
+	l.phase, l.cause, l.delay = phaseEnding, cause, delay
 	h.hold(heldByLife)
 	w.endBegun(h)
 	w.unstash(h)
+	if delay < 0 {
+		w.recall(h, h.annex.Load()) // asks among what is held don't wait any more
+	}
 	w.closing(h, l)
 }
 
@@ -138,21 +138,15 @@ func (w *Worker) restart(h *House, l *life, cause error) {
 // answered as it is taken.
 func (w *Worker) stop(h *House) {
 	l := h.past()
-	if l != nil {
-		switch l.phase {
-		case phaseStopping, phaseGone:
-			return
-		case phaseStarting:
-			l.stops = true
-			return
-		}
+	if l != nil && l.phase >= phaseStopping {
+		return
 	}
 	invariant.Point("end.stop")
 	h.interrupt(flagStopped)
 	h.withdraw()
 	closes := l != nil && l.phase == phaseEnding // its instance is on its way out
 	if l != nil {
-		l.phase, l.cause = phaseStopping, nil
+		l.phase, l.cause, l.delay = phaseStopping, nil, 0
 	}
 	if !closes {
 		w.endAll(h, ErrStopped)
@@ -295,6 +289,10 @@ func (w *Worker) ended(h *House, l *life) {
 	cause := l.cause
 	l.phase, l.cause, l.unborn = phaseStarting, nil, true
 	w.forgetQuiet(h)
+	if l.delay != 0 {
+		w.runHook(h, restHandler, roleRest, cause)
+		return
+	}
 	w.runHook(h, makeHandler, roleMake, cause)
 }
 

@@ -22,6 +22,9 @@ func (w *Worker) visitSorted(h *House, n int) {
 	for ; n > 0; n-- {
 		if h.flags.has(flagUrged | flagHeld | flagAlone) {
 			w.attend(h)
+			if h.refuses() {
+				return
+			}
 		}
 		if h.ahead && (w.urgents < replyStreak || h.calls.head == nil || h.system.last != nil) {
 			w.first(h)
@@ -96,6 +99,20 @@ func (w *Worker) sort(h *House, r *rules) {
 		h.unshown += s.by.counts
 		w.inStep = false
 	}
+}
+
+// unsort is the reverse of sort: all that the mark, which has just been taken from q, stands for is first there.
+func (r *rules) unsort(q *queue) {
+	var all queue
+	for s := r.pop(); s != nil; s = r.pop() {
+		all.push(s)
+	}
+	if r.drain != nil {
+		all.push(r.drain)
+	}
+	all.join(&r.late)
+	all.join(q)
+	*q, r.drain, r.marked = all, nil, false
 }
 
 // beginDrain begins what has h stop, now that all that came before it has begun. What came

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 )
 
 // Directive says what becomes of an actor that failed.
@@ -36,8 +37,8 @@ const (
 )
 
 // Strategy says what becomes of actors that fail: by a panic in a step or a hook, or a Throw in a
-// notice. The zero Strategy restarts, at most 5 times a minute, and stops an actor whose start fails.
-// It must not change once it is in use, and may serve many actors.
+// notice. The zero Strategy restarts, at once 5 times a minute, then behind a hold (see Restarts), and stops an actor
+// whose start fails. It must not change once it is in use, and may serve many actors.
 type Strategy struct {
 	// Scope is for whom Decide's answer counts. It works for a strategy that a parent
 	// has for its children; at the top it is OneForOne.
@@ -46,20 +47,26 @@ type Strategy struct {
 	// on any worker, several at once, and must not block. If it panics, that is Stop. nil: Stop for a *StartError,
 	// else Restart.
 	Decide func(err error) Directive
-	// Restarts is how many restarts there may be within Window, ns; one more stops the actor.
-	// 0: 5. Negative: any number.
+	// Restarts is how many restarts there may be within Window, ns; one more stops the actor. Negative: any number.
+	// 0: 5, and one more holds the actor: its instance and its children have ended, and the next instance is made a
+	// second later. Each further failure doubles that, up to 30 s, until there was none for a Window. In a hold asks end
+	// at once with ErrRestarted, and so do requests of the actor's connections; notices wait in the mailbox, and a stop
+	// acts at once.
 	Restarts int
 	// Window is a time in ns. 0: a minute.
 	Window int64
-	// Backoff is the pause before the first restart in ns; each further one in a row takes
-	// twice as long, up to BackoffMax (0: 64 times Backoff), half of it by chance. A pause
-	// longer than Window between two failures begins at Backoff again. 0: none.
+	// Backoff is the pause between the end of the first instance that fails and the next, in ns; each further one in a
+	// row takes twice as long, up to BackoffMax (0: 64 times Backoff), half of it by chance. Calls wait meanwhile. A
+	// pause longer than Window between two failures begins at Backoff again. 0: none.
 	Backoff, BackoffMax int64
 }
 
 const (
 	restartsDefault = 5
 	windowDefault   = 60e9
+	// holdFirst and holdMax are the shortest and the longest hold, ns: what is down for a moment is back, and what is
+	// down for good costs a start each half minute.
+	holdFirst, holdMax = 1e9, 30e9
 )
 
 // StartError is the failure of a start hook.
@@ -121,12 +128,13 @@ func (l *life) restarts() *retried {
 
 // tries is the restarts of late.
 type tries struct {
-	at  []int64 // when, within the window
-	row int     // without a pause of a window between them
+	at   []int64 // when, within the window
+	row  int     // without a pause of a window between them
+	hold int64   // before the last of these, ns
 }
 
-// again reports whether there may be one more restart now, and after which delay, ns. The luck is
-// a number from 0 to 1.
+// again reports whether there may be one more restart now, and the delay in it, ns, negative for a hold: see life. The luck
+// is a number from 0 to 1.
 func (t *tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bool) {
 	limit, window := s.Restarts, s.Window
 	if limit == 0 {
@@ -136,10 +144,11 @@ func (t *tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bo
 		window = windowDefault
 	}
 	if n := len(t.at); n > 0 && now-t.at[n-1] > window {
-		t.row = 0
+		t.row, t.hold = 0, 0
 	}
 	t.at = slices.DeleteFunc(t.at, func(at int64) bool { return now-at >= window })
-	if limit > 0 && len(t.at) >= limit {
+	tooOften := limit > 0 && len(t.at) >= limit
+	if tooOften && s.Restarts > 0 {
 		return 0, false
 	}
 	if limit < 0 {
@@ -148,6 +157,10 @@ func (t *tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bo
 	t.at = append(t.at, now)
 	delay = s.pause(t.row, luck)
 	t.row++
+	if tooOften || t.hold > 0 {
+		t.hold = min(max(holdFirst, 2*t.hold), holdMax)
+		delay = -max(delay, t.hold)
+	}
 	return delay, true
 }
 
@@ -212,36 +225,23 @@ func (w *Worker) strategy(l *life) (s *Strategy, parent *House) {
 	return plain, nil
 }
 
-// retry restarts h, at once or after a pause, or stops it if it did so too often.
+// retry restarts h, at once or behind a pause, or stops it if it did so too often.
 func (w *Worker) retry(h *House, l *life, s *Strategy, err error) {
 	t := &l.restarts().own
 	delay, yes := t.again(s, w.Now, luck(h.serial, t.row))
-	if !yes {
+	switch _, start := err.(*StartError); {
+	case !yes:
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and stops: %w", h.Describe(), err))
 		w.stop(h)
 		return
-	}
-	if delay == 0 {
-		if _, start := err.(*StartError); start { // in a turn of its own: it may go on for ever
-			l.phase = phaseFailed
-			w.command(h, control{verb: verbRestart, err: err})
-			return
-		}
-	}
-	w.restartBehind(h, l, err, delay)
-}
-
-// restartBehind is the restart of h because of cause, behind a pause of delay, ns.
-func (w *Worker) restartBehind(h *House, l *life, cause error, delay int64) {
-	if delay == 0 {
-		w.restart(h, l, cause)
+	case delay < 0:
+		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and is held for %v: %w", h.Describe(), time.Duration(-delay), err))
+	case delay == 0 && start: // in a turn of its own: it may go on for ever
+		l.phase = phaseFailed
+		w.command(h, control{verb: verbRestart, err: err})
 		return
 	}
-	l.phase, l.cause, l.delay, l.resting = phaseFailed, cause, delay, true
-	h.hold(heldByLife)
-	h.flags.set(flagUrged)
-	w.endBegun(h)
-	w.runHook(h, restHandler, roleRest, cause)
+	w.restart(h, l, err, delay)
 }
 
 // luck is a number from 0 to 1 that differs between actors and restarts: by splitmix64.
@@ -283,7 +283,7 @@ func (w *Worker) decidedGroup(h *House, l *life, v *verdict, s *Strategy) {
 // resume has h, which waits for its supervisor, go on, and those of its children that wait for it.
 func (w *Worker) resume(h *House) {
 	l := h.life()
-	if l.phase != phaseFailed || l.resting {
+	if l.phase != phaseFailed {
 		return
 	}
 	l.phase = phaseUp

@@ -85,7 +85,7 @@ func (w *Worker) visit(h *House) {
 		invariant.Point("visit.urged")
 		if h.flags.has(flagUrged | flagHeld | flagAlone | flagSorted) {
 			w.attend(h)
-			if h.flags.has(flagSorted) {
+			if h.flags.has(flagSorted) && !h.refuses() {
 				w.visitSorted(h, n)
 				break
 			}
