@@ -188,14 +188,15 @@ func (b *slab) recycle() {
 	if invariant.Enabled {
 		copy(b.data, poisoned)
 	}
-	home := b.release().shard
+	b.release()
+	home := b.list.shard
 	if invariant.Race {
 		invariant.WroteBytes(b.data)
 	}
 	home.receive(&b.Object, &b.Object)
 }
 
-// Carrier holds slabs that are let go together: what a stack carries until it is
+// Carrier holds slabs, and objects, that are let go together: what a stack carries until it is
 // put. The zero Carrier is empty.
 type Carrier struct{ head *Object }
 
@@ -211,24 +212,52 @@ func (c *Carrier) Carry(s *Shard, n int) Bytes {
 	return b
 }
 
-// Release drops the count of all slabs held.
+// tie has a Carrier hold an object, which others may too.
+type tie struct {
+	Object
+	to *Object
+}
+
+var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSize},
+	func() *Object { return &new(tie).Object },
+	func(o *Object) {
+		t := (*tie)(unsafe.Pointer(o))
+		Send(t.to)
+		t.to = nil
+	})
+
+// Keep holds o, which the caller has taken and puts as ever, until Release. Only the owner of s may call it.
+//
+//alloc:none
+func (c *Carrier) Keep(s *Shard, o *Object) {
+	o.Hold()
+	t := (*tie)(unsafe.Pointer(s.Take(tieKind)))
+	t.to, t.next = o, c.head
+	c.head = &t.Object
+}
+
+// Release drops the count of all slabs held, and puts the objects held.
 func (c *Carrier) Release() {
 	for o := c.head; o != nil; {
 		next := o.next // read first: whoever gets the slab overwrites it
-		Bytes{slab: (*slab)(unsafe.Pointer(o))}.Release()
+		if o.list != nil && o.list.kind == tieKind {
+			Send(o)
+		} else {
+			Bytes{slab: (*slab)(unsafe.Pointer(o))}.Release()
+		}
 		o = next
 	}
 	c.head = nil
 }
 
-// Join takes over all slabs that other holds.
+// Join takes over all that other holds.
 func (c *Carrier) Join(other *Carrier) {
-	if other.head == nil {
+	last := other.head
+	if last == nil {
 		return
 	}
-	last := (*slab)(unsafe.Pointer(other.head))
 	for last.next != nil {
-		last = (*slab)(unsafe.Pointer(last.next))
+		last = last.next
 	}
 	last.next = c.head
 	c.head, other.head = other.head, nil

@@ -54,7 +54,9 @@ func (g *Guests) Take(k *Kind) *Object {
 
 // Put is Shard.Put; any goroutine may call it. It clears without the lock, which what clear runs may want.
 func (g *Guests) Put(o *Object) {
-	o.release()
+	if !o.release() {
+		return
+	}
 	s := g.mine()
 	invariant.Lock(&s.mu)
 	s.keep(o)
@@ -71,12 +73,15 @@ func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 
 // PutTwo is two Puts behind one lock.
 func (g *Guests) PutTwo(x, y *Object) {
-	x.release()
-	y.release()
+	xFree, yFree := x.release(), y.release()
 	s := g.mine()
 	invariant.Lock(&s.mu)
-	s.keep(x)
-	s.keep(y)
+	if xFree {
+		s.keep(x)
+	}
+	if yFree {
+		s.keep(y)
+	}
 	s.mu.Unlock()
 }
 

@@ -3,6 +3,8 @@ package pool
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // Object is the head of everything that is pooled. It is embedded, by value,
@@ -10,15 +12,42 @@ import (
 type Object struct {
 	next *Object // owned by the list or chain that holds the object
 	list *list   // where it is at home; written once
-	gen  uint32  // raised at take and at put by the holder. Invariant: odd while taken
+	gen  uint32  // raised at take and at put by the holder, and at the first Hold. Invariant: odd while taken and never held
+	held int32   // puts to come of what is held; atomic, as each may be on another worker
+}
+
+// Hold has o, which the caller has taken, go home once it has been put once more: somebody else uses it too. Whoever
+// puts it last clears it.
+func (o *Object) Hold() {
+	if o.Taken() { // by the caller alone
+		o.gen++
+		o.held = 2
+	} else if atomic.AddInt32(&o.held, 1) < 2 {
+		panic("pool: hold of an object that is not taken")
+	}
+}
+
+// last counts a put of o, which isn't the caller's alone, and reports whether it was the last: then it is.
+//
+//go:noinline
+func (o *Object) last() bool {
+	invariant.Point("pool.last")
+	left := atomic.AddInt32(&o.held, -1)
+	if left < 0 {
+		panic("pool: put of an object that is not taken")
+	}
+	if left == 0 {
+		o.gen++
+	}
+	return left == 0
 }
 
 // Generation differs between any two lives of the object (until it wraps, after
-// two billion lives). Only the holder may read it: who meets an object again and
+// a billion lives), and in one from the first Hold on. Only the holder may read it: who meets an object again and
 // noted its generation can tell that it was recycled meanwhile.
 func (o *Object) Generation() uint32 { return o.gen }
 
-// Taken reports whether the object is out of its pool. Only its holder may ask.
+// Taken reports whether the object is out of its pool, and was never held. Only who has taken it may ask.
 func (o *Object) Taken() bool { return o.gen&1 == 1 }
 
 // Link returns where the holder of an object that is taken may chain it to others. Nothing else is there until it is put.

@@ -10,6 +10,7 @@ import (
 //
 //	free      on the list of its kind, in the shard where it is at home
 //	taken     its holder's: Take, Put
+//	held      taken by several (Hold): each puts it once, and the last one's Put is as any
 //	outgoing  put by another worker: on a chain of that one's shard, until its Flush
 //	incoming  on the chain in of its home, pushed there by Flush, Send or the last Release of
 //	          bytes (receive), until the owner, who has no free one left, swaps that out (collect)
@@ -110,13 +111,13 @@ func (s *Shard) Miss(k *Kind) *Object {
 }
 
 // Put clears o and sends it home: at once if home is here, otherwise with the
-// next Flush. The caller's pointer is dead. It panics if o is not taken.
+// next Flush; not before the last put, if it is held. The caller's pointer is dead. It panics if o is not taken.
 //
 //alloc:none
 func (s *Shard) Put(o *Object) {
 	l := o.list
-	if o.gen&1 == 0 {
-		panic("pool: put of an object that is not taken")
+	if o.gen&1 == 0 && !o.last() {
+		return
 	}
 	l.clear(o)
 	o.gen++
@@ -136,7 +137,7 @@ func (s *Shard) Put(o *Object) {
 //
 //alloc:none
 func (s *Shard) PutClear(o *Object) {
-	if invariant.Enabled || o.gen&1 == 0 { // whose checks want every byte cleared; it panics
+	if invariant.Enabled || o.gen&1 == 0 { // whose checks want every byte cleared; it panics, or counts
 		s.Put(o)
 	} else if !s.PutHere(o) {
 		o.gen++
@@ -159,19 +160,19 @@ func (s *Shard) PutHere(o *Object) bool {
 	return true
 }
 
-// release ends the object's life: the transition taken -> free or homeward.
+// release ends the object's life: the transition taken -> free or homeward. It reports false if others hold it still.
 // Put has the same in line, as calls cost.
-func (o *Object) release() *list {
+func (o *Object) release() bool {
 	l := o.list
-	if o.gen&1 == 0 {
-		panic("pool: put of an object that is not taken")
+	if o.gen&1 == 0 && !o.last() {
+		return false
 	}
 	l.clear(o)
 	o.gen++
 	if invariant.Race && !l.kind.shared {
 		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
 	}
-	return l
+	return true
 }
 
 // away adds o to the outgoing chain of its home.
@@ -195,7 +196,9 @@ func (s *Shard) meet(o *Object) {
 // Send is Put for goroutines that own no shard: the object goes home over the
 // incoming chain at once. Any goroutine that holds o may call it.
 func Send(o *Object) {
-	o.release().shard.receive(o, o)
+	if o.release() {
+		o.list.shard.receive(o, o)
+	}
 }
 
 // Flush sends the outgoing chains home, and forgets those homes, whose systems may end. A worker
