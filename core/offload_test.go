@@ -66,7 +66,7 @@ func TestOffload(t *testing.T) {
 	}
 }
 
-// TestOffloadInASimulation: functions run inline, so that a seed decides all.
+// TestOffloadInASimulation: functions end as ever, and take virtual time.
 func TestOffloadInASimulation(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)

@@ -119,9 +119,14 @@ type Config struct {
 
 	// Clock is monotonic time in nanoseconds. nil: the machine's. Simulations set it.
 	Clock func() int64
-	// Manual leaves the workers to the caller, who calls Turn; offloaded functions
-	// run inline; nothing is said of threads and processors. Simulations set it.
+	// Manual leaves the workers to the caller, who calls Turn; nothing is said of threads and processors. Offloaded functions
+	// run in turns of any worker, as many at a time as their pool has goroutines, behind what the turn found ready. Shutdown
+	// runs those that are left. Simulations set it.
 	Manual bool
+	// OffloadTime says how long an offloaded function of a Manual system takes. It is called twice for each, for the
+	// time from its begin until it runs, which is at one moment of the Clock, and from then until its result goes home; turns
+	// find those that are due, the first of each pool first. nil: it takes no time. Simulations set it.
+	OffloadTime func() time.Duration
 	// Trace, if set, is told of each message before it is handled: the worker's
 	// index, the actor's number, the step to come and the number of the ask.
 	// Simulations set it.

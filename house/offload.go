@@ -58,7 +58,8 @@ type Breaker interface {
 type OffloadPool struct {
 	config OffloadConfig
 	clock  func() int64
-	inline bool
+	manual bool
+	takes  func() time.Duration // Config.OffloadTime
 
 	mu      sync.Mutex
 	queue   []*stack.Stack // a ring; cap fixed
@@ -91,7 +92,7 @@ type OffloadStats struct {
 // runnersKept is how many idle goroutines a pool keeps for ever: a start costs more than a wake-up.
 const runnersKept = 2
 
-// NewOffloadPool makes a pool of the system's. In a Manual system functions run inline.
+// NewOffloadPool makes a pool of the system's. In a Manual system turns run the functions: see Config.Manual.
 func (s *System) NewOffloadPool(c OffloadConfig) (*OffloadPool, error) {
 	switch {
 	case c.Name == "":
@@ -122,7 +123,8 @@ func newOffloadPool(c OffloadConfig, of Config) *OffloadPool {
 	return &OffloadPool{
 		config: c,
 		clock:  of.Clock,
-		inline: of.Manual,
+		manual: of.Manual,
+		takes:  of.OffloadTime,
 		queue:  make([]*stack.Stack, max(0, c.Queue)),
 		ended:  make(chan struct{}),
 		count:  OffloadStats{Name: c.Name},
@@ -137,10 +139,11 @@ func (s *System) OffloadStats() (all []OffloadStats) {
 	return all
 }
 
+// pools returns all pools there are: what is behind them is written to, but not they.
 func (s *System) pools() []*OffloadPool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.offloads)
+	return s.offloads
 }
 
 // trimOffloads ends the goroutines of all pools that aren't needed.
@@ -176,12 +179,6 @@ func (p *OffloadPool) Submit(job *stack.Stack) error {
 	if err := p.refuses(); err != nil {
 		p.mu.Unlock()
 		return err
-	}
-	if p.inline {
-		p.mu.Unlock()
-		r := &runner{pool: p, job: job}
-		r.run()
-		return nil
 	}
 	if last := len(p.idle) - 1; last >= 0 {
 		r := p.idle[last]

@@ -14,6 +14,9 @@ import (
 //	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it unless
 //	        jobs are queued by then
 //	ended   no longer among the pool's runners
+//
+// In a Manual system it is no goroutine, and moves when its time has come: given -> at work, where the function runs
+// sooner or later, and then home, from where it goes on with what is queued, or ends.
 type runner struct {
 	pool *OffloadPool
 	wake chan struct{} // of one: a wake-up never blocks
@@ -25,21 +28,71 @@ type runner struct {
 	call    uint64      // of the breaker
 
 	spare *jobContext // at which nobody has looked
+
+	// In a Manual system.
+	at  int64 // when it moves next
+	ran bool  // the function of the job at work has
 }
 
 // start starts a runner with a job. The caller holds the lock.
 func (p *OffloadPool) start(job *stack.Stack) {
-	r := &runner{pool: p, wake: make(chan struct{}, 1), job: job}
+	r := &runner{pool: p, wake: make(chan struct{}, 1), job: job, at: p.clock()}
 	p.runners = append(p.runners, r)
-	go r.run()
+	if !p.manual {
+		go r.run()
+	}
 }
 
-// run does jobs until there are no more: in a Manual system the one that it has.
+// move has the runners of a Manual system move whose time has come, and returns how often they did.
+func (s *System) move(now int64) (n int) {
+	for _, p := range s.pools() {
+		for r := p.first(); p.manual && r != nil && r.at <= now; r = p.first() {
+			r.move()
+			n++
+		}
+	}
+	return n
+}
+
+// first returns who moves first; nil: there is none.
+func (p *OffloadPool) first() (first *runner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.runners {
+		if first == nil || r.at < first.at {
+			first = r
+		}
+	}
+	return first
+}
+
+// move takes a job, runs its function, or sends it home and takes the next one that is queued.
+func (r *runner) move() {
+	if r.context != nil && !r.ran {
+		r.self, r.ran = self.ID(), true
+		r.job.Work(r.context)
+		r.self = 0
+	} else {
+		if r.ran {
+			r.ran = false
+			r.done()
+		}
+		if !r.take() {
+			return
+		}
+	}
+	r.at = r.pool.clock()
+	if r.pool.takes != nil {
+		r.at += int64(r.pool.takes())
+	}
+}
+
+// run does jobs until there are no more.
 func (r *runner) run() {
 	left := false
 	r.self = self.ID()
 	defer func() {
-		if !left && !r.pool.inline {
+		if !left {
 			go r.run() // a function called runtime.Goexit
 		}
 	}()
@@ -70,7 +123,7 @@ func (r *runner) take() bool {
 			p.mu.Lock()
 			continue
 		}
-		if p.inline || p.closed {
+		if p.manual || p.closed {
 			break
 		}
 		if !r.rest() && p.n == 0 { // what came since the wake-up was queued for it
@@ -170,7 +223,7 @@ func (r *runner) end() {
 	if i := slices.Index(p.runners, r); i >= 0 {
 		p.runners = slices.Delete(p.runners, i, i+1)
 	}
-	if p.closed && len(p.runners) == 0 && !p.inline {
+	if p.closed && len(p.runners) == 0 {
 		close(p.ended)
 	}
 }

@@ -186,10 +186,10 @@ func (s *System) left() string {
 	return left
 }
 
-// turnUntilEmpty runs the turns of a system that has no loops.
+// turnUntilEmpty runs the turns of a system that has no loops, and all that is offloaded.
 func (s *System) turnUntilEmpty() {
 	for busy := true; busy; {
-		busy = false
+		busy = s.move(math.MaxInt64) > 0
 		for _, w := range s.workers {
 			busy = w.Turn() || busy
 		}
@@ -209,6 +209,7 @@ func (s *System) closeOffloads(ctx context.Context) error {
 	for _, p := range pools {
 		p.close()
 	}
+	s.move(math.MaxInt64)
 	var errs []error
 	patience := s.newPatience(ctx)
 	defer patience.end()

@@ -259,9 +259,13 @@ func (w *Worker) fire() (any bool) {
 	return any
 }
 
-// poll hands out what the network has, without blocking, and returns how many events that were.
+// poll hands out what the network has, without blocking, and returns how many events that were: in a Manual system, moves
+// of what is offloaded.
 func (w *Worker) poll() (n int) {
-	if w.poller == nil || w.poller.Len() == 0 {
+	if w.poller == nil {
+		return w.system.move(w.hot.Now)
+	}
+	if w.poller.Len() == 0 {
 		return 0
 	}
 	n, err := w.poller.Poll()
@@ -294,7 +298,7 @@ func (w *Worker) trim() {
 }
 
 // NextWake returns how long the worker may sleep until it has a timer to fire or
-// pools to trim, ns; 0 while it has to wake another. Only the loop calls it; in a Manual system, the caller.
+// pools to trim, ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
 	if w.hot.Rouses() {
 		return 0
@@ -302,6 +306,13 @@ func (w *Worker) NextWake() int64 {
 	w.wakeAt = w.trimAt
 	if when, ok := w.wheel.Next(); ok && when < w.wakeAt {
 		w.wakeAt = when
+	}
+	if w.poller == nil {
+		for _, p := range w.system.pools() {
+			if r := p.first(); r != nil {
+				w.wakeAt = min(w.wakeAt, r.at)
+			}
+		}
 	}
 	return max(0, w.wakeAt-w.system.config.Clock())
 }

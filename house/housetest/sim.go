@@ -17,7 +17,7 @@ const turnCost = 1000
 
 // Sim is a system in one goroutine: the caller's. Time is virtual and passes
 // with turns and in Run; the order in which workers take their turns comes from
-// the seed.
+// the seed, as does how long offloaded functions take.
 type Sim struct {
 	*house.System
 	Seed uint64
@@ -32,14 +32,18 @@ type Sim struct {
 	events int
 }
 
-// New returns a started simulation. Clock, Manual and Trace of c are set by it.
-// The system is shut down at the end of the test.
+// New returns a started simulation. Clock, Manual and Trace of c are set by it, and OffloadTime if it is nil: then an
+// offloaded function takes up to 17 ms, often much less. It runs in between, and others before, behind, or while it takes
+// its time. The system is shut down at the end of the test, which ends those that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
 	c.Trace = s.trace
+	if c.OffloadTime == nil {
+		c.OffloadTime = func() time.Duration { return time.Duration(s.rng.Int64N(1 << s.rng.IntN(24))) }
+	}
 	if c.Workers == 0 {
 		c.Workers = 2
 	}
