@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // job is a blocking function at work on a goroutine of its own. It is
@@ -14,9 +16,12 @@ import (
 //	asked    the asker's worker writes it
 //	queued   handed over to a pool, whose goroutine takes it: Work, and then GoHome; or gives
 //	         it up: Abort
-//	at work  the goroutine owns this stack, and nothing of the asker's, which may end meanwhile
+//	at work  the goroutine owns this stack, and reads what the input refers to; the asker may end meanwhile
 //	home     pushed into the inbox of the asker's house, once, by GoHome or Abort; or, the pool
 //	         refusing it, by the asker's worker: Refuse
+//
+// It carries its asker, and all others whose bytes the input may have from there: they aren't put, whatever ends
+// the asker, before the function has ended.
 //
 // That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by
 // a call: OnGivenUp.
@@ -58,13 +63,48 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, in I
 	if to == nil {
 		to = w.Driver.Offloads()
 	}
-	c := s.Bind(&f.promise, h, to.Limit())
+	p := &f.promise
+	if s.state != running || p.State == future.Waiting || p.Bound && p.Owner != &s.Object {
+		s.Promise(p, 0) // it panics
+	}
+	carried := s.carry() // before the answer that p has is let go
+	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
-	j.Req, j.fn = in, fn
+	j.Req, j.fn, c.carried = in, fn, carried
 	c.to = s.to
 	w.sendOut() // as before a guest's answer: the job may speak
 	if err := to.Submit(c); err != nil {
 		w.Refuse(c, err)
+	}
+}
+
+// carry returns what holds s, its answers and, if it is a batch, its members. What jobs carry that are among the
+// answers is let go, as their functions have ended: each would hold the last one, and s, else.
+func (s *Stack) carry() (all pool.Carrier) {
+	shard := &s.Worker().Shard
+	s.lend(&all, shard)
+	for p := s.bound; p != nil; p = p.Next {
+		if p.State != future.Done || p.Call == nil {
+			continue
+		}
+		if c := stackOf(p.Call); c.by.told != nil {
+			c.carried.Release()
+		}
+		all.Keep(shard, p.Call)
+	}
+	if s.by.class == classBatch {
+		for m := batchOf(s).members.first; m != nil; m = m.next {
+			m.lend(&all, shard)
+		}
+	}
+	return all
+}
+
+// lend has to hold s and, if it is an onward call, those that it answers: what it carries moves there.
+func (s *Stack) lend(to *pool.Carrier, shard *pool.Shard) {
+	to.Keep(shard, &s.Object)
+	if r := s.relay(); r != nil {
+		r.call.lend(to, shard)
 	}
 }
 
