@@ -19,6 +19,8 @@ import (
 //	never         doesn't answer
 //	big N         answers N bytes
 //	last x        answers x and closes
+//	late x        answers with the line; a function reads it later
+//	keep x        has a function keep it, and answers with the line
 //	throw x       ends with the error x
 //	panic         panics
 type front struct {
@@ -31,6 +33,7 @@ type lineStack struct {
 	rest []byte
 	tick core.Future[core.Tick]
 	held core.Future[struct{}]
+	job  core.Future[int]
 }
 
 var serve = channel.Handle((*front).serve)
@@ -58,6 +61,10 @@ func (f *front) serve(s *lineStack) core.Yield {
 			text[i] = 'a' + byte(i%26)
 		}
 		return s.Return(reply{text})
+	case "late":
+		return f.readLate(s)
+	case "keep":
+		return f.keepLine(s)
 	case "last":
 		return s.ReturnLast(reply{rest})
 	case "throw":

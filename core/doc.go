@@ -35,7 +35,7 @@
 // ("guests") with [Ask]. Notices, messages without an answer, have [HandleNotice],
 // [NoticePort] and [Notice], or [NoticeWait] to wait for room in a mailbox. A fan-out is an array of futures, a loop of asks and
 // one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
-// [Timer] is a port; [Offload] runs what blocks, [OffloadTo] with limits; a [Breaker] stops asking what fails. [Shutdown] ends the system.
+// [Timer] is a port; [Offload] runs what blocks, [OffloadTo] with limits, [OffloadKept] for as long as it takes; a [Breaker] stops asking what fails. [Shutdown] ends the system.
 //
 // Actors that talk much belong on one worker: [Beside], [Address.Beside]. [Replicate]
 // puts one on each, a [Group] is actors that come and go, and a router is a port at

@@ -25,7 +25,7 @@ type OffloadPool = stack.OffloadPool
 // at must be fn's alone, or not change any more: never the actor's state, which other steps write while fn reads it. An in
 // that is a stack.Releaser is released with the function's result, and needs a count of its own for that.
 func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Context, in In) (R, error)) {
-	stack.Offload(stack.Of(s), f, jobOf[In, R](), nil, in, fn)
+	stack.Offload(stack.Of(s), f, jobOf[In, R](), nil, false, in, fn)
 }
 
 // OffloadTo is Offload to a pool of one's own, for what blocks on the same thing: a disk, a
@@ -41,7 +41,20 @@ func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Cont
 // serves another function later. So a goroutine that fn leaves behind may use ctx only if fn has
 // used it, or derived another from it, before it returned.
 func OffloadTo[In, R any](s Running, f *Future[R], pool OffloadPool, in In, fn func(ctx context.Context, in In) (R, error)) {
-	stack.Offload(stack.Of(s), f, jobOf[In, R](), pool, in, fn)
+	stack.Offload(stack.Of(s), f, jobOf[In, R](), pool, false, in, fn)
+}
+
+// OffloadKept is OffloadTo for what must not be left alone once it has begun, such as a write: s doesn't end before fn
+// has returned. Nobody gives it up. No deadline ends the wait, neither that of s nor the pool's Timeout. If the asker of s gives
+// up from now on, s goes on nevertheless, so that the steps behind fn are run; what it asks there has its deadline still. If s
+// returns, throws or panics first, or its actor is stopped or begins anew, the end of s is put off until fn has returned: its asker gets the answer then,
+// its barrier ends then, and a stop or a restart waits for that, as it does for children. So what holds the
+// actor's calls by its Barrier holds them for as long as fn is at work. Whoever asked s may have timed out.
+//
+// So fn must end by itself. Its ctx ends when it has returned, and when a shutdown has waited for its actor in vain. It
+// isn't called if the pool refuses it, as said at OffloadTo. A call that keeps a function can't be forwarded.
+func OffloadKept[In, R any](s Running, f *Future[R], pool OffloadPool, in In, fn func(ctx context.Context, in In) (R, error)) {
+	stack.Offload(stack.Of(s), f, jobOf[In, R](), pool, true, in, fn)
 }
 
 // jobs holds the handler of each pair of types that was ever offloaded.

@@ -264,16 +264,80 @@ func exploreJobGivenUp(s *stage) {
 	})
 }
 
-// boss has something offloaded.
-type boss struct{}
-
-type bossStack struct {
-	NoticeStack[int]
-	f Future[int]
+// An actor is stopped while its job, which is kept, is at work: it is gone when that is home.
+func exploreJobKept(s *stage) {
+	s.workers(1)
+	h := settleOn(s.hand, 0, &boss{kept: true})
+	tell(s.hand, h, bossOffload, 0)
+	s.other("job", func() {
+		s.Await("job.begin", func() bool { return s.loops[0].job != nil || h.Gone() })
+		if job := s.loops[0].job; job != nil {
+			if err := job.Due(s.now); err != nil {
+				s.Fail("a job that is kept isn't due: %v", err)
+			}
+			job.Work(context.Background())
+			s.Point("job.worked")
+			if h.life().phase == phaseGone {
+				s.Fail("the actor has gone before its job")
+			}
+			job.GoHome()
+		}
+	})
+	s.other("stopper", func() {
+		s.Point("stop")
+		h.Stop(&s.hand.guests)
+	})
+	s.start(func() bool { return s.alone() && h.Gone() && (h.past() == nil || h.life().phase == phaseGone) })
 }
 
-func (*boss) begin(s *bossStack) Yield {
-	Offload(&s.Stack, &s.f, bossJob, nil, 3, func(_ context.Context, n int) (int, error) { return n + 1, nil })
+// An actor answers another worker's while its job reads what its stack carries: that goes home behind both.
+func exploreJobReads(s *stage) {
+	s.workers(2)
+	h := settleOn(s.hand, 1, &boss{})
+	s.askers = append(s.askers, h)
+	asks := &inquirer{to: h, by: bossReads}
+	source := s.inquires(0, asks)
+	tell(s.hand, source, inquirerTold, 0)
+	s.other("job", func() {
+		s.Await("job.begin", func() bool { return s.loops[1].job != nil })
+		job := s.loops[1].job
+		in := *Request[[]byte, int](job)
+		for range 2 {
+			if string(in) != "read" {
+				s.Fail("the job reads %q", in)
+			}
+			s.Point("job.read")
+		}
+		job.GoHome()
+	})
+	s.start(func() bool {
+		return s.alone() && asks.answers == 1 && source.inbox.Load() == nil && h.inbox.Load() == nil
+	})
+	s.After(func() { s.got(asks, nil) })
+}
+
+// boss has something offloaded.
+type boss struct{ kept bool }
+
+type (
+	bossStack struct {
+		NoticeStack[int]
+		f Future[int]
+	}
+	bossRead struct {
+		AskStack[words, int]
+		f Future[int]
+	}
+)
+
+// read ends while the job is at work.
+func (b *boss) read(s *bossRead) Yield {
+	Offload(&s.Stack, &s.f, bossReading, nil, false, s.Copy([]byte("read")), func(context.Context, []byte) (int, error) { return 0, nil })
+	return s.Return(s.Req.N)
+}
+
+func (b *boss) begin(s *bossStack) Yield {
+	Offload(&s.Stack, &s.f, bossJob, nil, b.kept, 3, func(_ context.Context, n int) (int, error) { return n + 1, nil })
 	return Suspend(s, (*boss).end)
 }
 
@@ -287,4 +351,6 @@ func (*boss) end(s *bossStack) Yield {
 var (
 	bossOffload = NewNotice((*boss).begin)
 	bossJob     = NewJob[int, int]()
+	bossReads   = NewAsk((*boss).read)
+	bossReading = NewJob[[]byte, int]()
 )

@@ -162,17 +162,15 @@ func (q *Inflight[Req, Rep]) Pop(w *Worker) {
 }
 
 // Cancel ends the requests that aren't complete: their results find nobody. Those
-// that wait end at once, those still queued before their first step.
+// that wait end at once, unless they keep a job, those still queued before their first step.
 func (q *Inflight[Req, Rep]) Cancel(w *Worker) {
 	for c := q.head; c != nil; c = c.after {
-		switch {
-		case c.complete:
-		case c.state == suspended:
-			c.err = ErrCancelled
-			w.Count.Add(CountCancelled, 1)
-			w.end(c.to, &c.Stack)
-		default:
-			c.cancelled.Store(givenUp)
+		if c.complete {
+			continue
+		}
+		c.cancelled.Store(givenUp)
+		if c.state == suspended {
+			w.giveUp(c.to, &c.Stack)
 		}
 	}
 }

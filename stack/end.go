@@ -2,11 +2,14 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/future"
 
-// end takes back what s asked and sends it home. Its state is ended, or it was
+// end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
 // dropped before it began.
 func (w *Worker) end(h *House, s *Stack) {
 	s.state = ended
-	w.conclude(h, s)
+	if !w.conclude(h, s) {
+		w.keepOn(h, s)
+		return
+	}
 	if s.by.class == classAsk && s.back != nil {
 		w.reply(s)
 		return
@@ -14,35 +17,40 @@ func (w *Worker) end(h *House, s *Stack) {
 	w.home(h, s)
 }
 
-// conclude takes back what s asked, and tells who is told of its end.
-func (w *Worker) conclude(h *House, s *Stack) {
-	if s.bound != nil || s.fresh != 0 {
-		w.detach(h, s)
+// conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps something.
+func (w *Worker) conclude(h *House, s *Stack) bool {
+	if (s.bound != nil || s.fresh != 0) && !w.detach(h, s) {
+		return false
 	}
 	if s.ends != 0 {
 		w.endOwed(h, s)
 	}
+	return true
 }
 
-// detach takes back what s asked.
-func (w *Worker) detach(h *House, s *Stack) {
+// detach takes back what s asked. It reports false if s keeps something.
+func (w *Worker) detach(h *House, s *Stack) bool {
 	if s.fresh != 0 {
 		w.fresh[s.fresh-1] = nil
 		s.fresh = 0
 	}
 	if s.pending != 0 {
 		w.cancelAsked(h, s)
+		if s.pending != 0 {
+			return false
+		}
 	}
 	if s.by.class != classOwned {
 		w.letAnswersGo(s)
 	}
+	return true
 }
 
 // cancelAsked takes the promises of s that wait out of the table, and flags
-// what they wait for.
+// what they wait for; but for jobs that are kept.
 func (w *Worker) cancelAsked(h *House, s *Stack) {
 	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
-		if p.State == future.Waiting {
+		if p.State == future.Waiting && !isKept(p) {
 			s.pending--
 			h.annex.Load().table.Take(p.ID, &w.Shard)
 			if p.Slot != 0 {
@@ -52,7 +60,6 @@ func (w *Worker) cancelAsked(h *House, s *Stack) {
 			p.State = future.Idle
 		}
 	}
-	s.pending = 0
 }
 
 // letAnswersGo frees the answers that the futures of s hold.

@@ -67,8 +67,11 @@ func (s *Stack) Dropped(err error) Yield {
 // forward sends the onward call of s, whose step has ended.
 func (w *Worker) forward(h *House, s *Stack) {
 	c := w.onward
+	if !w.conclude(h, s) {
+		w.fail(h, s, "stack: a call is forwarded that keeps a job")
+		return
+	}
 	w.onward = nil
-	w.conclude(h, s)
 	first := s.origin()
 	first.state, first.next = ended, nil
 	invariant.Point("forward.place")

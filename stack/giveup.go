@@ -32,7 +32,7 @@ import (
 // where, then the onward call is looked at before it begins. The one who comes second sees the other: it is on the
 // chain of the house where the onward call has begun, as its state says, or nothing begins any more.
 //
-// Not ended is a batch with such a member.
+// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see keeps.
 
 const (
 	wanted uint32 = iota
@@ -122,12 +122,16 @@ func heed(w *Worker, h *House) {
 	}
 }
 
-// giveUp ends a suspended stack whose asker gave up. All such come here, by the ring or by an answer: one that isn't to end
-// yet stays suspended, and comes again with its next answer.
-func (w *Worker) giveUp(h *House, s *Stack) {
+// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here, by the ring or by an
+// answer: one that keeps a job goes on as if it were wanted.
+func (w *Worker) giveUp(h *House, s *Stack) bool {
+	if s.keeps() {
+		return false
+	}
 	w.Count.Add(CountCancelled, 1)
 	s.err = ErrCancelled
 	w.end(h, s)
+	return true
 }
 
 // late puts a call whose answer came home to nobody, unless it is chained.

@@ -17,8 +17,8 @@ import (
 //	          isn't resumed, and PostStop runs as behind a failure, if there is an instance
 //	failed    the actor waits for its supervisor's word: calls are held. Leaves by restart -> ending, resume -> up,
 //	          stop -> stopping
-//	ending    an instance ends, to be made anew: its stacks have ended with ErrRestarted, its children
-//	          stop, then PreRestart (or PostStop) runs. Then starting. A stop -> stopping
+//	ending    an instance ends, to be made anew: its stacks have ended with ErrRestarted, or do so when the jobs
+//	          are home that they keep; its children stop, then PreRestart (or PostStop) runs. Then starting. A stop -> stopping
 //	stopping  the same for good: its stacks have ended with ErrStopped, flagStopped is set, calls are answered
 //	          with that as they are taken; its children stop, then PostStop runs. Then gone
 //	gone      nothing leads out of it
@@ -55,6 +55,7 @@ type life struct {
 	cause    error    // of the restart under way
 	delay    int64    // the pause in it that is to come, or passes, ns. Negative: so long, and asks end with ErrRestarted until it has passed
 	drains   bool     // it stops once no stack is in progress any more
+	kept     int32    // stacks whose end is put off, see keepOn
 	retried  *retried // nil: it hasn't been
 	first    *House   // of its children, in the order of their birth; linked by next and prev of their lives
 	last     *House
@@ -182,30 +183,20 @@ func (w *Worker) drained(h *House) {
 
 // endAll ends the suspended stacks of h.
 func (w *Worker) endAll(h *House, err error) {
-	a := h.annex.Load()
-	if a == nil {
-		return
-	}
-	h.eachPromise(flagJob)
-	from := 0
-	for {
-		p := a.table.Any(&from)
-		if p == nil {
-			return
-		}
-		s := stackOf(p.Owner)
-		s.err = err
-		w.end(h, s)
-	}
+	w.endSuspended(h, err, false)
+	w.endSuspended(h, err, true)
 }
 
 // endBegun ends the suspended stacks of h with ErrRestarted, but for those of its connections, which
 // are the runtime's: they outlive the instance.
-func (w *Worker) endBegun(h *House) {
+func (w *Worker) endBegun(h *House) { w.endSuspended(h, ErrRestarted, false) }
+
+// endSuspended ends the suspended stacks of h that are its connections', or those that aren't.
+func (w *Worker) endSuspended(h *House, err error, connections bool) {
 	var begun []*Stack
 	h.eachPromise(func(p *future.Promise) {
 		s := stackOf(p.Owner)
-		if s.by.kind == nil {
+		if (s.by.kind == nil) != connections || s.mode == waitKept {
 			return
 		}
 		flagJob(p)
@@ -214,8 +205,10 @@ func (w *Worker) endBegun(h *House) {
 		}
 	})
 	for _, s := range begun {
-		s.err = ErrRestarted
-		w.end(h, s)
+		if s.pending != 0 { // a connection's end may be another's too
+			s.err = err
+			w.end(h, s)
+		}
 	}
 }
 
@@ -228,10 +221,13 @@ func (s *Stack) firstWaiting() *future.Promise {
 	return p
 }
 
+// waits reports whether something of the actor is to end before its end hook runs.
+func (l *life) waits() bool { return l.first != nil || l.kept > 0 }
+
 // closing has the children stop, then the end hook run.
 func (w *Worker) closing(h *House, l *life) {
 	l.atEnd, l.hookDone = false, false
-	if l.first == nil {
+	if !l.waits() {
 		w.endInstance(h, l)
 		return
 	}
@@ -244,11 +240,15 @@ func (w *Worker) stopChildren(l *life) {
 	}
 }
 
-// left goes on when a child has gone.
+// left goes on when a child has gone, or, nil, a stack that was kept.
 func (w *Worker) left(h, child *House) {
 	l := h.life()
-	l.unlink(child)
-	if l.first != nil || l.phase != phaseEnding && l.phase != phaseStopping {
+	if child != nil {
+		l.unlink(child)
+	} else {
+		l.kept--
+	}
+	if l.waits() || l.phase != phaseEnding && l.phase != phaseStopping {
 		return
 	}
 	if !l.atEnd {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
@@ -24,7 +25,7 @@ import (
 // the asker, before the function has ended.
 //
 // That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by
-// a call: OnGivenUp.
+// a call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home, see keepOn.
 type job[In, R any] struct {
 	AskStack[In, R]
 	fn   func(context.Context, In) (R, error)
@@ -33,7 +34,10 @@ type job[In, R any] struct {
 
 // told holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
 // stores it, and whoever swaps it out calls it.
-type told struct{ atomic.Pointer[func()] }
+type told struct {
+	atomic.Pointer[func()]
+	kept bool // the asker doesn't give up
+}
 
 // NewJob makes the handler of jobs that take an In and give an R.
 func NewJob[In, R any]() *Handler {
@@ -57,8 +61,8 @@ type OffloadPool interface {
 }
 
 // Offload binds f to fn(in), done by a goroutine of the pool to, which may block; nil: of the
-// system's own. h is NewJob's for In and R.
-func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, in In, fn func(context.Context, In) (R, error)) {
+// system's own. h is NewJob's for In and R. If it is kept, no deadline ends it, nor does what ends s.
+func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept bool, in In, fn func(context.Context, In) (R, error)) {
 	w := s.Worker()
 	if to == nil {
 		to = w.Driver.Offloads()
@@ -70,8 +74,12 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, in I
 	carried := s.carry() // before the answer that p has is let go
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
-	j.Req, j.fn, c.carried = in, fn, carried
+	j.Req, j.fn, j.told.kept, c.carried = in, fn, kept, carried
 	c.to = s.to
+	if kept {
+		p.When, c.deadline = math.MaxInt64, math.MaxInt64
+		s.to.record() // which a stop waits by
+	}
 	w.sendOut() // as before a guest's answer: the job may speak
 	if err := to.Submit(c); err != nil {
 		w.Refuse(c, err)
@@ -107,6 +115,35 @@ func (s *Stack) lend(to *pool.Carrier, shard *pool.Shard) {
 		r.call.lend(to, shard)
 	}
 }
+
+// isKept reports whether p waits, or waited, for a job that is kept.
+func isKept(p *future.Promise) bool {
+	c := stackOf(p.Call)
+	return p.Call != nil && c.by.told != nil && c.by.told(c).kept
+}
+
+// keeps reports whether s waits for a job that is kept, or has the answer of one: then nobody gives s up.
+func (s *Stack) keeps() bool {
+	p := s.bound
+	for p != nil && !isKept(p) {
+		p = p.Next
+	}
+	return p != nil
+}
+
+// keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
+// that, as it does for children.
+//
+//go:noinline
+func (w *Worker) keepOn(h *House, s *Stack) {
+	if s.mode != waitKept {
+		h.life().kept++
+	}
+	s.state, s.mode, s.step = suspended, waitKept, over
+}
+
+// over is the step behind keepOn.
+func over(_, _ unsafe.Pointer) Yield { return Yield{yieldOver} }
 
 // Due returns nil if somebody still waits for the job, otherwise the error to Abort it with.
 func (s *Stack) Due(now int64) error {

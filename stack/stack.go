@@ -35,6 +35,7 @@ const (
 	waitAll   mode = iota // the last one
 	waitAny               // each one
 	waitUntil             // the first after which a predicate holds, at the latest the last
+	waitKept              // the last, behind which it ends: see keepOn
 )
 
 // step is a method expression of an actor, func(*A, *S) Yield, with its two

@@ -51,6 +51,8 @@ var protocols = []struct {
 	{"given up, and left", exploreGivenUpLeft},          // giveup.go
 	{"job", exploreJob},                                 // offload.go
 	{"job given up", exploreJobGivenUp},                 // offload.go
+	{"job kept", exploreJobKept},                        // offload.go
+	{"job that reads", exploreJobReads},                 // offload.go
 	{"hand-over", exploreHandOver},                      // handover.go
 	{"hand-over and back", exploreHandBack},             // handover.go
 	{"two gifts", exploreTwoGifts},                      // handover.go

@@ -337,6 +337,9 @@ func (w *Worker) oddly(h *House, s *Stack, y Yield) {
 		}
 	case y.how == yieldStash && s.state == idle:
 		w.stash(h, s)
+	case y.how == yieldOver:
+		w.command(h, control{verb: verbLeft}) // first: the end may run a hook
+		w.end(h, s)
 	case y.how == yieldNone:
 		w.fail(h, s, "stack: a step returned the zero Yield")
 	default:
@@ -415,8 +418,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 	s := stackOf(p.Owner)
 	s.pending--
 	invariant.Point("visit.answered")
-	if s.cancelled.Load() && s.givenUp() {
-		w.giveUp(h, s)
+	if s.cancelled.Load() && s.givenUp() && w.giveUp(h, s) {
 		return
 	}
 	if s.pending == 0 || s.mode == waitAny || (s.mode == waitUntil && w.won(h, s)) {
@@ -438,7 +440,7 @@ func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return
 	}
-	if c := stackOf(p.Call); c.by.told != nil {
+	if c := stackOf(p.Call); c.by.told != nil && !isKept(p) {
 		c.cancelled.Store(givenUp)
 	}
 }

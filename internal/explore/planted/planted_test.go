@@ -53,6 +53,10 @@ var bugs = []bug{
 		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.CompareAndSwap(stateParked, stateRun)\n"}}},
 	{"wake-up by a store", "stack/inbox.go", "borrow or wake", [][2]string{
 		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.Store(stateRun)\n	w.Driver.Wake()\n"}}},
+	{"an end that doesn't wait for what is kept", "stack/life.go", "job kept", [][2]string{
+		{" || l.kept > 0", ""}}},
+	{"a job that doesn't hold its asker", "stack/offload.go", "job that reads", [][2]string{
+		{"	s.lend(&all, shard)\n", ""}}},
 	{"rung cleared behind the drain", "stack/inbox.go", "inbox", [][2]string{
 		{"			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n", ""},
 		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n		} else {"}}},

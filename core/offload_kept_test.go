@@ -1,0 +1,250 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// vault is a store whose writes must not be left alone.
+type (
+	vault struct{ *deposits }
+
+	// deposits outlive instances, and note what happens.
+	deposits struct {
+		pool    core.OffloadPool
+		other   core.Port[script, int]
+		written int
+		log     []string
+	}
+	vaultStack struct {
+		core.AskStack[vaultEnd, int]
+		written core.Future[int]
+		other   core.Future[int]
+	}
+	vaultLook struct{ core.AskStack[struct{}, int] }
+
+	// vaultEnd is how the step goes on that has begun a write.
+	vaultEnd func(*vault, *vaultStack) core.Yield
+)
+
+func (d *deposits) note(what string) { d.log = append(d.log, fmt.Sprint(what, " ", d.written)) }
+
+func (v *vault) PreStart(s *core.HookStack) core.Yield { v.note("start"); return s.Return() }
+func (v *vault) PostStop(s *core.HookStack) core.Yield { v.note("end"); return s.Return() }
+
+func (v *vault) put(s *vaultStack) core.Yield {
+	s.Barrier()
+	core.OffloadKept(s, &s.written, v.pool, v.deposits, deposit)
+	return s.Req(v, s)
+}
+
+func deposit(_ context.Context, d *deposits) (int, error) { d.written++; return d.written, nil }
+
+func awaits(_ *vault, s *vaultStack) core.Yield { return core.Suspend(s, (*vault).answer) }
+
+func (v *vault) answer(s *vaultStack) core.Yield {
+	n, err := s.written.Get()
+	v.note("written")
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(n)
+}
+
+func (v *vault) either(s *vaultStack) core.Yield {
+	if s.other.Ready() {
+		v.note("other")
+	}
+	if !s.written.Ready() {
+		return core.SuspendAny(s, (*vault).either)
+	}
+	return v.answer(s)
+}
+
+func (v *vault) look(s *vaultLook) core.Yield { v.note("look"); return s.Return(v.written) }
+
+var (
+	vaultPut  = core.Handle((*vault).put)
+	vaultSees = core.Handle((*vault).look)
+)
+
+// vaultAsker gives up early.
+type (
+	vaultAsker      struct{ vault core.Port[vaultEnd, int] }
+	vaultAskerStack struct {
+		core.AskStack[vaultEnd, int]
+		f core.Future[int]
+	}
+)
+
+func (a *vaultAsker) ask(s *vaultAskerStack) core.Yield {
+	a.vault.AskWithin(s, &s.f, s.Req, time.Millisecond)
+	return core.Suspend(s, (*vaultAsker).got)
+}
+
+func (a *vaultAsker) got(s *vaultAskerStack) core.Yield {
+	n, err := s.f.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(n)
+}
+
+var vaultAsks = core.Handle((*vaultAsker).ask)
+
+// TestOffloadKept: whatever ends the stack that has begun a write, its barrier, and the end of its actor, wait until that
+// has returned.
+func TestOffloadKept(t *testing.T) {
+	errThrown := errors.New("thrown")
+	for name, c := range map[string]struct {
+		end  vaultEnd
+		then func(core.Address[vault]) // behind the begin
+		soon bool                      // its asker waits for a millisecond
+		err  error                     // of the asker
+		log  []string
+	}{
+		"waits": {end: awaits, log: []string{"start 0", "written 1", "look 1"}},
+		"its deadline passes": {end: awaits, soon: true, err: core.ErrTimeout,
+			log: []string{"start 0", "written 1", "look 1"}},
+		"its asker gives up, and another answers": {soon: true, err: core.ErrTimeout,
+			end: func(v *vault, s *vaultStack) core.Yield {
+				v.other.Ask(s, &s.other, answerIn(3*time.Millisecond, 1))
+				return core.SuspendAny(s, (*vault).either)
+			},
+			log: []string{"start 0", "other 0", "other 1", "written 1", "look 1"}},
+		"returns": {end: func(_ *vault, s *vaultStack) core.Yield { return s.Return(1) },
+			log: []string{"start 0", "look 1"}},
+		"throws": {end: func(_ *vault, s *vaultStack) core.Yield { return s.Throw(errThrown) }, err: errThrown,
+			log: []string{"start 0", "look 1"}},
+		"panics": {end: func(*vault, *vaultStack) core.Yield { panic("boom") }, err: core.ErrPanic,
+			log: []string{"start 0", "end 1", "start 1", "look 1"}},
+		"forwards": {end: func(v *vault, s *vaultStack) core.Yield {
+			return core.Handle((*vault).put).At(core.Self[vault](s)).Forward(s, awaits)
+		}, err: core.ErrPanic,
+			log: []string{"start 0", "end 1", "start 1", "look 1"}},
+		"is stopped": {end: awaits, then: core.Address[vault].Stop, err: core.ErrStopped,
+			log: []string{"start 0", "end 1"}},
+		"begins anew": {end: awaits, then: func(a core.Address[vault]) { a.Restart(errThrown) }, err: core.ErrRestarted,
+			log: []string{"start 0", "end 1", "start 1", "look 1"}},
+		"begins anew, and is stopped": {end: awaits, err: core.ErrRestarted,
+			then: func(a core.Address[vault]) { a.Restart(errThrown); a.Stop() },
+			log:  []string{"start 0", "end 1"}},
+		"returns, and is stopped": {end: func(_ *vault, s *vaultStack) core.Yield { return s.Return(1) },
+			then: core.Address[vault].Stop,
+			log:  []string{"start 0", "end 1"}},
+		"drains": {end: awaits, then: core.Address[vault].Drain,
+			log: []string{"start 0", "written 1", "end 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				sim := housetest.New(t, seed, house.Config{Workers: 2, Logger: quiet,
+					OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
+				_, other := cast(sim, 1)
+				d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Timeout: time.Millisecond}), other: other}
+				a := core.Spawn(sim, func() *vault { return &vault{d} })
+				to := vaultPut.At(a)
+				if c.soon {
+					to = vaultAsks.At(core.Spawn(sim, func() *vaultAsker { return &vaultAsker{vaultPut.At(a)} }))
+				}
+				call := core.Begin(to, c.end)
+				sim.Run(0)
+				if c.then != nil {
+					c.then(a)
+				}
+				look := core.Begin(vaultSees.At(a), struct{}{})
+				sim.Run(15 * time.Millisecond) // it has run, and isn't home
+				require.Equal(t, 1, d.written, "seed %d", seed)
+				require.Equal(t, c.soon, call.Ready(), "seed %d: its asker hears of it when it is home", seed)
+				require.NotContains(t, d.log, "look 1", "seed %d", seed)
+				require.NotContains(t, d.log, "end 1", "seed %d", seed)
+				sim.Run(15 * time.Millisecond)
+				n, err := call.Get()
+				require.ErrorIs(t, err, c.err, "seed %d", seed)
+				if c.err == nil {
+					require.Equal(t, 1, n, "seed %d", seed)
+				}
+				look.Get()
+				require.Equal(t, c.log, d.log, "seed %d", seed)
+			}
+		})
+	}
+}
+
+// TestOffloadKeptRefused: a pool that is full says so at once, and nothing is kept.
+func TestOffloadKeptRefused(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return time.Millisecond }})
+	d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1, Queue: -1})}
+	_, a := cast(sim, 0)
+	busy := core.Begin(a, offloadsTo(d.pool, 1, double))
+	sim.Run(0)
+	v := core.Spawn(sim, func() *vault { return &vault{d} })
+	_, err := housetest.Ask(t, sim, vaultPut.At(v), awaits)
+	require.Equal(t, core.ErrOverloaded, err)
+	v.Stop()
+	sim.Run(time.Second)
+	require.Equal(t, []string{"start 0", "written 0", "end 0"}, d.log)
+	_, err = busy.Get()
+	require.NoError(t, err)
+}
+
+// TestShutdownEndsKeptFunctions: a shutdown whose context ends names what has kept it waiting, and ends the context of that.
+func TestShutdownEndsKeptFunctions(t *testing.T) {
+	type asks struct {
+		core.AskStack[*gate, int]
+		f core.Future[int]
+	}
+	holds := core.Handle(func(_ *player, s *asks) core.Yield {
+		core.OffloadKept(s, &s.f, nil, s.Req, hold)
+		return core.Suspend(s, func(_ *player, s *asks) core.Yield { return s.Return(1) })
+	})
+	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	g := newGate()
+	call := core.Begin(holds.At(core.Spawn(sys, func() *player { return &player{} })), g)
+	<-g.entered
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = sys.Shutdown(ctx)
+	require.ErrorIs(t, err, house.ErrAbandoned)
+	require.ErrorContains(t, err, "actors didn't stop: #1")
+	_, err = call.Get()
+	require.ErrorIs(t, err, core.ErrStopped)
+}
+
+// safe keeps a function in its start hook.
+type safe struct {
+	*deposits
+	f core.Future[int]
+}
+
+func (o *safe) PreStart(s *core.HookStack) core.Yield {
+	core.OffloadKept(s, &o.f, nil, o.deposits, deposit)
+	return core.Suspend(s, func(o *safe, s *core.HookStack) core.Yield { o.note("start"); return s.Return() })
+}
+
+func (o *safe) PostStop(s *core.HookStack) core.Yield { o.note("end"); return s.Return() }
+
+// TestStopWhileStartKeepsAFunction: the end hook runs once, when that has returned, and the start isn't resumed.
+func TestStopWhileStartKeepsAFunction(t *testing.T) {
+	for seed := range uint64(5) {
+		sim := housetest.New(t, seed, house.Config{Workers: 2, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
+		d := &deposits{}
+		a := core.Spawn(sim, func() *safe { return &safe{deposits: d} })
+		sim.Run(0)
+		a.Stop()
+		sim.Run(15 * time.Millisecond)
+		require.Empty(t, d.log, "seed %d", seed)
+		sim.Run(15 * time.Millisecond)
+		require.Equal(t, []string{"end 1"}, d.log, "seed %d", seed)
+	}
+}
