@@ -56,8 +56,7 @@ type Config struct {
 	// costs CPU time. 0: 20 µs. Negative: park at once. Not all workers spin longer
 	// than 5 µs at a time: who would be the last parks then, so that a system at rest
 	// leaves a CPU to those who have work for it. A worker alone is the last. One that has
-	// looked in vain parks at once the next time, and up to 15 times if that goes on; one that mostly finds
-	// messages, once in 64 to 16,384 times, so that others may run its turns, unless LockThreads is set. It
+	// looked in vain parks at once the next time, and up to 15 times if that goes on. It
 	// also looks on, instead of parking, for a timer that is due within Spin.
 	Spin time.Duration
 	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: one for which it has had, of late, 20

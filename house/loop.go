@@ -142,53 +142,16 @@ func (w *Worker) spinTime() int64 {
 // the network and timers would have woken the worker. If it wasn't, whoever it waits for has
 // something else to do, or other processes have the processor.
 func (w *Worker) resume() {
-	w.idleAt, w.open = 0, false
+	w.idleAt = 0
 	w.heeded(w.hot.Heard)
 }
-
-// vainMax is for how many misses in a row the pauses of spinning grow: up to 15.
-const vainMax = 4
 
 // heeded ends spinning for mail, if that is what the worker did.
 func (w *Worker) heeded(mail bool) {
 	if w.listens {
 		w.listens = false
-		w.skips = w.vain.note(mail, vainMax)
+		w.skips = w.vain.note(mail)
 		w.hot.Heard = true // it was when spinning began, and others may go on
-		if mail {
-			w.untilOpen--
-			if w.untilOpen <= 0 && w.couldBeAssisted() {
-				w.open, w.skips = true, 1
-			}
-		}
-	}
-}
-
-// couldBeAssisted reports whether there is anybody who might run the worker's turns.
-func (w *Worker) couldBeAssisted() bool {
-	c := &w.system.config
-	return !c.LockThreads && (len(w.system.workers) > 1 || !c.WakeForGuests)
-}
-
-const (
-	// openEvery is how often spinning for mail pays before a worker parks at once instead: who sends the next
-	// may have nothing else to do, and run its turns from then on. That is faster for
-	// both, as no line goes from one CPU's cache to the other's, and it leaves a CPU free. If nobody does, it
-	// costs a wake-up.
-	openEvery = 64
-	// openPays is how many turns others are to run then: a wake-up costs as much as some tens of messages
-	// from cache to cache.
-	openPays = 64
-	// openMax is for how many parks in a row that didn't pay the pauses grow: up to 16,384 times.
-	openMax = 8
-)
-
-// heedOpen notes how many turns others have run while the worker was parked, and whether it was woken, if it was for
-// that.
-func (w *Worker) heedOpen(turns uint64, woken bool) {
-	if w.open {
-		w.open = false
-		w.untilOpen = openEvery * (1 + w.shunned.note(!woken || turns >= openPays, openMax))
 	}
 }
 
@@ -253,7 +216,6 @@ func (w *Worker) park() {
 	w.hot.Heard = false
 	ns := w.NextWake()
 	if ns == 0 {
-		w.open = false
 		return
 	}
 	w.hot.Count.Add(stack.CountParks, 1)
@@ -264,10 +226,9 @@ func (w *Worker) park() {
 	}
 	w.publish()
 	w.offerHelp()
-	turns, before := w.turns, w.hot.Now
+	before := w.hot.Now
 	woken := w.hot.Sleep(ns, !naps)
 	w.endHelp()
-	w.heedOpen(w.turns-turns, woken)
 	if w.woken = woken; woken {
 		w.hot.Count.Add(stack.CountWoken, 1)
 	}

@@ -1,16 +1,19 @@
 package house
 
-// misses is how often lately something was tried in vain that mostly pays.
+// misses is how often lately spinning for mail was in vain, which mostly pays.
 type misses uint8
 
+// missesMax is for how many in a row the pauses grow: up to 15.
+const missesMax = 4
+
 // note takes down whether it paid, and returns how many occasions to let pass before it is
-// tried again: twice as many and one more each time that it didn't, up to most times; each time
+// tried again: twice as many and one more each time that it didn't, up to 15; each time
 // that it did takes one off.
-func (m *misses) note(paid bool, most misses) (pause int) {
+func (m *misses) note(paid bool) (pause int) {
 	if paid {
 		*m -= min(*m, 1)
 		return 0
 	}
-	*m = min(*m+1, most)
+	*m = min(*m+1, missesMax)
 	return 1<<*m - 1
 }

@@ -203,58 +203,6 @@ func TestVainWakes(t *testing.T) {
 	}
 }
 
-// TestSpinnersOpen: a worker for which spinning pays parks now and then, for others to run its turns: more seldom if
-// they don't, and never if nobody would.
-func TestSpinnersOpen(t *testing.T) {
-	start := func(c Config) *Worker {
-		c.Manual, c.Clock = true, func() int64 { return 1000 }
-		s, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.workers[0]
-	}
-	hears := func(w *Worker, n int) {
-		t.Helper()
-		for i := range n {
-			if !w.pass(t) {
-				t.Fatalf("it parks behind %d times, want %d", i, n)
-			}
-			w.hot.Heard = true
-			w.resume()
-		}
-	}
-	w := start(Config{Workers: 2})
-	park := func(lent uint64, woken bool) {
-		t.Helper()
-		want(t, "it spins when that has paid often", w.pass(t), false)
-		w.idleAt = 0 // as park does
-		w.heedOpen(lent, woken)
-		w.heedOpen(0, true) // another park, for want of something to do
-	}
-	hears(w, openEvery)
-	park(openPays, true)
-	hears(w, openEvery)
-	for _, pause := range []int{1, 3, 7, 15, 31, 63, 127, 255, 255} {
-		park(openPays-1, true)
-		hears(w, openEvery*(1+pause))
-	}
-	park(0, false) // the network or a timer has ended it
-	hears(w, openEvery)
-	park(openPays, true)
-	hears(w, openEvery)
-	want(t, "behind one that paid", w.pass(t), false)
-	w.resume()
-	w.heedOpen(0, true)
-	want(t, "it hasn't parked", w.untilOpen <= 0, true)
-
-	hears(start(Config{Workers: 2, LockThreads: true}), 10*openEvery)
-	hears(start(Config{Workers: 1, WakeForGuests: true}), 10*openEvery)
-	w = start(Config{Workers: 2, WakeForGuests: true})
-	hears(w, openEvery)
-	want(t, "another worker might", w.pass(t), false)
-}
-
 // TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it will hear itself.
 func TestLentTurnsAreNotHeard(t *testing.T) {
 	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })

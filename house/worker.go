@@ -42,9 +42,6 @@ type Worker struct {
 	spin      int64  // for how long from then on the loop looks again before it parks, ns
 	vain      misses // of spinning for mail
 	skips     int    // how often it parks at once before it spins for mail again
-	untilOpen int    // how often spinning for mail may still pay before it parks to have others run its turns
-	shunned   misses // of parking for that
-	slow      misses // of assisting other workers
 	behind    int    // turns in a row that began with a backlog
 	events    int    // that the network has had for its turns since it parked last
 	eventful  int    // the loop's: napMean times how many there were of late from one park to the next
@@ -52,7 +49,6 @@ type Worker struct {
 	wakeAt    int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
-	open      bool // it parks to have others run its turns
 	timely    bool // the clock was just read
 	follows   bool // nothing was done since the last turn
 	woken     bool // somebody has woken it, and no turn has passed
@@ -86,7 +82,6 @@ func newWorker(s *System, index int) *Worker {
 		}
 	}
 	w.wheel.Init(w.hot.Now)
-	w.untilOpen = openEvery
 	w.trimAt = w.hot.Now + pool.TrimEvery
 	w.publishAt = w.hot.Now + publishAfter
 	return w
@@ -166,10 +161,9 @@ const assistsMax = 4
 
 const (
 	// slowTurn is how long a turn may take, ns, that runs another worker's turn. Behind slower
-	// ones the worker wakes others at once, a while: work is better shared then.
+	// ones the worker wakes others at once, so many times: work is better shared then.
 	slowTurn = 200_000
-	// slowTurnsMax is for how many slow turns that while grows: up to 255 wake-ups.
-	slowTurnsMax = 8
+	slowWakes = 16
 	// briefMessage is how long a message may take, ns, in turns that leave the other worker parked, for the
 	// next turn to assist: sending one to another thread takes 100 to 400.
 	briefMessage = 200
@@ -195,8 +189,8 @@ func (w *Worker) assist(done int) (more int) {
 	if slow || !hot.Idle() || !brief && there > n {
 		hot.Hurry()
 	}
-	if slow || n > 0 {
-		hot.WakesLeft = w.slow.note(!slow, slowTurnsMax)
+	if slow {
+		hot.WakesLeft = slowWakes
 	}
 	return more
 }
