@@ -88,6 +88,29 @@ func exploreRoom(s *stage) {
 	s.After(func() { s.heard(l, 1, 2, 1) })
 }
 
+// A guest gives up that waits for room, while it is signalled. Then it asks, perhaps by the same Call.
+func exploreRoomGivenUp(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 1})
+	_, other := s.hears(0)
+	s.say(h, 1, 0)
+	told := 1
+	s.other("guest", func() {
+		c := s.hand.guests.signal() // the one that TellWait takes
+		s.hand.guests.Pools.Put(&c.Object)
+		p := &guestContext{Context: context.Background(), c: c, brief: true}
+		switch err := TellWait(p, &s.hand.guests, h, listenLong, &words{0, 0}); err {
+		case nil:
+			told++
+		case ErrCancelled:
+		default:
+			s.Fail("a notice failed: %v", err)
+		}
+		s.asks(other, 1)
+	})
+	s.start(func() bool { return s.alone() && l.all == told })
+}
+
 // A guest waits for room in the mailbox of an actor that stops.
 func exploreRoomStopped(s *stage) {
 	s.workers(1)

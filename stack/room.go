@@ -40,6 +40,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	h.flags.set(flagAwaited)
 	h.admit()
 	err := c.block(ctx, 0)
+	invariant.Point("room.gone")
 	if err != nil && c.word.CompareAndSwap(callWaiting, callGone) {
 		return err
 	}

@@ -63,6 +63,7 @@ var protocols = []struct {
 	{"drop oldest", exploreDropOldest},                  // mailbox.go
 	{"full, and left", exploreFullLeft},                 // mailbox.go
 	{"room", exploreRoom},                               // room.go
+	{"room, and given up", exploreRoomGivenUp},          // room.go
 	{"room, and stopped", exploreRoomStopped},           // room.go
 }
 

@@ -136,6 +136,8 @@ var bugs = []bug{
 		{"	if !h.takes(h.flags.bits.Add(oneCall), 0) {", "	if h.flags.bits.Add(oneCall) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/room.go", "room", [][2]string{
 		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
+	{"signal of who gave up left in its call", "stack/room.go", "room, and given up", [][2]string{
+		{"	if err != nil {\n		c.take()\n	}\n", ""}}},
 	{"chain of who waits taken before the flag is clear", "stack/room.go", "room", [][2]string{
 		{"	h.flags.clear(flagAwaited)\n", ""},
 		{"		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
