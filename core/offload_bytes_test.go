@@ -55,6 +55,10 @@ type (
 		text core.Future[[]byte]
 		f    core.Future[int]
 	}
+	lenderSame struct {
+		core.AskStack[reading, int]
+		text core.Future[[]byte]
+	}
 	lenderBatch struct {
 		core.BatchAskStack[letter, int]
 		f core.Future[int]
@@ -148,6 +152,21 @@ func (c *lender) gotAgain(s *lenderAnswer) core.Yield {
 	return endsAtWork(s, s.Req)
 }
 
+// same has a function whose result goes where the bytes are that it reads.
+func (c *lender) same(s *lenderSame) core.Yield {
+	c.scribe.Ask(s, &s.text, struct{}{})
+	return core.Suspend(s, (*lender).sameAgain)
+}
+
+func (c *lender) sameAgain(s *lenderSame) core.Yield {
+	b, _ := s.text.Get()
+	core.Offload(s, &s.text, s.Req.of(b), func(ctx context.Context, r reading) ([]byte, error) {
+		_, err := readLate(ctx, r)
+		return nil, err
+	})
+	return endsAtWork(s, s.Req)
+}
+
 func (*lender) batch(s *lenderBatch) core.Yield {
 	for _, l := range s.All() {
 		core.Offload(s, &s.f, l.of(l.B()), readLate)
@@ -216,6 +235,7 @@ func TestOffloadedBytesLive(t *testing.T) {
 		"of a batch's message":     core.Handle((*lender).batched),
 		"of an answer":             core.Handle((*lender).answer),
 		"of an answer asked again": core.Handle((*lender).askAgain),
+		"of the answer before":     core.Handle((*lender).same),
 	} {
 		t.Run(name, func(t *testing.T) {
 			sys := open(t, house.Config{Workers: 1})
