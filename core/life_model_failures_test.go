@@ -67,7 +67,7 @@ func (r *reference) may(a *refActor, of *tried, p *policy) (pause float64, yes b
 		}
 	}
 	luck := chance(a.serialNo, of.row)
-	if n := len(of.at); n > 0 && r.now-of.at[n-1] > p.window {
+	if n := len(of.at); n > 0 && r.now-of.at[n-1]-of.hold > p.window { // a hold is no time without a failure
 		of.row, of.hold = 0, 0
 	}
 	limit := p.limit

@@ -21,7 +21,8 @@ type OffloadPool = stack.OffloadPool
 // The goroutine shares nothing with the actor: fn must capture nothing, and gets a copy of in. But what in points at
 // isn't copied. Slices may be of bytes that s has the use of: of its message, or those of its batch, also where they are a
 // connection's, of Bytes and Copy, and of the answers in its futures. All these live until fn has returned, though s may
-// have ended, been stopped or asked its futures again long before; nobody may write to them meanwhile. What else in points
+// have ended, been stopped or asked its futures again long before; nobody may write to them meanwhile, and the result must
+// not refer to them. What else in points
 // at must be fn's alone, or not change any more: never the actor's state, which other steps write while fn reads it. An in
 // that is a stack.Releaser is released with the function's result, and needs a count of its own for that.
 func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Context, in In) (R, error)) {

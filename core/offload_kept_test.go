@@ -47,6 +47,12 @@ func (v *vault) put(s *vaultStack) core.Yield {
 	return s.Req(v, s)
 }
 
+// askAndPut has asked something else before.
+func (v *vault) askAndPut(s *vaultStack) core.Yield {
+	v.other.Ask(s, &s.other, answerIn(time.Hour, 1))
+	return v.put(s)
+}
+
 func deposit(_ context.Context, d *deposits) (int, error) { d.written++; return d.written, nil }
 
 func awaits(_ *vault, s *vaultStack) core.Yield { return core.Suspend(s, (*vault).answer) }
@@ -58,6 +64,13 @@ func (v *vault) answer(s *vaultStack) core.Yield {
 		return s.Throw(err)
 	}
 	return s.Return(n)
+}
+
+// again asks where the answer of the write was.
+func (v *vault) again(s *vaultStack) core.Yield {
+	v.note("written")
+	v.other.Ask(s, &s.written, answerIn(time.Millisecond, 1))
+	return core.Suspend(s, (*vault).answer)
 }
 
 func (v *vault) either(s *vaultStack) core.Yield {
@@ -74,6 +87,7 @@ func (v *vault) look(s *vaultLook) core.Yield { v.note("look"); return s.Return(
 
 var (
 	vaultPut  = core.Handle((*vault).put)
+	vaultBoth = core.Handle((*vault).askAndPut)
 	vaultSees = core.Handle((*vault).look)
 )
 
@@ -109,6 +123,7 @@ func TestOffloadKept(t *testing.T) {
 		end  vaultEnd
 		then func(core.Address[vault]) // behind the begin
 		soon bool                      // its asker waits for a millisecond
+		asks bool                      // it has asked something else before
 		err  error                     // of the asker
 		log  []string
 	}{
@@ -121,7 +136,12 @@ func TestOffloadKept(t *testing.T) {
 				return core.SuspendAny(s, (*vault).either)
 			},
 			log: []string{"start 0", "other 0", "other 1", "written 1", "look 1"}},
+		"its asker gives up, and it asks again where the write was": {soon: true, err: core.ErrTimeout,
+			end: func(_ *vault, s *vaultStack) core.Yield { return core.Suspend(s, (*vault).again) },
+			log: []string{"start 0", "written 1", "written 1", "look 1"}},
 		"returns": {end: func(_ *vault, s *vaultStack) core.Yield { return s.Return(1) },
+			log: []string{"start 0", "look 1"}},
+		"returns, and has asked before": {asks: true, end: func(_ *vault, s *vaultStack) core.Yield { return s.Return(1) },
 			log: []string{"start 0", "look 1"}},
 		"throws": {end: func(_ *vault, s *vaultStack) core.Yield { return s.Throw(errThrown) }, err: errThrown,
 			log: []string{"start 0", "look 1"}},
@@ -152,6 +172,9 @@ func TestOffloadKept(t *testing.T) {
 				d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Timeout: time.Millisecond}), other: other}
 				a := core.Spawn(sim, func() *vault { return &vault{d} })
 				to := vaultPut.At(a)
+				if c.asks {
+					to = vaultBoth.At(a)
+				}
 				if c.soon {
 					to = vaultAsks.At(core.Spawn(sim, func() *vaultAsker { return &vaultAsker{vaultPut.At(a)} }))
 				}

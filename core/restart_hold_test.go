@@ -31,11 +31,18 @@ func failsIn(d time.Duration) func(*ghost, *ghostStack) core.Yield {
 	}
 }
 
-// At the default limit an actor is held: for 1 s at first, at most for 30, and anew behind a minute without a failure.
+// At the default limit an actor is held: for 1 s at first, at most for 30, and anew behind a minute without a failure, or
+// what is said to be the window; a hold is no such time.
 func TestHoldAtTheDefaultLimit(t *testing.T) {
+	for _, window := range []time.Duration{0, 10 * time.Second} {
+		t.Run(window.String(), func(t *testing.T) { holdsAtTheDefaultLimit(t, window) })
+	}
+}
+
+func holdsAtTheDefaultLimit(t *testing.T, window time.Duration) {
 	sim := stage(t, 1, 2)
 	d := &diary{}
-	a := haunt(t, sim, d, "g", core.Props{OnFailure: &core.Strategy{}})
+	a := haunt(t, sim, d, "g", core.Props{OnFailure: &core.Strategy{Window: int64(window)}})
 	p := ghostDo.At(a)
 	sim.Rest()
 	for range 2 {

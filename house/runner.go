@@ -69,9 +69,7 @@ func (p *OffloadPool) first() (first *runner) {
 // move takes a job, runs its function, or sends it home and takes the next one that is queued.
 func (r *runner) move() {
 	if r.context != nil && !r.ran {
-		r.self, r.ran = self.ID(), true
-		r.job.Work(r.context)
-		r.self = 0
+		r.perform()
 	} else {
 		if r.ran {
 			r.ran = false
@@ -85,6 +83,13 @@ func (r *runner) move() {
 	if r.pool.takes != nil {
 		r.at += int64(r.pool.takes())
 	}
+}
+
+// perform runs the function of its job on the goroutine that runs the turn, whose turns others follow.
+func (r *runner) perform() {
+	r.self, r.ran = self.ID(), true
+	defer func() { r.self = 0 }() // also behind runtime.Goexit
+	r.job.Work(r.context)
 }
 
 // run does jobs until there are no more.

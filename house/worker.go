@@ -162,7 +162,7 @@ const assistsMax = 4
 const (
 	// slowTurn is how long a turn may take, ns, that runs another worker's turn. Behind slower
 	// ones the worker wakes others at once, so many times: work is better shared then.
-	slowTurn = 200_000
+	slowTurn  = 200_000
 	slowWakes = 16
 	// briefMessage is how long a message may take, ns, in turns that leave the other worker parked, for the
 	// next turn to assist: sending one to another thread takes 100 to 400.

@@ -263,5 +263,5 @@ func (c *Carrier) Join(other *Carrier) {
 	c.head, other.head = other.head, nil
 }
 
-// Empty reports whether no slab is held.
+// Empty reports whether nothing is held.
 func (c *Carrier) Empty() bool { return c.head == nil }

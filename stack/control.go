@@ -10,7 +10,7 @@ const (
 	verbStart    verb = iota // run the start hook
 	verbStop                 // stop; answered when the actor has gone
 	verbFailed               // who, a child, failed with err, and waits for what is to become of it
-	verbLeft                 // who, a child, has gone; nil: a stack that kept a job is about to end
+	verbLeft                 // who, a child, has gone; nil: a stack that kept a job has ended
 	verbRestart              // restart because of err
 	verbResume               // go on, in spite of a failure
 	verbPause                // hold calls

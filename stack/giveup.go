@@ -122,10 +122,10 @@ func heed(w *Worker, h *House) {
 	}
 }
 
-// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here, by the ring or by an
-// answer: one that keeps a job goes on as if it were wanted.
+// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here, by the ring, by an
+// answer or as a connection ends: one that has begun a job that is kept goes on as if it were wanted.
 func (w *Worker) giveUp(h *House, s *Stack) bool {
-	if s.keeps() {
+	if s.kept {
 		return false
 	}
 	w.Count.Add(CountCancelled, 1)

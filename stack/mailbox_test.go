@@ -657,3 +657,47 @@ func TestMailboxOfConnections(t *testing.T) {
 type pairTold struct{ BatchNoticeStack[text] }
 
 func (a *pairActor) told(s *pairTold) Yield { return s.Return() }
+
+// impatient is a context that ends as soon as somebody waits for it.
+type impatient struct {
+	context.Context
+	waited bool
+}
+
+func (p *impatient) Done() <-chan struct{} {
+	p.waited = true
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func (p *impatient) Err() error {
+	if p.waited {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Who gives up waiting for room leaves nothing behind, though nobody makes any; and those who go on waiting are told.
+func TestGivenUpWaitingForRoom(t *testing.T) {
+	h := newHand(t, 1)
+	l := &ledger{}
+	to, factory := NewHouse(func() *ledger { return l })
+	to.Mailbox(Mail{Max: 1})
+	h.drivers[0].Settle(to, factory, h.workers[0])
+	require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, 1}))
+	waits := make(chan error)
+	go func() { waits <- TellWait(t.Context(), &h.guests, to, ledgerShort, &words{0, 2}) }()
+	for !to.flags.has(flagAwaited) {
+		runtime.Gosched()
+	}
+	out := h.guests.Pools.Outstanding()
+	for range 1000 {
+		require.ErrorIs(t, TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{1, 1}), ErrCancelled)
+	}
+	require.Equal(t, out, h.guests.Pools.Outstanding())
+	h.settle()
+	require.NoError(t, <-waits)
+	h.settle()
+	require.Equal(t, 2, l.heard[0])
+}

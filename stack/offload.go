@@ -77,6 +77,7 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	j.Req, j.fn, j.told.kept, c.carried = in, fn, kept, carried
 	c.to = s.to
 	if kept {
+		s.kept = true
 		p.When, c.deadline = math.MaxInt64, math.MaxInt64
 		s.to.record() // which a stop waits by
 	}
@@ -120,15 +121,6 @@ func (s *Stack) lend(to *pool.Carrier, shard *pool.Shard) {
 func isKept(p *future.Promise) bool {
 	c := stackOf(p.Call)
 	return p.Call != nil && c.by.told != nil && c.by.told(c).kept
-}
-
-// keeps reports whether s waits for a job that is kept, or has the answer of one: then nobody gives s up.
-func (s *Stack) keeps() bool {
-	p := s.bound
-	for p != nil && !isKept(p) {
-		p = p.Next
-	}
-	return p != nil
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for

@@ -10,6 +10,7 @@ import (
 // A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a chain of the house:
 //
 //	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or until the context ends
+//	give up mark the call, and sweep: take the chain, put who is marked, push the others, set flagAwaited, look
 //	look    if the mailbox is half empty: clear flagAwaited, take the chain, and signal each. Who takes off what others
 //	        see waiting looks if the flag is set (House.count). When an actor has stopped, all that waits is taken off
 //
@@ -27,21 +28,14 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 		return ErrBlockingOnWorker
 	}
 	c := g.signal()
-	a := h.rooms()
-	for {
-		invariant.Point("room.wait")
-		old := a.await.Load()
-		c.house.rungNext = old
-		if a.await.CompareAndSwap(old, &c.house) {
-			break
-		}
-	}
+	h.awaits(c)
 	invariant.Point("room.flag")
 	h.flags.set(flagAwaited)
 	h.admit()
 	err := c.block(ctx, 0)
 	invariant.Point("room.gone")
 	if err != nil && c.word.CompareAndSwap(callWaiting, callGone) {
+		h.sweep()
 		return err
 	}
 	if err != nil {
@@ -49,6 +43,36 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	}
 	g.Pools.Put(&c.Object)
 	return nil
+}
+
+// awaits pushes c onto the chain.
+func (h *House) awaits(c *Call) {
+	for a := h.rooms(); ; {
+		invariant.Point("room.wait")
+		old := a.await.Load()
+		c.house.rungNext = old
+		if a.await.CompareAndSwap(old, &c.house) {
+			return
+		}
+	}
+}
+
+// sweep puts those on the chain that have given up: as long as there is no room nobody else does.
+func (h *House) sweep() {
+	invariant.Point("room.sweep")
+	for at := h.rooms().await.Swap(nil); at != nil; {
+		c := callOf(at)
+		at = at.rungNext
+		if c.word.Load() == callGone {
+			c.house.rungNext = nil
+			pool.Send(&c.Object)
+		} else {
+			h.awaits(c)
+		}
+	}
+	invariant.Point("room.swept")
+	h.flags.set(flagAwaited) // again, if it was cleared while they were off the chain
+	h.admit()
 }
 
 // admit signals who waits for room in h, if there is some. Any goroutine may call it.

@@ -8,12 +8,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// state is what a stack is doing. All transitions are in this file and in
-// visit.go.
+// state is what a stack is doing.
 //
 //	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
 //	running    a step of it executes
-//	suspended  it waits for answers; it has at least one waiting promise
+//	suspended  it waits for answers; it has at least one waiting promise. Also one that has ended and keeps a job, see keepOn
 //	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
 //	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay holds it
 //	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
@@ -64,6 +63,7 @@ type Stack struct {
 	used  bool  // it asked, carries bytes or threw: more is to be cleared than its message
 	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
 	threw bool  // its own step ended it with err
+	kept  bool  // it has begun a job that is kept: nobody gives it up any more
 
 	cancelled giving // whether its asker has given up, see giveup.go
 
@@ -72,7 +72,7 @@ type Stack struct {
 	step    step            // where it goes on
 	ready   predicate       // waitUntil: asked after each answer
 	bound   *future.Promise // the promises asked in this life, chained by Next
-	carried pool.Carrier    // slabs that live as long as the stack
+	carried pool.Carrier    // slabs that live as long as the stack; of a job, what its function may read
 	err     error           // why there is no reply
 }
 

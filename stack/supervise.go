@@ -143,7 +143,7 @@ func (t *tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bo
 	if window <= 0 {
 		window = windowDefault
 	}
-	if n := len(t.at); n > 0 && now-t.at[n-1] > window {
+	if n := len(t.at); n > 0 && now-t.at[n-1]-t.hold > window { // a hold is no time without a failure
 		t.row, t.hold = 0, 0
 	}
 	t.at = slices.DeleteFunc(t.at, func(at int64) bool { return now-at >= window })

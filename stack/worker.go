@@ -134,7 +134,7 @@ const (
 	CountWakes   // of other workers, which were parked; guests' aren't counted
 	CountVain    // times that it was woken and found nothing
 	CountSpins   // times that it looked again, instead of parking at once
-	CountFull    // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Full
+	CountFull    // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
 )
 
 // readyQueue is the ready houses of one class, linked both ways because a queued

@@ -2,6 +2,7 @@ package housetest_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // disk is what functions write to; in a simulation one at a time does.
 type disk struct {
 	holds int
-	runs  int // writes
+	runs  int  // writes
+	exits bool // a write calls runtime.Goexit
 }
 
 type write struct {
@@ -26,6 +28,9 @@ type write struct {
 func put(ctx context.Context, w write) (int, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
+	}
+	if w.to.exits {
+		runtime.Goexit()
 	}
 	w.to.holds = w.n
 	w.to.runs++
@@ -99,6 +104,21 @@ func TestSimulationFindsTwoWritesInFlight(t *testing.T) {
 	}
 	t.Logf("%d of 100 seeds find it", lost)
 	require.NotZero(t, lost, "no seed of 100 finds it")
+}
+
+// TestGoexitInASimulatedFunction: it ends the goroutine that drives the simulation, as a test's SkipNow does, and
+// what that has deferred may shut the system down.
+func TestGoexitInASimulatedFunction(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	p := saverAdd.At(core.Spawn(sim, func() *saver { return &saver{disk: &disk{exits: true}} }))
+	call, ended := core.Begin(p, struct{}{}), make(chan error)
+	go func() {
+		defer func() { ended <- sim.Shutdown(context.Background()) }()
+		sim.Run(time.Second)
+	}()
+	require.NoError(t, <-ended)
+	_, err := call.Get()
+	require.ErrorIs(t, err, core.ErrStopped)
 }
 
 // TestSimulatedFunctionsTakeTime: several are at work, as many as the pool has goroutines, others act meanwhile, and deadlines pass.
