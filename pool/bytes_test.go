@@ -231,3 +231,27 @@ func TestCarrier(t *testing.T) {
 		t.Errorf("%d and %d slabs made, want one each", home.Made(), guest.Made())
 	}
 }
+
+// TestCarrierJoin: it takes over all that another holds, however many either has.
+func TestCarrierJoin(t *testing.T) {
+	for mine := range 3 {
+		for others := range 3 {
+			var s Shard
+			var c, other Carrier
+			for range mine {
+				c.Carry(&s, 10)
+			}
+			for range others {
+				other.Carry(&s, 10)
+			}
+			c.Join(&other)
+			if !other.Empty() || s.Outstanding() != mine+others {
+				t.Fatalf("%d and %d: %d outstanding", mine, others, s.Outstanding())
+			}
+			c.Release()
+			if n := s.Outstanding(); n != 0 {
+				t.Errorf("%d and %d: %d are still out", mine, others, n)
+			}
+		}
+	}
+}
