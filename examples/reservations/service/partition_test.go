@@ -31,7 +31,8 @@ type world struct {
 func newWorld(t *testing.T, seed uint64, c Config) *world {
 	quiet := slog.New(slog.DiscardHandler)
 	w := &world{T: t, store: &storetest.Faulty{Store: &storetest.Memory{}}}
-	w.sim = housetest.New(t, seed, house.Config{Logger: quiet})
+	atOnce := func() time.Duration { return 0 } // so that Rest brings what is written home
+	w.sim = housetest.New(t, seed, house.Config{Logger: quiet, OffloadTime: atOnce})
 	c.Store, c.Partitions, c.Logger = w.store, 1, quiet
 	c, err := c.validate()
 	require.NoError(t, err)
