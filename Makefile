@@ -40,8 +40,8 @@ explore: ## all tests with the costly checks and the scheduling points, and ever
 	$(call each,$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./...)
 	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
-race: ## all tests with the costly checks and the race detector
-	$(call each,$(GO) test -race -tags invariants -timeout 8m ./...)
+race: ## all tests but the gates, with the costly checks and the race detector
+	$(call each,$(GO) test -race -tags invariants -timeout 8m $$($(GO) list ./... | grep -v /internal/check))
 
 portable: ## the tests of what meets the network, over the poller that other systems have
 	$(GO) vet -tags portable ./...
