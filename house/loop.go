@@ -144,6 +144,9 @@ func (w *Worker) spinTime() int64 {
 func (w *Worker) resume() {
 	w.idleAt = 0
 	w.heeded(w.hot.Heard)
+	if w.hot.Gathers && w.hot.Idle() {
+		w.gather()
+	}
 }
 
 // heeded ends spinning for mail, if that is what the worker did.
@@ -153,6 +156,25 @@ func (w *Worker) heeded(mail bool) {
 		w.skips = w.vain.note(mail)
 		w.hot.Heard = true // it was when spinning began, and others may go on
 	}
+}
+
+// gatherTime is how long, ns, from the beginning of a turn, what goroutines send gathers for the next one, if
+// their notices were all that came and the worker has nothing else to do. To look takes away the newest mail, to which they add: a
+// worker that keeps up would take notices by twos, and each such crossing costs both sides as much as
+// dozens of notices. gatherLooks bounds it if the clock stands still.
+const (
+	gatherTime  = 1_000
+	gatherLooks = 100
+)
+
+// gather lets the rest of gatherTime pass.
+func (w *Worker) gather() {
+	w.hot.Now = w.system.config.Clock()
+	w.hot.Look() // at what the turn took: the next one doesn't follow it
+	for i := 0; i < gatherLooks && w.hot.Now-w.began < gatherTime; i++ {
+		w.hot.Now = w.system.config.Clock()
+	}
+	w.timely, w.follows = true, false
 }
 
 // watchMax is how often watch looks: together they take about as long as a turn with

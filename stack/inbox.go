@@ -173,7 +173,7 @@ func (w *Worker) TakeRungs() {
 //alloc:none
 func (w *Worker) takeRungs(mark *House) {
 	invariant.Point("inbox.take")
-	w.Heard = true
+	w.Heard, w.Gathers = true, true
 	for h := inOrder(w.rungs.Swap(mark)); h != nil; {
 		next := h.rungNext // read first: once the bit is clear the link is a ringer's
 		invariant.Point("inbox.mine")
@@ -215,6 +215,9 @@ func (w *Worker) drain(h *House) {
 	for oldest != nil {
 		next := oldest.next
 		oldest.next = nil
+		if oldest.sent != 0 { // not a goroutine's notice
+			w.Gathers = false
+		}
 		h.put(oldest)
 		oldest = next
 	}

@@ -33,7 +33,7 @@ const (
 // has done nothing in between but that turn: what came before now is then looked at. Only who
 // runs w's turn calls it.
 func (w *Worker) BeginTurn(now int64, follows bool) {
-	w.Now = now
+	w.Now, w.Gathers = now, false
 	if p := &w.pace; follows {
 		w.Look()
 	} else {

@@ -181,7 +181,7 @@ func (w *Worker) leave(h *House) {
 		return
 	}
 	invariant.Point("visit.leave")
-	if h.calls.head == nil && h.inbox.Load() == nil {
+	if h.calls.head == nil && (w.Gathers || h.inbox.Load() == nil) { // who sent rings
 		h.queued = notQueued
 		return
 	}
