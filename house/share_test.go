@@ -31,7 +31,7 @@ func newCrowd(t *testing.T, c Config, houses int) *crowd {
 		h, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
 		s.settle(h, nil, d.a)
 		d.all = append(d.all, h)
-		tell(&d.a.hot, h, 10*turnMax)
+		tell(&d.a.hot, h, 80*turnMax/houses)
 	}
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {

@@ -47,6 +47,10 @@ const (
 
 // TestLongValuesAllocateNothing: replies that together are longer than a pooled slab.
 func TestLongValuesAllocateNothing(t *testing.T) {
+	n := 50
+	if invariant.Race || invariant.Enabled {
+		n = 5
+	}
 	for _, size := range []int{3000, 6000, 30_000} {
 		each(t, func(t *testing.T, workers int) {
 			w := openWorld(t, workers, options{})
@@ -60,8 +64,8 @@ func TestLongValuesAllocateNothing(t *testing.T) {
 				return text, replies
 			})
 			defer l.close()
-			l.run(50, 4*loadConns)
-			housetest.ZeroAlloc(t, 50, func(n int) { l.run(n, loadConns) })
+			l.run(n, 4*loadConns)
+			housetest.ZeroAlloc(t, n, func(n int) { l.run(n, loadConns) })
 		})
 	}
 }
