@@ -41,7 +41,7 @@ func Bounded(n int, full WhenFull) Mailbox {
 }
 
 // Unbounded is a mailbox for any number of messages: for actors whose senders are bounded. Others may use up all
-// memory.
+// memory, and the actor's worker all its time: it takes at once what has come, however much that is.
 func Unbounded() Mailbox { return Mailbox{stack.Mail{Max: -1}} }
 
 // ByPriority is a mailbox for n messages, and more are rejected, in which messages of a lower class go first, those of

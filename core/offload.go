@@ -48,7 +48,7 @@ func OffloadTo[In, R any](s Running, f *Future[R], pool OffloadPool, in In, fn f
 // OffloadKept is OffloadTo for what must not be left alone once it has begun, such as a write: s doesn't end before fn
 // has returned. Nobody gives it up. No deadline ends the wait, neither that of s nor the pool's Timeout. If the asker of s gives
 // up from now on, s goes on nevertheless, so that the steps behind fn are run; what it asks there has its deadline still. If s
-// returns, throws or panics first, or its actor is stopped or begins anew, the end of s is put off until fn has returned: its asker gets the answer then,
+// returns, throws or panics first, or its actor is stopped or begins anew, the end of s is put off until fn has returned: its asker gets what s returned, or ErrStopped or ErrRestarted, then,
 // its barrier ends then, and a stop or a restart waits for that, as it does for children. So what holds the
 // actor's calls by its Barrier holds them for as long as fn is at work. Whoever asked s may have timed out.
 //
