@@ -7,8 +7,8 @@ FUZZTIME    ?= 60
 BENCH       ?= .
 BENCHCOUNT  ?= 1
 OVERLOAD    ?= 15
-# The other systems for which all tests are compiled too: half of them, as that takes minutes; make long does all.
-LINKED      ?= darwin/arm64 windows/arm64
+# The other systems for which all is checked and compiled: each and each processor once, as that takes minutes; make long does all.
+SYSTEMS     ?= darwin/arm64 windows/amd64
 
 # This module and the nested ones. A go.mod in testdata belongs to a test.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.git/*' | sort))
@@ -36,8 +36,8 @@ test: ## all tests, with the gates of internal/check
 invariants: ## all tests with the costly checks
 	$(call each,$(GO) test -tags invariants -timeout 4m ./...)
 
-explore: ## all tests with the costly checks and the scheduling points, and every order at them
-	$(call each,$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./...)
+explore: ## the tests of what has scheduling points, with them and the costly checks, and every order at them
+	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./core ./future ./house/... ./internal/explore/... ./pool ./stack
 	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
 race: ## all tests but the gates, with the costly checks and the race detector
@@ -47,16 +47,14 @@ portable: ## the tests of what meets the network, over the poller that other sys
 	$(GO) vet -tags portable ./...
 	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./examples/kv
 
-cross: ## check all packages and tests for macOS and Windows, and compile them for those of LINKED
-	@for on in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+cross: ## check and compile all packages and tests for SYSTEMS
+	@for on in $(SYSTEMS); do \
 		export CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} && echo "$$on" && \
-		$(GO) vet ./... || exit 1; \
-		case " $(LINKED) " in *" $$on "*) $(GO) test -c -o /dev/null ./... || exit 1 ;; esac; \
+		$(GO) vet ./... && $(GO) test -c -o /dev/null ./... || exit 1; \
 	done
 
-vet: ## go vet, in every build
+vet: ## go vet, of every file
 	$(call each,$(GO) vet ./...)
-	$(call each,$(GO) vet -tags invariants ./...)
 	$(call each,$(GO) vet -tags invariants$(comma)explore ./...)
 
 lint: vet ## gofmt, go vet and staticcheck
@@ -89,7 +87,7 @@ compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes mi
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
 
 long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions, AddressSanitizer and checkptr (with gcc or clang), five million commands of differ, 200 kills, two minutes of overload
-	$(MAKE) cross LINKED="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
+	$(MAKE) cross SYSTEMS="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
 	STACKHOUSE_LONG=1 $(GO) test -run Long -count 1 -timeout 2h ./...
 	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run ExploreLong -v -count 1 -timeout 2h ./pool ./stack ./house
 	$(GO) test -asan -timeout 30m ./pool ./stack ./channel/...
