@@ -72,7 +72,14 @@ func TestGatherTime(t *testing.T) {
 			tick := int64(0)
 			d := newDuo(t, nil)
 			d.b.hot.Unpark()
-			d.system.config.Clock = func() int64 { d.now += tick; return d.now }
+			reads := 0
+			d.system.config.Clock = func() int64 {
+				if reads++; reads > 10*gatherLooks {
+					panic("the loop waits for the clock for ever")
+				}
+				d.now += tick
+				return d.now
+			}
 			d.b.yieldedAt = d.now
 			d.far.do = func(*stack.Worker) { d.now += c.step }
 			c.tells(d)
