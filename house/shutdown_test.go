@@ -429,3 +429,29 @@ func TestShutdownEndsFunctionsOfHungActors(t *testing.T) {
 	require.Equal(t, 1, n)
 	sys.AwaitWorkers() // and their descriptors, which other tests count
 }
+
+// TestShutdownBlamesOnlyWhoHangs: each phase has a moment of its own, so that what ends at once isn't blamed for an actor
+// that doesn't.
+func TestShutdownBlamesOnlyWhoHangs(t *testing.T) {
+	sys := running(t, house.Config{Workers: 2})
+	sys.SetMoment(500 * time.Millisecond)
+	began, open := make(chan struct{}), make(chan struct{})
+	p := core.Handle(func(_ *actor, s *core.AskStack[int, int]) core.Yield {
+		close(began)
+		<-open
+		return s.Return(1)
+	}).At(core.Spawn(sys.Workers()[0], func() *actor { return &actor{} }))
+	c := core.Begin(p, 0)
+	<-began
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := sys.Shutdown(ctx)
+	require.ErrorIs(t, err, house.ErrAbandoned)
+	require.ErrorContains(t, err, "worker 0 hasn't left")
+	require.NotContains(t, err.Error(), "worker 1")
+	require.NotContains(t, err.Error(), "offload")
+	close(open)
+	_, err = c.Get()
+	require.NoError(t, err)
+	sys.AwaitWorkers()
+}
