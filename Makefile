@@ -53,7 +53,7 @@ cross: ## check all packages and tests for SYSTEMS, and link the example server
 		$(GO) vet ./... && $(GO) build -o /dev/null ./examples/kv || exit 1; \
 	done
 
-vet: ## go vet, of every file
+vet: ## go vet, with the costly checks and without
 	$(call each,$(GO) vet ./...)
 	$(GO) vet -tags invariants$(comma)explore ./...
 

@@ -40,10 +40,11 @@ func (a Address[A]) Stop() {
 	a.house.Stop(a.house.Owner().Guests)
 }
 
-// Drain asks the actor to stop once all calls that are queued now have been handled, and
-// their stacks have ended. What comes behind isn't handled: until the actor has stopped a notice is accepted, and becomes a dead letter; an
-// ask gets ErrStopped when it has. So does what the visit of the step that calls it has told an
-// actor of another worker, and which hasn't left yet. Any goroutine and any step may call it.
+// Drain asks the actor to stop once all calls that are queued now have been handled, and their
+// stacks have ended. What comes behind isn't handled: until the actor has stopped a notice is
+// accepted, and becomes a dead letter; an ask gets ErrStopped when it has. So does what the visit
+// of the step that calls it has told an actor of another worker, and which hasn't left yet. Any
+// goroutine and any step may call it.
 func (a Address[A]) Drain() { a.house.Drain(a.house.Owner().Guests) }
 
 // Pause has the actor begin no message until Continue; those in progress go on. Any goroutine and any
@@ -53,8 +54,9 @@ func (a Address[A]) Pause() { a.house.Pause(a.house.Owner().Guests) }
 // Continue ends Pause.
 func (a Address[A]) Continue() { a.house.Continue(a.house.Owner().Guests) }
 
-// Restart has the actor begin anew, as if it had failed with cause and its supervisor had said so, whose limits don't count it. It does
-// nothing while the actor starts, waits to begin anew, or stops.
+// Restart has the actor begin anew, as if it had failed with cause and its supervisor had said so,
+// whose limits don't count it. It does nothing while the actor starts, waits to begin anew, or
+// stops.
 func (a Address[A]) Restart(cause error) { a.house.Restart(a.house.Owner().Guests, cause) }
 
 // StopWait stops the actor and waits until it has stopped or ctx ends. It

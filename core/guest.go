@@ -47,10 +47,12 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	return stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
-// NoticeWait is Notice that waits while the actor's mailbox is full, until it is half empty, the actor stops, or ctx ends (ErrTimeout or
-// ErrCancelled, and the message is no dead letter). Who has waited competes with others for the room, so that one
-// message may wait several times. If there is room it is sent, whether ctx has ended or not. With DropNewest it waits too, and with DropOldest it
-// waits for as long as that refuses. A router doesn't wait: see Notice. In a step it fails with ErrBlockingOnWorker if it would wait.
+// NoticeWait is Notice that waits while the actor's mailbox is full, until it is half empty, the
+// actor stops, or ctx ends (ErrTimeout or ErrCancelled, and the message is no dead letter). Who has
+// waited competes with others for the room, so that one message may wait several times. If there is
+// room it is sent, whether ctx has ended or not. With DropNewest it waits too, and with DropOldest
+// it waits for as long as that refuses. A router doesn't wait: see Notice. In a step it fails with
+// ErrBlockingOnWorker if it would wait.
 func NoticeWait[Msg any](ctx context.Context, p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)

@@ -40,8 +40,9 @@ func Bounded(n int, full WhenFull) Mailbox {
 	return Mailbox{stack.Mail{Max: bound(n), Full: full}}
 }
 
-// Unbounded is a mailbox for any number of messages: for actors whose senders are bounded. Others may use up all
-// memory, and the actor's worker all its time: it takes at once what has come, however much that is.
+// Unbounded is a mailbox for any number of messages: for actors whose senders are bounded. Others
+// may use up all memory, and the actor's worker all its time: it takes at once what has come,
+// however much that is.
 func Unbounded() Mailbox { return Mailbox{stack.Mail{Max: -1}} }
 
 // ByPriority is a mailbox for n messages, and more are rejected, in which messages of a lower class go first, those of

@@ -12,7 +12,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// TestNoticeWait: through the smallest mailboxes too, all that goroutines send comes, in the order of each.
+// TestNoticeWait: through the smallest mailboxes too, all that goroutines send comes, in the order
+// of each.
 func TestNoticeWait(t *testing.T) {
 	const senders, each = 4, 500
 	for _, bound := range []int{1, 2, 3, 8} {
@@ -52,7 +53,8 @@ func TestNoticeWait(t *testing.T) {
 	}
 }
 
-// TestNoticeWaitInVain: whoever waits for room and gets none gets an error that says why, and what it was to send is released.
+// TestNoticeWaitInVain: whoever waits for room and gets none gets an error that says why, and what
+// it was to send is released.
 func TestNoticeWaitInVain(t *testing.T) {
 	sys := borrowing(t, 2, 0)
 	_, a := spawnDesk(t, sys, core.Bounded(1, core.Reject))

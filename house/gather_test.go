@@ -6,8 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// TestNoticesGather: what a goroutine sends while a worker has nothing but notices of goroutines waits for the next
-// turn; what another worker sends, or what comes behind that, doesn't.
+// TestNoticesGather: what a goroutine sends while a worker has nothing but notices of goroutines
+// waits for the next turn; what another worker sends, or what comes behind that, doesn't.
 func TestNoticesGather(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -52,8 +52,9 @@ func (d *duo) workerTells() {
 	d.a.hot.RunDeferred()
 }
 
-// TestGatherTime: turns that take goroutines' notices only begin a µs apart, if the worker has nothing else to do. The
-// loop doesn't wait for a clock that stands still, and knows what the turn took.
+// TestGatherTime: turns that take goroutines' notices only begin a µs apart, if the worker has
+// nothing else to do. The loop doesn't wait for a clock that stands still, and knows what the turn
+// took.
 func TestGatherTime(t *testing.T) {
 	for _, c := range []struct {
 		name              string

@@ -158,10 +158,11 @@ func (w *Worker) heeded(mail bool) {
 	}
 }
 
-// gatherTime is how long, ns, from the beginning of a turn, what goroutines send gathers for the next one, if
-// their notices were all that came and the worker has nothing else to do. To look takes away the newest mail, to which they add: a
-// worker that keeps up would take notices by twos, and each such crossing costs both sides as much as
-// dozens of notices. gatherLooks bounds it if the clock stands still.
+// gatherTime is how long, ns, from the beginning of a turn, what goroutines send gathers for the
+// next one, if their notices were all that came and the worker has nothing else to do. To look
+// takes away the newest mail, to which they add: a worker that keeps up would take notices by twos,
+// and each such crossing costs both sides as much as dozens of notices. gatherLooks bounds it if
+// the clock stands still.
 const (
 	gatherTime  = 1_000
 	gatherLooks = 100

@@ -430,8 +430,8 @@ func TestShutdownEndsFunctionsOfHungActors(t *testing.T) {
 	sys.AwaitWorkers() // and their descriptors, which other tests count
 }
 
-// TestShutdownBlamesOnlyWhoHangs: each phase has a moment of its own, so that what ends at once isn't blamed for an actor
-// that doesn't.
+// TestShutdownBlamesOnlyWhoHangs: each phase has a moment of its own, so that what ends at once
+// isn't blamed for an actor that doesn't.
 func TestShutdownBlamesOnlyWhoHangs(t *testing.T) {
 	sys := running(t, house.Config{Workers: 2})
 	sys.SetMoment(500 * time.Millisecond)

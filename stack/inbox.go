@@ -215,7 +215,7 @@ func (w *Worker) drain(h *House) {
 	for oldest != nil {
 		next := oldest.next
 		oldest.next = nil
-		if oldest.sent != 0 { // not a goroutine's notice
+		if oldest.sent != 0 { // of a worker, or a guest's ask
 			w.Gathers = false
 		}
 		h.put(oldest)

@@ -5,8 +5,8 @@
 // seed. The same seed gives the same [Sim.Hash] of events, so that a failure that
 // one seed in a thousand shows can be looked at again.
 //
-// What blocks, such as core.Ask, would wait in real time for turns that nobody takes, until its deadline: ask by [Ask], or by core.Begin
-// and Sim.Run.
+// What blocks, such as core.Ask, would wait in real time for turns that nobody takes, until its
+// deadline: ask by [Ask], or by core.Begin and Sim.Run.
 //
 // [ZeroAlloc] requires that a number of operations allocates nothing.
 package housetest
