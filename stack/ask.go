@@ -153,7 +153,6 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 			w.Shard.Put(p.Call)
 			p.Call = nil
 		}
-		p.Err = nil
 	} else {
 		if invariant.Enabled {
 			s.checkUnbound(p)
