@@ -111,15 +111,14 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
 	}
 	if err := s.launch(); err == nil && !s.config.Manual {
 		if !stopping.wait(s.empty) {
-			if left := s.left(); left != "" {
-				errs = append(errs, abandoned{fmt.Errorf("house: actors didn't stop: %s: %w", left, ctx.Err())})
-			}
+			errs = append(errs, s.left(ctx.Err()))
 		}
 		errs = append(errs, s.closeOffloads(ctx), s.endWorkers(ctx))
 	} else {
 		s.turnUntilEmpty()
+		errs = append(errs, err, s.left(errTimeless))
 		s.leaveAll()
-		errs = append(errs, err, s.closeOffloads(ctx))
+		errs = append(errs, s.closeOffloads(ctx))
 	}
 	return errors.Join(append(errs, s.runHooks(ctx, hooks, true))...)
 }
@@ -171,10 +170,17 @@ func (s *System) close() []*stack.House {
 // abandonedMax is how many actors an error names.
 const abandonedMax = 10
 
-// left names the actors that haven't stopped, as in "#4, #7 and 3 more".
-func (s *System) left() string {
+// errTimeless is why an actor whose end waits for a timer never ends in a Manual system's Shutdown.
+var errTimeless = errors.New("no time passes while a Manual system shuts down")
+
+// left is the error that names the actors that haven't stopped, as in "#4, #7 and 3 more", because of why; nil if there
+// is none.
+func (s *System) left(why error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.houses.count() == 0 {
+		return nil
+	}
 	var names []string
 	for _, h := range s.houses.last(abandonedMax) {
 		names = append(names, fmt.Sprintf("#%d", h.Serial()))
@@ -183,7 +189,7 @@ func (s *System) left() string {
 	if more := s.houses.count() - len(names); more > 0 {
 		left += fmt.Sprintf(" and %d more", more)
 	}
-	return left
+	return abandoned{fmt.Errorf("house: actors didn't stop: %s: %w", left, why)}
 }
 
 // turnUntilEmpty runs the turns of a system that has no loops, and all that is offloaded.

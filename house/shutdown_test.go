@@ -455,3 +455,21 @@ func TestShutdownBlamesOnlyWhoHangs(t *testing.T) {
 	require.NoError(t, err)
 	sys.AwaitWorkers()
 }
+
+// An actor whose end waits for a timer is left behind by the shutdown of a Manual system, which says so.
+func TestShutdownOfAManualSystemNamesWhoWaits(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1, Manual: true})
+	core.Spawn(sys, func() *slowToStop { return &slowToStop{} })
+	err := sys.Shutdown(t.Context())
+	require.ErrorIs(t, err, house.ErrAbandoned)
+	require.ErrorContains(t, err, "#1: no time passes")
+}
+
+type slowToStop struct{ tick core.Future[core.Tick] }
+
+func (a *slowToStop) PostStop(s *core.HookStack) core.Yield {
+	core.Timer.Ask(s, &a.tick, time.Second)
+	return core.Suspend(s, (*slowToStop).over)
+}
+
+func (a *slowToStop) over(s *core.HookStack) core.Yield { return s.Return() }
