@@ -9,7 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// chatter always has one ask under way, until it is told to be quiet.
+// chatter always has an ask under way for each notice, until it is told to be quiet.
 type chatter struct {
 	to      core.Port[int, int]
 	answers int
@@ -28,7 +28,7 @@ func (c *chatter) begin(s *chatterStack) core.Yield {
 
 func (c *chatter) again(s *chatterStack) core.Yield {
 	c.answers++
-	if c.quiet || c.answers == 1000 {
+	if c.quiet || c.answers >= 1000 {
 		return s.Return()
 	}
 	return c.begin(s)
@@ -49,20 +49,25 @@ var (
 	repeaterSay  = core.Handle((*repeater).say)
 )
 
-// A call begins behind so many answers at most, though each visit ends behind one, and no other is there yet.
+// A call begins behind so many answers at most, though each visit ends behind answers and no other is there yet: of as many
+// asks under way as a visit takes messages.
 func TestCallsBeginBesideAnswers(t *testing.T) {
 	const streak = 16
-	for budget := 1; budget <= 3; budget++ {
-		t.Run(fmt.Sprint(budget), func(t *testing.T) {
-			sim := housetest.New(t, 1, house.Config{Workers: 1, Budget: budget})
-			c := &chatter{to: repeaterSay.At(core.Spawn(sim, func() *repeater { return &repeater{} }))}
-			at := core.Spawn(sim, func() *chatter { return c })
-			core.Notice(chatterBegin.At(at), struct{}{})
-			core.Notice(chatterHush.At(at), 0)
-			sim.Rest()
-			if c.answers > streak+1 {
-				t.Errorf("%d answers came first", c.answers)
-			}
-		})
+	for budget := 1; budget <= 4; budget++ {
+		for asks := 1; asks <= budget; asks++ {
+			t.Run(fmt.Sprint(budget, asks), func(t *testing.T) {
+				sim := housetest.New(t, 1, house.Config{Workers: 1, Budget: budget})
+				c := &chatter{to: repeaterSay.At(core.Spawn(sim, func() *repeater { return &repeater{} }))}
+				at := core.Spawn(sim, func() *chatter { return c })
+				for range asks {
+					core.Notice(chatterBegin.At(at), struct{}{})
+				}
+				core.Notice(chatterHush.At(at), 0)
+				sim.Rest()
+				if c.answers > (asks+1)*streak+budget { // each of these calls, and those that were there when it ended
+					t.Errorf("%d answers came first", c.answers)
+				}
+			})
+		}
 	}
 }
