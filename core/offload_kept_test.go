@@ -202,6 +202,24 @@ func TestOffloadKept(t *testing.T) {
 	}
 }
 
+// TestOffloadKeptQueues: it is called when its turn has come, though its asker's deadline, which the actor shares, has passed by
+// then.
+func TestOffloadKeptQueues(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
+	d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1, Queue: 1})}
+	_, a := cast(sim, 0)
+	busy := core.Begin(a, offloadsTo(d.pool, 1, double))
+	sim.Run(0)
+	v := core.Spawn(sim, func() *vault { return &vault{d} })
+	call := core.Begin(vaultAsks.At(core.Spawn(sim, func() *vaultAsker { return &vaultAsker{vaultPut.At(v)} })), awaits)
+	sim.Run(time.Second)
+	require.Equal(t, []string{"start 0", "written 1"}, d.log)
+	_, err := busy.Get()
+	require.NoError(t, err)
+	_, err = call.Get()
+	require.ErrorIs(t, err, core.ErrTimeout)
+}
+
 // TestOffloadKeptRefused: a pool that is full says so at once, and nothing is kept.
 func TestOffloadKeptRefused(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return time.Millisecond }})

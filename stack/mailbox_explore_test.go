@@ -96,19 +96,37 @@ func exploreRoomGivenUp(s *stage) {
 	s.say(h, 1, 0)
 	told := 1
 	s.other("guest", func() {
-		c := s.hand.guests.signal() // the one that TellWait takes
-		s.hand.guests.Pools.Put(&c.Object)
-		p := &guestContext{Context: context.Background(), c: c, brief: true}
-		switch err := TellWait(p, &s.hand.guests, h, listenLong, &words{0, 0}); err {
-		case nil:
-			told++
-		case ErrCancelled:
-		default:
-			s.Fail("a notice failed: %v", err)
-		}
+		told += s.triesToTell(h)
 		s.asks(other, 1)
 	})
 	s.start(func() bool { return s.alone() && l.all == told })
+}
+
+// Of two guests that wait for room one gives up: the other hears of it all the same, also if it comes while the first takes
+// itself off the chain.
+func exploreRoomSwept(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 1})
+	s.say(h, 1, 0)
+	told := 2
+	s.other("guest 1", func() { told += s.triesToTell(h) })
+	s.other("guest 2", func() { s.waits(h, 1, 1) })
+	s.start(func() bool { return s.alone() && l.all == told })
+}
+
+// triesToTell sends a notice as a guest that gives up as soon as it would have to wait for room, and returns how many it has sent.
+func (s *stage) triesToTell(h *House) int {
+	c := s.hand.guests.signal() // the one that TellWait takes: a thread has a shard of its own
+	s.hand.guests.Pools.Put(&c.Object)
+	p := &guestContext{Context: context.Background(), c: c, brief: true}
+	switch err := TellWait(p, &s.hand.guests, h, listenLong, &words{0, 0}); err {
+	case nil:
+		return 1
+	case ErrCancelled:
+	default:
+		s.Fail("a notice failed: %v", err)
+	}
+	return 0
 }
 
 // A guest waits for room in the mailbox of an actor that stops.

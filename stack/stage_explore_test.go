@@ -64,6 +64,7 @@ var protocols = []struct {
 	{"full, and left", exploreFullLeft},                 // mailbox.go
 	{"room", exploreRoom},                               // room.go
 	{"room, and given up", exploreRoomGivenUp},          // room.go
+	{"room, one of two gives up", exploreRoomSwept},     // room.go
 	{"room, and stopped", exploreRoomStopped},           // room.go
 }
 
