@@ -172,6 +172,26 @@ func TestBackoffOfAGroup(t *testing.T) {
 	require.Equal(t, "b2:again/hot c2:again/hot", d.took())
 }
 
+// A decider that says something else when it is asked for the group: nobody stops who was told to go on.
+func TestDeciderOfAGroupChangesItsMind(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	said := []core.Directive{core.Restart, core.Resume}
+	_, all := family(t, sim, d, core.Props{Children: &core.Strategy{Scope: core.AllForOne, Decide: func(error) core.Directive {
+		says := said[0]
+		said = said[1:]
+		return says
+	}}})
+	core.Notice(ghostFail.At(all[1]), errHot)
+	sim.Rest()
+	require.Empty(t, d.took())
+	require.Empty(t, said)
+	for _, a := range all {
+		_, err := housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield { return s.Return(0) })
+		require.NoError(t, err)
+	}
+}
+
 // The restarts of an actor and those of its children together are limited apart.
 func TestGroupHasItsOwnLimit(t *testing.T) {
 	sim := stage(t, 1, 1)

@@ -266,6 +266,10 @@ func (w *Worker) decidedGroup(h *House, l *life, v *verdict, s *Strategy) {
 	case Escalate: // and its parent is no longer, or not yet, up
 		w.command(v.child, m)
 		return
+	case Resume: // said now, and not when the child asked
+		m.verb = verbResume
+		w.command(v.child, m)
+		return
 	case Restart:
 		t := &l.restarts().group
 		if delay, yes := t.again(s, w.Now, luck(h.serial, t.row)); yes {
