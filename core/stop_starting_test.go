@@ -58,12 +58,13 @@ func TestStopWhileStarting(t *testing.T) {
 		with   core.Strategy
 		fails  int
 		queued error
+		made   int // instances
 		want   string
 	}{
-		{"PreStart", 1, core.Strategy{}, 0, core.ErrStopped, "1:start 1:stop"},
-		{"PostRestart", 2, core.Strategy{}, 1, core.ErrStopped, "1:start 1:stop 2:again 2:stop"},
-		{"a pause", 0, core.Strategy{Backoff: int64(time.Hour)}, 1, core.ErrStopped, "1:start 1:stop"},
-		{"a hold", 0, core.Strategy{}, 6, core.ErrRestarted,
+		{"PreStart", 1, core.Strategy{}, 0, core.ErrStopped, 1, "1:start 1:stop"},
+		{"PostRestart", 2, core.Strategy{}, 1, core.ErrStopped, 2, "1:start 1:stop 2:again 2:stop"},
+		{"a pause", 0, core.Strategy{Backoff: int64(time.Hour)}, 1, core.ErrStopped, 1, "1:start 1:stop"},
+		{"a hold", 0, core.Strategy{}, 6, core.ErrRestarted, 6,
 			"1:start 1:stop 2:again 2:stop 3:again 3:stop 4:again 4:stop 5:again 5:stop 6:again 6:stop"},
 	} {
 		for _, by := range []string{"itself", "its parent", "the system"} {
@@ -99,6 +100,7 @@ func TestStopWhileStarting(t *testing.T) {
 				sim.Rest()
 				require.Less(t, sim.Now-began, int64(time.Second))
 				require.Equal(t, c.want, d.took())
+				require.Equal(t, c.made, made)
 				endedAs(t, c.queued, queued)
 				endedAs(t, core.ErrStopped, late)
 			})

@@ -76,6 +76,26 @@ func exploreFullLeft(s *stage) {
 	s.leaves()
 }
 
+// A stop that was sent is heeded before the next message, whatever still waits.
+func exploreStopAtOnce(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 8})
+	for n := range 4 {
+		s.say(h, 0, n)
+	}
+	told := -1
+	s.other("stopper", func() {
+		h.Stop(&s.hand.guests)
+		told = l.all
+	})
+	s.start(func() bool { return s.alone() && h.Gone() })
+	s.After(func() {
+		if l.all > told+1 {
+			s.Fail("%d messages were handled behind a stop", l.all-told)
+		}
+	})
+}
+
 // Two guests wait for room in a mailbox for one, which is full: all is handled.
 func exploreRoom(s *stage) {
 	s.workers(1)

@@ -507,38 +507,46 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 	require.EqualValues(t, 200, h.letters(), "what came before it left is handled")
 }
 
-// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets ErrStopped, and is none.
+// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets ErrStopped, and is none,
+// whatever the mailbox does when it is full.
 func TestNoticesToWhoStopped(t *testing.T) {
-	for _, by := range []*Handler{ledgerShort, ledgerLonge} {
-		h := newHand(t, 2)
-		to, make := NewHouse(func() *ledger { return &ledger{} })
-		h.drivers[0].Settle(to, make, h.workers[0])
-		says := []func(i int) error{
-			func(i int) error { return Tell(&h.guests, to, by, &words{0, i}) },
-			func(i int) error { return tell(h, to, by, words{0, i}) },
-			func(i int) error { return notify(h.workers[0], to, by, words{1, i}) },
-			func(i int) error { return notify(h.workers[1], to, by, words{2, i}) },
+	for _, m := range []Mail{{}, {Max: 100}, {Max: 100, Full: DropNewest}, {Max: 100, Full: DropOldest}, {Max: -1}, {Max: 100, Sort: NewFair}} {
+		for _, by := range []*Handler{ledgerShort, ledgerLonge} {
+			noticesToWhoStopped(t, m, by)
 		}
-		for i := range 5 {
-			for _, say := range says {
-				require.NoError(t, say(i))
-			}
-		}
-		to.Stop(&h.guests)
-		h.settle()
-		require.EqualValues(t, 20, h.letters())
-		for i := range 5 {
-			for _, say := range says {
-				require.ErrorIs(t, say(i), ErrStopped)
-			}
-		}
-		c := h.guests.Call(to, ledgerAsk)
-		require.ErrorIs(t, h.guests.Send(c), ErrStopped)
-		require.Zero(t, to.inMail())
-		h.settle()
-		require.EqualValues(t, 20, h.letters())
-		h.balance()
 	}
+}
+
+func noticesToWhoStopped(t *testing.T, m Mail, by *Handler) {
+	h := newHand(t, 2)
+	to, make := NewHouse(func() *ledger { return &ledger{} })
+	to.Mailbox(m)
+	h.drivers[0].Settle(to, make, h.workers[0])
+	says := []func(i int) error{
+		func(i int) error { return Tell(&h.guests, to, by, &words{0, i}) },
+		func(i int) error { return tell(h, to, by, words{0, i}) },
+		func(i int) error { return notify(h.workers[0], to, by, words{1, i}) },
+		func(i int) error { return notify(h.workers[1], to, by, words{2, i}) },
+	}
+	for i := range 5 {
+		for _, say := range says {
+			require.NoError(t, say(i))
+		}
+	}
+	to.Stop(&h.guests)
+	h.settle()
+	require.EqualValues(t, 20, h.letters())
+	for i := range 5 {
+		for _, say := range says {
+			require.ErrorIs(t, say(i), ErrStopped)
+		}
+	}
+	c := h.guests.Call(to, ledgerAsk)
+	require.ErrorIs(t, h.guests.Send(c), ErrStopped)
+	require.Zero(t, to.inMail())
+	h.settle()
+	require.EqualValues(t, 20, h.letters())
+	h.balance()
 }
 
 // Behind a stop nothing joins an envelope whose places were on offer.

@@ -59,6 +59,7 @@ var protocols = []struct {
 	{"hand-over of who asks", exploreHandOverAsker},     // handover.go
 	{"hand-over to who leaves", exploreGiveToWhoLeaves}, // handover.go
 	{"stay", exploreStay},                               // handover.go
+	{"stop at once", exploreStopAtOnce},                 // inbox.go
 	{"full", exploreFull},                               // mailbox.go
 	{"drop oldest", exploreDropOldest},                  // mailbox.go
 	{"full, and left", exploreFullLeft},                 // mailbox.go
