@@ -237,6 +237,83 @@ func TestOffloadKeptRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// archive keeps a function for each ask, and may have a child that takes its time to end.
+type archive struct{ *deposits }
+
+type archiveStack struct {
+	core.AskStack[bool, int] // whether it has a child, and no function
+	f                        core.Future[int]
+}
+
+func (v *archive) do(s *archiveStack) core.Yield {
+	if s.Req {
+		_, err := core.SpawnWith(core.Under(s), func() *lingers { return &lingers{deposits: v.deposits} }, core.Props{})
+		if err != nil {
+			return s.Throw(err)
+		}
+		return s.Return(0)
+	}
+	core.OffloadKept(s, &s.f, nil, v.deposits, deposit)
+	return core.Suspend(s, func(_ *archive, s *archiveStack) core.Yield { return s.Return(1) })
+}
+
+func (v *archive) PostStop(s *core.HookStack) core.Yield { v.note("end"); return s.Return() }
+
+var archiveDo = core.Handle((*archive).do)
+
+// lingers waits in its end.
+type lingers struct {
+	*deposits
+	tick core.Future[core.Tick]
+}
+
+func (l *lingers) PostStop(s *core.HookStack) core.Yield {
+	core.Timer.Ask(s, &l.tick, 30*time.Millisecond)
+	return core.Suspend(s, func(l *lingers, s *core.HookStack) core.Yield { l.note("child"); return s.Return() })
+}
+
+// TestEndWaitsForAllThatIsKept: for each function, and for children, whichever ends last.
+func TestEndWaitsForAllThatIsKept(t *testing.T) {
+	for name, end := range map[string]func(core.Address[archive]){
+		"stop": core.Address[archive].Stop, "restart": func(a core.Address[archive]) { a.Restart(errors.New("anew")) },
+	} {
+		for _, c := range []struct {
+			children, functions int
+			log                 []string
+		}{
+			{0, 3, []string{"end 3"}},
+			{1, 1, []string{"child 1", "end 1"}},
+			{1, 3, []string{"child 2", "end 3"}},
+		} {
+			t.Run(fmt.Sprint(name, c.children, c.functions), func(t *testing.T) {
+				took := 0
+				sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, OffloadTime: func() time.Duration {
+					took++
+					return time.Duration((took+1)/2) * 16 * time.Millisecond // called after 16 and 32, and home much later
+				}})
+				d := &deposits{}
+				a := core.Spawn(sim, func() *archive { return &archive{d} })
+				for range c.children {
+					_, err := housetest.Ask(t, sim, archiveDo.At(a), true)
+					require.NoError(t, err)
+				}
+				var calls []core.Pending[int]
+				for range c.functions {
+					calls = append(calls, core.Begin(archiveDo.At(a), false))
+				}
+				sim.Run(0)
+				end(a)
+				sim.Run(150 * time.Millisecond)
+				require.Equal(t, c.log, d.log)
+				for _, call := range calls {
+					_, err := call.Get()
+					require.Error(t, err)
+				}
+			})
+		}
+	}
+}
+
 // TestShutdownEndsKeptFunctions: a shutdown whose context ends names what has kept it waiting, and ends the context of that.
 func TestShutdownEndsKeptFunctions(t *testing.T) {
 	type asks struct {
