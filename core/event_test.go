@@ -1,13 +1,17 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -175,6 +179,42 @@ func TestEventsOfSlowSteps(t *testing.T) {
 			t.Errorf("slow step %+v, want one of %v that took %v", e, a, took)
 		}
 	}
+}
+
+// slowLog is a Logger's handler that takes its time, on the clock of the simulation.
+type slowLog struct {
+	slog.Handler
+	sim  *housetest.Sim
+	took time.Duration
+}
+
+func (l *slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *slowLog) Handle(context.Context, slog.Record) error {
+	l.sim.Now += int64(l.took)
+	return nil
+}
+
+// TestSlowLoggerIsNoSlowStep: what the line about a slow step takes isn't the next step's.
+func TestSlowLoggerIsNoSlowStep(t *testing.T) {
+	log := &slowLog{Handler: slog.DiscardHandler, took: 30 * time.Millisecond}
+	sim := housetest.New(t, 1, house.Config{Workers: 1, SlowStep: 10 * time.Millisecond, TurnTime: time.Hour, Logger: slog.New(log)})
+	log.sim = sim
+	slow := core.Events[core.SlowStep](sim).Listen(10)
+	defer slow.Close()
+	a := core.Spawn(sim, func() *player { return &player{} })
+	for i := range 300 { // in one turn, which reads the clock now and then
+		core.Notice(hint.At(a), func(_ *player, s *cue) core.Yield {
+			if i == 0 {
+				sim.Now += int64(20 * time.Millisecond)
+			}
+			return s.Return()
+		})
+	}
+	before := sim.Now
+	sim.Rest()
+	require.Greater(t, sim.Now-before, int64(log.took), "there was no line")
+	require.Len(t, drained(slow), 1)
 }
 
 // TestAnyAddress: it prints as the address does, and tells actors apart.
