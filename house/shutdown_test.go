@@ -81,6 +81,26 @@ func TestShutdownAbandonsAHook(t *testing.T) {
 	}
 }
 
+// TestShutdownTimeoutIsForWhoSetsNone: a context with a deadline has its own, however far away.
+func TestShutdownTimeoutIsForWhoSetsNone(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		sys := running(t, house.Config{Workers: 1, ShutdownTimeout: time.Hour})
+		ctx, want := t.Context(), time.Now().Add(time.Hour)
+		if sets {
+			want = want.Add(time.Hour)
+			limit, cancel := context.WithDeadline(ctx, want)
+			defer cancel()
+			ctx = limit
+		}
+		sys.AddShutdownHook(house.ShutdownHook{Name: "looks", Run: func(ctx context.Context) error {
+			until, _ := ctx.Deadline()
+			require.WithinDuration(t, want, until, time.Minute)
+			return nil
+		}})
+		require.NoError(t, sys.Shutdown(ctx))
+	}
+}
+
 // TestShutdownBlamesNobody: what ends when it is told to isn't reported, though the context has ended before that.
 func TestShutdownBlamesNobody(t *testing.T) {
 	sys := running(t, house.Config{Workers: 2})
