@@ -107,6 +107,27 @@ func TestParentFailsBehindABirth(t *testing.T) {
 	})
 }
 
+// A stop that comes while children hold up a restart is no restart: its end hook has no cause.
+func TestStopWhileChildrenHoldUpARestart(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "p", core.Props{}, func(g *ghost) {
+		g.bearsAt = "stop"
+		g.bears = func(_ *ghost, s *core.HookStack) { d.note("cause:%v", s.Cause()) }
+	})
+	_, err := housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield {
+		haunt(t, core.Under(s), d, "c", core.Props{}, func(g *ghost) { g.slow = time.Millisecond })
+		return s.Return(0)
+	})
+	require.NoError(t, err)
+	sim.Run(time.Second)
+	a.Restart(errHot)
+	sim.Rest()
+	a.Stop()
+	sim.Run(time.Second)
+	require.Equal(t, "p1:start c1:start c1:stop p1:stop cause:<nil>", d.took())
+}
+
 // A child born when its parent has been told to stop never starts, and so never ends.
 func TestChildBornInPostStop(t *testing.T) {
 	sim := stage(t, 1, 1)
