@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -151,6 +153,36 @@ func TestBroadcastOfAGuest(t *testing.T) {
 	if n := sys.Actors(); n != 6 {
 		t.Errorf("%d actors for 5 singers and an usher", n)
 	}
+}
+
+// TestGuestsFanBehindAShutdown: the system of the first member has shut down, and with it who asked for guests; those of
+// another system are asked all the same.
+func TestGuestsFanBehindAShutdown(t *testing.T) {
+	one, two := stage(t, 1, 1), stage(t, 2, 1)
+	g, _ := choir(one, 1)
+	g.Join(core.Spawn(two, func() *singer { return &singer{1} }))
+	first := core.First(singerSing, g)
+	sings := func(want string) {
+		t.Helper()
+		call := core.Begin(first, sing{Fails: func(id int) error {
+			if fmt.Sprint("song ", id) != want {
+				return errSour
+			}
+			return nil
+		}})
+		for range 4 {
+			one.Rest()
+			two.Rest()
+		}
+		require.True(t, call.Ready())
+		song, err := call.Get()
+		require.NoError(t, err)
+		require.Equal(t, want, string(song))
+	}
+	sings("song 0")
+	sings("song 1")
+	require.NoError(t, one.Shutdown(t.Context()))
+	sings("song 1")
 }
 
 // TestFirst: the first success is the answer, the rest is cancelled; if there is
