@@ -370,6 +370,41 @@ func TestOffloadBreaker(t *testing.T) {
 	})
 }
 
+// TestOffloadBreakerRefusesAtOnce: what comes beside a probe isn't queued behind it.
+func TestOffloadBreakerRefusesAtOnce(t *testing.T) {
+	takes := time.Duration(0)
+	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, OffloadTime: func() time.Duration { return takes }})
+	_, a := cast(sim, 0)
+	p := newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1,
+		Breaker: core.NewBreaker(core.BreakerConfig{Failures: 1, Pause: time.Second, Jitter: -1})})
+	wantError(t, sim, a, offloadsTo(p, -1, double), errHeavy)
+	sim.Run(time.Second)
+	takes = 10 * time.Millisecond
+	probe := core.Begin(a, offloadsTo(p, 1, double))
+	sim.Run(time.Millisecond)
+	beside := core.Begin(a, offloadsTo(p, 2, double))
+	sim.Run(time.Millisecond)
+	endedAs(t, core.ErrBreakerOpen, beside)
+	sim.Run(25 * time.Millisecond)
+	endedAs(t, nil, probe)
+	wantCounts(t, p, house.OffloadStats{Done: 1, Failed: 1, Broken: 1})
+}
+
+// TestNewOffloadPoolInAShutdown: a hook that runs before all stops can't make one, which nobody would close.
+func TestNewOffloadPoolInAShutdown(t *testing.T) {
+	sim := stage(t, 1, 1)
+	var errs []error
+	for _, after := range []bool{false, true} {
+		sim.AddShutdownHook(house.ShutdownHook{Name: "late", After: after, Run: func(context.Context) error {
+			_, err := sim.NewOffloadPool(house.OffloadConfig{Name: "disk"})
+			errs = append(errs, err)
+			return nil
+		}})
+	}
+	require.NoError(t, sim.Shutdown(t.Context()))
+	require.Equal(t, []error{house.ErrClosed, house.ErrClosed}, errs)
+}
+
 // TestOffloadBreakerOfTheQueue: what was queued before the breaker opened isn't called.
 func TestOffloadBreakerOfTheQueue(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
@@ -394,6 +429,26 @@ func TestOffloadBreakerOfTheQueue(t *testing.T) {
 	require.Equal(t, core.ErrBreakerOpen, err)
 	require.Empty(t, g.entered)
 	wantCounts(t, p, house.OffloadStats{Failed: 1, Broken: 6})
+}
+
+// TestOffloadSkippedIsNoProbe: what isn't called, as nobody waits any more, takes no probe of a breaker.
+func TestOffloadSkippedIsNoProbe(t *testing.T) {
+	takes := time.Duration(0)
+	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, OffloadTime: func() time.Duration { return takes }})
+	_, a := cast(sim, 0)
+	p := newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1, Timeout: 15 * time.Millisecond,
+		Breaker: core.NewBreaker(core.BreakerConfig{Failures: 1, Pause: time.Second, Jitter: -1, Probes: 2})})
+	wantError(t, sim, a, offloadsTo(p, -1, double), errHeavy)
+	sim.Run(time.Second)
+	takes = 10 * time.Millisecond
+	first, queued := core.Begin(a, offloadsTo(p, 1, double)), core.Begin(a, offloadsTo(p, 2, double))
+	sim.Run(25 * time.Millisecond) // home is the first after 20
+	endedAs(t, core.ErrTimeout, first, queued)
+	require.Equal(t, "half open", p.Stats().Breaker)
+	takes = 0
+	wantAnswer(t, sim, a, offloadsTo(p, 3, double), 6)
+	require.Equal(t, "closed", p.Stats().Breaker)
+	wantCounts(t, p, house.OffloadStats{Done: 2, Failed: 1, Skipped: 1})
 }
 
 // TestOffloadCountsEach: askers that give up, functions that end in all ways, full queues: each function is

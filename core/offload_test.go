@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -81,6 +83,23 @@ func TestOffloadInASimulation(t *testing.T) {
 		sim.Rest()
 		wantStat(t, "late", stats(sim).Late, 1)
 	})
+}
+
+// TestShutdownBeforeAFunctionIsHome: who has run a function of a Manual system isn't in it any more, though its result is on its way.
+func TestShutdownBeforeAFunctionIsHome(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 1, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
+	_, a := cast(sim, 0)
+	ran := false
+	call := core.Begin(a, func(_ *player, s *scene) core.Yield {
+		core.Offload(s, &s.f[0], 1, func(context.Context, int) (int, error) { ran = true; return 1, nil })
+		return s.wait(get)
+	})
+	sim.Run(15 * time.Millisecond)
+	require.True(t, ran)
+	require.False(t, call.Ready())
+	require.NoError(t, sim.Shutdown(t.Context()))
+	_, err := call.Get()
+	require.ErrorIs(t, err, core.ErrStopped)
 }
 
 // TestOffloadDoesNotBlockTheWorker: while functions wait, actors are handled.
