@@ -149,6 +149,39 @@ func TestPassivateCountsEach(t *testing.T) {
 	}
 }
 
+// TestPassivateCountsAcrossRestarts: the messages of all instances count.
+func TestPassivateCountsAcrossRestarts(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "g", core.Props{OnFailure: always(core.Restart), Passivate: core.Passivation{Messages: 4}})
+	housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+	failTimes(sim, a, 2)
+	require.Equal(t, 1, sim.Actors())
+	housetest.Ask(t, sim, ghostDo.At(a), says("b"))
+	sim.Rest()
+	require.Zero(t, sim.Actors())
+	require.Equal(t, "g1:start g1:a g1:end/hot g2:again/hot g2:end/hot g3:again/hot g3:b g3:stop", d.took())
+}
+
+// TestKeepActiveAndReceiveTimeout: who is kept active doesn't stop when it is told, or found to be told already, that nothing
+// has come.
+func TestKeepActiveAndReceiveTimeout(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{Passivate: core.Passivation{Idle: time.Millisecond}})
+	_, err := housetest.Ask(t, sim, listenerDo.At(a), func(_ *listener, s *listenStack) core.Yield {
+		core.KeepActive(s, true)
+		core.ReceiveTimeout(s, 10*time.Millisecond, listenerQuiet)
+		return s.Return(0)
+	})
+	require.NoError(t, err)
+	a.Pause()
+	sim.Run(25 * time.Millisecond)
+	a.Continue()
+	sim.Run(25 * time.Millisecond)
+	require.Equal(t, 1, sim.Actors())
+	require.Greater(t, len(l.beats), 2)
+}
+
 // It pauses and goes on; an instance that is made anew passivates.
 func TestKeepActive(t *testing.T) {
 	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {

@@ -191,6 +191,24 @@ func TestReceiveTimeoutWhileHeld(t *testing.T) {
 	require.Len(t, l.beats, 3)
 }
 
+// Who has been told, and holds its calls, is told again if it asks anew.
+func TestReceiveTimeoutAskedForAnewWhileHeld(t *testing.T) {
+	sim := stage(t, 1, 1)
+	l, a := listen(t, sim, core.Props{})
+	call := core.Begin(listenerDo.At(a), func(_ *listener, s *listenStack) core.Yield {
+		core.ReceiveTimeout(s, 10*time.Millisecond, listenerQuiet)
+		core.Timer.Ask(s, &s.again, 25*time.Millisecond)
+		return core.Suspend(s, (*listener).listensOn)
+	})
+	sim.Rest()
+	a.Pause()
+	sim.Run(200 * time.Millisecond)
+	endedAs(t, nil, call)
+	a.Continue()
+	sim.Rest()
+	require.Len(t, l.beats, 3)
+}
+
 // A timeout counts from when it was asked for, however long before that the last message began.
 func TestReceiveTimeoutCountsFromTheRequest(t *testing.T) {
 	sim := stage(t, 1, 1)
