@@ -954,3 +954,17 @@ func TestRoutersWithThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestByKeyOfWhoHasStopped: its keys go to the others, also if no other router has found out that it stopped.
+func TestByKeyOfWhoHasStopped(t *testing.T) {
+	sim := stage(t, 1, 1)
+	o := staffed(sim, 2)
+	p := clerkAsk.ByKey(&o.group, func(m *numbered) uint64 { return uint64(m.N) })
+	o.all[0].Stop()
+	sim.Rest()
+	for i := range 20 {
+		if id, err := housetest.Ask(t, sim, p, numbered{N: i}); id != 1 || err != nil {
+			t.Errorf("key %d is at %d, %v", i, id, err)
+		}
+	}
+}

@@ -352,6 +352,37 @@ func TestBarrierEndsWithItsStack(t *testing.T) {
 	}
 }
 
+// TestWatchByTwoHandlers: each is told, and to end one watch leaves the other.
+func TestWatchByTwoHandlers(t *testing.T) {
+	sim := stage(t, 1, 1)
+	d := &diary{}
+	a := haunt(t, sim, d, "w", core.Props{})
+	also := core.HandleNotice(func(g *ghost, s *core.NoticeStack[core.Terminated]) core.Yield {
+		g.diary.note("also")
+		return s.Return()
+	})
+	for _, ends := range []bool{false, true} {
+		target, _ := cast(sim, 0)
+		_, err := housetest.Ask(t, sim, ghostDo.At(a), func(_ *ghost, s *ghostStack) core.Yield {
+			core.Watch(s, target, also)
+			core.Watch(s, target, ghostWatches)
+			if ends {
+				core.Unwatch(s, target, ghostWatches)
+			}
+			return s.Return(0)
+		})
+		require.NoError(t, err)
+		d.took()
+		target.Stop()
+		sim.Rest()
+		want := "also"
+		if !ends {
+			want += " w:saw:" + target.Path().Local()
+		}
+		require.Equal(t, want, d.took())
+	}
+}
+
 // A full mailbox takes Terminated all the same, from whichever worker.
 func TestWatchWithAFullMailbox(t *testing.T) {
 	for on := range 2 {
