@@ -152,6 +152,19 @@ func TestEventsOfLives(t *testing.T) {
 	})
 }
 
+// TestEventsOfARestartWithAStart: who has a PreStart, and had started, restarts; it doesn't start once more.
+func TestEventsOfARestartWithAStart(t *testing.T) {
+	sim := stage(t, 1, 1)
+	started, restarted := core.Events[core.ActorStarted](sim).Listen(10), core.Events[core.ActorRestarted](sim).Listen(10)
+	defer started.Close()
+	defer restarted.Close()
+	a := haunt(t, sim, &diary{}, "g", core.Props{OnFailure: always(core.Restart)})
+	sim.Rest()
+	failTimes(sim, a, 2)
+	require.Len(t, drained(started), 1)
+	require.Len(t, drained(restarted), 2)
+}
+
 // TestEventsOfSlowSteps: each is told, also when no line is due.
 func TestEventsOfSlowSteps(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 1, SlowStep: 10 * time.Millisecond, Logger: quiet})
