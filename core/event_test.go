@@ -152,7 +152,8 @@ func TestEventsOfLives(t *testing.T) {
 	})
 }
 
-// TestEventsOfARestartWithAStart: who has a PreStart, and had started, restarts; it doesn't start once more.
+// TestEventsOfARestartWithAStart: who has a PreStart, and had started, restarts; it doesn't start
+// once more.
 func TestEventsOfARestartWithAStart(t *testing.T) {
 	sim := stage(t, 1, 1)
 	started, restarted := core.Events[core.ActorStarted](sim).Listen(10), core.Events[core.ActorRestarted](sim).Listen(10)

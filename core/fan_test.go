@@ -155,8 +155,8 @@ func TestBroadcastOfAGuest(t *testing.T) {
 	}
 }
 
-// TestGuestsFanBehindAShutdown: the system of the first member has shut down, and with it who asked for guests; those of
-// another system are asked all the same.
+// TestGuestsFanBehindAShutdown: the system of the first member has shut down, and with it who
+// asked for guests; those of another system are asked all the same.
 func TestGuestsFanBehindAShutdown(t *testing.T) {
 	one, two := stage(t, 1, 1), stage(t, 2, 1)
 	g, _ := choir(one, 1)

@@ -390,7 +390,8 @@ func TestOffloadBreakerRefusesAtOnce(t *testing.T) {
 	wantCounts(t, p, house.OffloadStats{Done: 1, Failed: 1, Broken: 1})
 }
 
-// TestNewOffloadPoolInAShutdown: a hook that runs before all stops can't make one, which nobody would close.
+// TestNewOffloadPoolInAShutdown: a hook that runs before all stops can't make one, which nobody
+// would close.
 func TestNewOffloadPoolInAShutdown(t *testing.T) {
 	sim := stage(t, 1, 1)
 	var errs []error
@@ -431,7 +432,8 @@ func TestOffloadBreakerOfTheQueue(t *testing.T) {
 	wantCounts(t, p, house.OffloadStats{Failed: 1, Broken: 6})
 }
 
-// TestOffloadSkippedIsNoProbe: what isn't called, as nobody waits any more, takes no probe of a breaker.
+// TestOffloadSkippedIsNoProbe: what isn't called, as nobody waits any more, takes no probe of a
+// breaker.
 func TestOffloadSkippedIsNoProbe(t *testing.T) {
 	takes := time.Duration(0)
 	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, OffloadTime: func() time.Duration { return takes }})

@@ -85,7 +85,8 @@ func TestOffloadInASimulation(t *testing.T) {
 	})
 }
 
-// TestShutdownBeforeAFunctionIsHome: who has run a function of a Manual system isn't in it any more, though its result is on its way.
+// TestShutdownBeforeAFunctionIsHome: who has run a function of a Manual system isn't in it any
+// more, though its result is on its way.
 func TestShutdownBeforeAFunctionIsHome(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 1, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
 	_, a := cast(sim, 0)

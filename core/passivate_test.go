@@ -163,8 +163,8 @@ func TestPassivateCountsAcrossRestarts(t *testing.T) {
 	require.Equal(t, "g1:start g1:a g1:end/hot g2:again/hot g2:end/hot g3:again/hot g3:b g3:stop", d.took())
 }
 
-// TestKeepActiveAndReceiveTimeout: who is kept active doesn't stop when it is told, or found to be told already, that nothing
-// has come.
+// TestKeepActiveAndReceiveTimeout: who is kept active doesn't stop when it is told, or found to be
+// told already, that nothing has come.
 func TestKeepActiveAndReceiveTimeout(t *testing.T) {
 	sim := stage(t, 1, 1)
 	l, a := listen(t, sim, core.Props{Passivate: core.Passivation{Idle: time.Millisecond}})

@@ -955,7 +955,8 @@ func TestRoutersWithThreads(t *testing.T) {
 	}
 }
 
-// TestByKeyOfWhoHasStopped: its keys go to the others, also if no other router has found out that it stopped.
+// TestByKeyOfWhoHasStopped: its keys go to the others, also if no other router has found out that
+// it stopped.
 func TestByKeyOfWhoHasStopped(t *testing.T) {
 	sim := stage(t, 1, 1)
 	o := staffed(sim, 2)
