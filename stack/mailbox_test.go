@@ -59,13 +59,18 @@ type model struct {
 	full    WhenFull
 	kind    string // "", "priority" or "fair"
 	turns   []int  // fair: queues that have turns, which is next first
-	dropped int    // refused and dropped
+	drains  bool   // what comes from now on doesn't begin, and waits in late
+	late    []*item
+	dropped int // refused and dropped
+	letters int // notices that nobody handles
+	refused int // as the actor has stopped
 }
 
 type item struct {
 	n      int
 	sender int
-	queue  int   // fair: the sender's, or that of notices
+	queue  int // fair: the sender's, or that of notices
+	ask    bool
 	answer error // of an ask: what it ends with
 }
 
@@ -73,18 +78,25 @@ type item struct {
 const notices = 3
 
 // push returns what the sender of a notice gets.
-func (m *model) push(it *item, ask bool) error {
-	if m.bound > 0 && len(m.waiting) >= m.bound {
-		m.dropped++
+func (m *model) push(it *item) error {
+	if m.bound > 0 && m.waits() >= m.bound {
 		if m.full != DropOldest {
-			it.answer = ErrMailboxFull
-			if m.full == Reject || ask {
+			m.drop(it)
+			if m.full == Reject || it.ask {
 				return ErrMailboxFull
 			}
 			return nil
 		}
-		m.waiting[0].answer = ErrMailboxFull
-		m.waiting = m.waiting[1:]
+		oldest := &m.waiting
+		if len(*oldest) == 0 {
+			oldest = &m.late
+		}
+		m.drop((*oldest)[0])
+		*oldest = (*oldest)[1:]
+	}
+	if m.drains {
+		m.late = append(m.late, it)
+		return nil
 	}
 	if it.queue = it.sender; m.kind == "fair" && m.holds(func(at *item) bool { return at.sender == notices }) {
 		it.queue = notices
@@ -94,6 +106,27 @@ func (m *model) push(it *item, ask bool) error {
 		m.line(it.queue)
 	}
 	return nil
+}
+
+func (m *model) drop(it *item) {
+	it.answer = ErrMailboxFull
+	m.dropped++
+	if !it.ask {
+		m.letters++
+	}
+}
+
+func (m *model) waits() int { return len(m.waiting) + len(m.late) }
+
+// stopped says that what waits ends, as the actor has stopped.
+func (m *model) stopped() {
+	for _, it := range append(m.waiting, m.late...) {
+		m.refused++
+		if it.answer = ErrStopped; !it.ask {
+			m.letters++
+		}
+	}
+	m.waiting, m.late = nil, nil
 }
 
 func (m *model) holds(what func(*item) bool) bool { return slices.ContainsFunc(m.waiting, what) }
@@ -146,7 +179,10 @@ func (m *model) pop() *item {
 }
 
 // talker does in a step what its message says, and then checks the answers to what it asked.
-type talker struct{ wrong string }
+type talker struct {
+	wrong string
+	look  func() // before it does
+}
 
 type sendStack struct {
 	NoticeStack[func(s *sendStack)]
@@ -164,6 +200,7 @@ func (a *talker) send(s *sendStack) Yield {
 }
 
 func (a *talker) answered(s *sendStack) Yield {
+	a.look()
 	for i, want := range s.want[:s.asked] {
 		if n, err := s.answers[i].Get(); err != want.answer || err == nil && n != want.n {
 			a.wrong += fmt.Sprint(n, " ", err, ", want ", want.n, " ", want.answer, "; ")
@@ -206,7 +243,7 @@ var mailboxes = []struct {
 }
 
 // On one worker a mailbox is exact: random notices, asks and batches of three actors are refused, dropped and
-// handled as by the model, in its order.
+// handled as by the model, in its order; also while its actor pauses, drains, or stops.
 func TestMailboxModel(t *testing.T) {
 	for _, m := range mailboxes {
 		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
@@ -236,7 +273,11 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 	var senders [3]*talker
 	var from [3]*House
 	for i := range senders {
-		senders[i] = &talker{}
+		senders[i] = &talker{look: func() {
+			if to.Gone() {
+				c.stopped()
+			}
+		}}
 		from[i] = settleOn(h, 0, senders[i])
 	}
 	n, least := 0, 0
@@ -245,9 +286,32 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 		burst = limitLarge + 100 // once
 	}
 	handlers := []*Handler{clerkShort, clerkShort, clerkLonge, clerkAll}
-	for range 12 {
+	end := rng.IntN(24) // the round before which it stops or drains, if it does
+	for round := range 12 {
+		// What it is told it finds in its inbox, where nothing overtakes what is in the lane.
+		switch rng.IntN(4) {
+		case 0:
+			to.Pause(&h.guests)
+		case 1:
+			to.Continue(&h.guests)
+		}
+		switch {
+		case round != end:
+		case seed%2 == 0:
+			to.Stop(&h.guests)
+		default:
+			to.Drain(&h.guests)
+			c.drains = true
+		}
 		for i := range from {
 			act := func(s *sendStack) {
+				if senders[i].look(); to.Gone() {
+					c.refused += 2
+					require.ErrorIs(t, notify(w, to, clerkShort, 0), ErrStopped)
+					s.want[0], s.asked = &item{ask: true, answer: ErrStopped}, 1
+					w.Push(to, s.Bind(s.answers[0].Promise(), clerkAsk, 0))
+					return
+				}
 				by := handlers[rng.IntN(4)]
 				for range rng.IntN(burst) {
 					n++
@@ -255,8 +319,8 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 						by = handlers[rng.IntN(4)]
 					}
 					if s.asked < len(s.answers) && rng.IntN(20) == 0 {
-						it := &item{n: n, sender: i}
-						c.push(it, true)
+						it := &item{n: n, sender: i, ask: true}
+						c.push(it)
 						s.want[s.asked] = it
 						p := s.answers[s.asked].Promise()
 						s.asked++
@@ -265,13 +329,13 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 						w.Push(to, ask)
 					} else {
 						it := &item{n: n, sender: notices} // they don't say whose they are
-						want := c.push(it, false)
+						want := c.push(it)
 						if err := notify(w, to, by, n); err != want {
 							t.Fatalf("seed %d: notice %d: %v, want %v", seed, n, err, want)
 						}
 					}
-					if got := to.waits(); got != len(c.waiting) {
-						t.Fatalf("seed %d: %d calls wait behind message %d, want %d", seed, got, n, len(c.waiting))
+					if got := to.waits(); got != c.waits() {
+						t.Fatalf("seed %d: %d calls wait behind message %d, want %d", seed, got, n, c.waits())
 					}
 				}
 			}
@@ -285,14 +349,19 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 		}
 		least = max(least, to.waits())
 	}
+	to.Continue(&h.guests)
 	h.settle()
+	require.Equal(t, end < 12, to.Gone(), "seed %d", seed)
 	for _, s := range senders {
+		s.look()
 		c.wrong += s.wrong
 	}
-	if c.wrong != "" || len(c.waiting) > 0 {
-		t.Fatalf("seed %d: %d are left; %.300s", seed, len(c.waiting), c.wrong)
+	if c.wrong != "" || c.waits() > 0 {
+		t.Fatalf("seed %d: %d are left; %.300s", seed, c.waits(), c.wrong)
 	}
 	require.EqualValues(t, c.dropped, tallied(w, CountFull), "seed %d", seed)
+	require.EqualValues(t, c.refused, tallied(w, CountRefused), "seed %d", seed)
+	require.EqualValues(t, c.letters, h.letters(), "seed %d", seed)
 	require.True(t, mail.Max < 0 || least <= mail.Max)
 	for _, k := range from {
 		k.Stop(&h.guests)
@@ -458,6 +527,25 @@ func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
 	}
 }
 
+// The bound of a worker's actors holds also where it is more than a house says in a few bits.
+func TestMailboxOfTheWorker(t *testing.T) {
+	for _, max := range []int{3, limitLarge, limitLarge + 10} {
+		for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
+			h := newHand(t, 1)
+			h.workers[0].MailboxMax = max
+			to, make := NewHouse(func() *ledger { return &ledger{} })
+			to.Mailbox(Mail{Full: full})
+			h.drivers[0].Settle(to, make, h.workers[0])
+			for i := range max + 5 {
+				_ = notify(h.workers[0], to, ledgerShort, words{0, i + 1})
+			}
+			require.Equal(t, max, to.waits())
+			h.settle()
+			require.EqualValues(t, 5, h.letters())
+		}
+	}
+}
+
 // However many a guest sends while the actor's worker is stuck, no more wait than the bound.
 func TestMailboxOfStuckActor(t *testing.T) {
 	for _, max := range []int{1, 2, 3, 63, 64, 100, 255, 256, 1024} {
@@ -613,6 +701,120 @@ func TestTellWait(t *testing.T) {
 	require.EqualValues(t, 4, h.letters())
 }
 
+// Who waits for room isn't told before half of the mailbox is empty.
+func TestRoomIsHalfOfTheMailbox(t *testing.T) {
+	h := newHand(t, 1)
+	h.workers[0].Budget = 1
+	l := &ledger{}
+	to, factory := NewHouse(func() *ledger { return l })
+	to.Mailbox(Mail{Max: 4})
+	h.drivers[0].Settle(to, factory, h.workers[0])
+	for i := range 4 {
+		require.NoError(t, Tell(&h.guests, to, ledgerLonge, &words{0, i + 1}))
+	}
+	outcome := make(chan error, 1)
+	go func() { outcome <- TellWait(t.Context(), &h.guests, to, ledgerLonge, &words{0, 5}) }()
+	for !to.flags.has(flagAwaited) {
+		runtime.Gosched()
+	}
+	w := h.workers[0]
+	w.TakeRungs()
+	for left := 3; left >= 2; left-- {
+		require.Equal(t, 1, w.Run(1))
+		require.Equal(t, left, to.shown())
+		require.Equal(t, left > 2, to.flags.has(flagAwaited), "%d wait", left)
+	}
+	require.NoError(t, <-outcome)
+	h.settle()
+	require.Equal(t, 5, l.heard[0])
+}
+
+// What another worker sent before an actor stopped, and what comes behind that, isn't dropped for
+// others, however much it is.
+func TestTooManyBehindAStop(t *testing.T) {
+	h := newHand(t, 2)
+	to, make := NewHouse(func() *ledger { return &ledger{} })
+	to.Mailbox(Mail{Max: 1, Full: DropOldest})
+	h.drivers[0].Settle(to, make, h.workers[0])
+	from := settleOn(h, 1, &writer{})
+	require.NoError(t, tell(h, from, writerWrite, func(w *Worker) {
+		for i := range 2 { // they wait in the outbox
+			require.NoError(t, notify(w, to, ledgerShort, words{1, i + 1}))
+		}
+		to.Stop(&h.guests)
+		h.turn(0)
+		require.True(t, to.Gone())
+	}))
+	h.turn(1)
+	h.settle()
+	stopped := 0
+	add := func(_ string, why Reason, n uint64) {
+		require.Equal(t, LostStopped, why)
+		stopped += int(n)
+	}
+	h.workers[0].Tally.Each(add)
+	require.Equal(t, 2, stopped)
+}
+
+// A stop isn't kept waiting by calls, however many answers have just gone ahead of them.
+func TestStopGoesAheadOfCalls(t *testing.T) {
+	for _, m := range []Mail{{}, {Sort: NewFair}} {
+		h := newHand(t, 1)
+		l := &ledger{}
+		to, make := NewHouse(func() *ledger { return l })
+		to.Mailbox(m)
+		h.drivers[0].Settle(to, make, h.workers[0])
+		for i := range 3 {
+			require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
+		}
+		to.Stop(&h.guests)
+		to.urgents = replyStreak
+		h.settle()
+		require.Zero(t, l.heard[0])
+		require.EqualValues(t, 3, h.letters())
+	}
+}
+
+// Each message that is handled counts as one, however it came and whatever becomes of it.
+func TestMessagesAreCounted(t *testing.T) {
+	for _, m := range []Mail{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
+		for _, by := range []*Handler{clerkShort, clerkLonge, clerkAll} {
+			for _, end := range []func(h *House, g *Guests){(*House).Drain, (*House).Stop} {
+				h := newHand(t, 1)
+				w := h.workers[0]
+				to, make := NewHouse(func() *clerk { return &clerk{} })
+				to.Mailbox(m)
+				h.drivers[0].Settle(to, make, w)
+				for n := range 20 {
+					require.NoError(t, notify(w, to, by, n))
+				}
+				end(to, &h.guests)
+				require.NoError(t, Tell(&h.guests, to, by, new(int)))
+				h.settle()
+				require.True(t, to.Gone())
+				require.EqualValues(t, 22, tallied(w, CountMessages), "%v %s", m, by.Name())
+			}
+		}
+	}
+}
+
+// An answer isn't one of the calls that wait for who asked, also if the worker of that has left.
+func TestAnswerToAWorkerThatLeft(t *testing.T) {
+	h := newHand(t, 2)
+	asker := &talker{look: func() {}}
+	from, to := settleOn(h, 0, asker), settleOn(h, 1, &clerk{})
+	require.NoError(t, tell(h, from, senderSend, func(s *sendStack) {
+		s.asked = 1
+		s.Worker().Push(to, s.Bind(s.answers[0].Promise(), clerkAsk, 0))
+	}))
+	h.turn(0)
+	from.Stop(&h.guests)
+	h.turn(0)
+	h.workers[0].Leave()
+	h.settle()
+	require.Zero(t, from.waits())
+}
+
 // A function that says which class a message has may panic: the message is what fails.
 func TestPriorityPanics(t *testing.T) {
 	h := newHand(t, 1)
@@ -631,7 +833,7 @@ func TestPriorityPanics(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		require.NoError(t, notify(w, to, clerkShort, n))
 		if n != 2 {
-			c.push(&item{n: n}, false)
+			c.push(&item{n: n})
 		}
 	}
 	h.settle()
