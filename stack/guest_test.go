@@ -1,0 +1,82 @@
+package stack
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// expired is a context whose time is up. Who asks for that again and again panics.
+type expired struct {
+	context.Context
+	asked int
+}
+
+func (e *expired) Err() error {
+	if e.asked++; e.asked > 10 {
+		panic("a context that has ended is asked again and again")
+	}
+	return context.DeadlineExceeded
+}
+
+// Who waits for a stop waits on when the default deadline of asks has passed, and no longer than its context says.
+func TestWaitStop(t *testing.T) {
+	h := newHand(t, 1)
+	h.guests.AskTimeout, h.guests.Clock = 1, func() int64 { return 1 }
+	to := settleOn(h, 0, &ledger{})
+	require.ErrorIs(t, h.guests.WaitStop(&expired{Context: t.Context()}, to), ErrTimeout)
+	outcome := make(chan error, 1)
+	go func() { outcome <- h.guests.WaitStop(t.Context(), to) }()
+	for s := to.inbox.Load(); len(outcome) == 0 && (s == nil || s.next == nil); s = to.inbox.Load() {
+		runtime.Gosched() // until it has asked twice
+	}
+	for len(outcome) == 0 {
+		h.settle()
+		runtime.Gosched()
+	}
+	require.NoError(t, <-outcome)
+	require.True(t, to.Gone())
+}
+
+// hasty is a context with a deadline, which ends as soon as somebody waits for it.
+type hasty struct {
+	impatient
+	waits func()
+}
+
+func (h *hasty) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
+
+func (h *hasty) Done() <-chan struct{} {
+	h.waits()
+	return h.impatient.Done()
+}
+
+// The default deadline of asks says nothing to a guest whose context has one.
+func TestDeadlineOfTheContextAlone(t *testing.T) {
+	h := newHand(t, 1)
+	h.guests.AskTimeout = int64(time.Hour)
+	c := h.guests.Call(settleOn(h, 0, &clerk{}), clerkAsk)
+	ctx := &hasty{impatient{Context: t.Context()}, func() {
+		require.False(t, c.timer.Stop(), "the timer of the default deadline runs")
+	}}
+	require.ErrorIs(t, h.guests.Wait(ctx, c), ErrCancelled)
+}
+
+// A step can't wait for room.
+func TestWaitForRoomInAStep(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	to, factory := NewHouse(func() *ledger { return &ledger{} })
+	to.Mailbox(Mail{Max: 1})
+	h.drivers[0].Settle(to, factory, w)
+	say := func() error {
+		return TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{0, 1})
+	}
+	w.Enter()
+	defer w.Exit()
+	require.NoError(t, say(), "there is room")
+	require.ErrorIs(t, say(), ErrBlockingOnWorker)
+}
