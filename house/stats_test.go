@@ -1,10 +1,90 @@
 package house
 
 import (
+	"reflect"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 )
+
+// TestStatsOfEachCounter: what each worker counts is in Stats under its own name, and once.
+func TestStatsOfEachCounter(t *testing.T) {
+	counters := []int{
+		stack.CountTurns, stack.CountVisits, stack.CountMessages, stack.CountAnswers, stack.CountLate, stack.CountExpired,
+		stack.CountCancelled, stack.CountTimeouts, stack.CountRefused, stack.CountFull, stack.CountDeadLetter,
+		stack.CountFailures, stack.CountRestarts, stack.CountForwards, stack.CountGiven, stack.CountParks, stack.CountNaps,
+		stack.CountWoken, stack.CountWakes, stack.CountVain, stack.CountSpins, stack.CountSlow, stack.CountLent,
+		stack.CountTrimmed,
+	}
+	sys, err := New(Config{Workers: 2, Manual: true})
+	require.NoError(t, err)
+	first, second := sys.workers[0], sys.workers[1]
+	for i, c := range counters {
+		first.hot.Count.Add(c, uint64(i+1))
+		second.hot.Count.Add(c, 100)
+	}
+	second.queued.Record(int64(time.Second))
+	first.publish()
+	second.publish()
+	own, all := reflect.ValueOf(first.Stats()), reflect.ValueOf(sys.Stats())
+	require.Equal(t, len(counters)+1, own.NumField(), "and QueueWait")
+	for i := range counters {
+		name := own.Type().Field(i).Name
+		require.EqualValues(t, i+1, own.Field(i).Uint(), name)
+		require.EqualValues(t, i+101, all.Field(i).Uint(), name)
+	}
+	require.Zero(t, first.Stats().QueueWait)
+	for _, wait := range []Wait{second.Stats().QueueWait, sys.Stats().QueueWait} {
+		require.GreaterOrEqual(t, wait.Max, time.Second)
+		require.NotZero(t, wait.P50)
+	}
+	require.NoError(t, sys.Shutdown(t.Context()))
+}
+
+// TestTrimOfAWorker: the first one trims what all share, too; each counts what it leaves to the collector.
+func TestTrimOfAWorker(t *testing.T) {
+	sys, err := New(Config{Workers: 2, Manual: true})
+	require.NoError(t, err)
+	made := func() (n int) {
+		for _, u := range sys.guests.Pools.Usage() {
+			n += u.Made
+		}
+		return n
+	}
+	calls := make([]*stack.Stack, 100)
+	for i := range calls {
+		calls[i] = sys.guests.Begin(nil, doerHear)
+	}
+	for _, s := range calls {
+		sys.guests.Pools.Put(&s.Object)
+	}
+	for range 3 {
+		sys.workers[1].trim()
+		require.Equal(t, len(calls), made())
+	}
+	for range 3 {
+		sys.workers[0].trim()
+	}
+	require.Less(t, made(), len(calls)/2)
+
+	for range 2 {
+		for i := range calls {
+			calls[i] = sys.workers[1].hot.Begin(doerHear)
+		}
+		for _, s := range calls {
+			sys.workers[1].hot.Shard.Put(&s.Object)
+		}
+	}
+	for range 3 {
+		sys.workers[1].trim()
+	}
+	sys.workers[1].publish()
+	require.NotZero(t, sys.workers[1].Stats().Trimmed)
+	require.NoError(t, sys.Shutdown(t.Context()))
+}
 
 // TestStatsOfLongTurns: a worker that is busy shows each turn of 200 ms, and what it did in 100 ms, or in 64
 // turns.

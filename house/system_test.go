@@ -573,6 +573,13 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := house.New(house.Config{Workers: 1025}); err == nil || !strings.Contains(err.Error(), "Workers is 1025, at most 1024") {
 		t.Errorf("too many workers: %v", err)
 	}
+	const most = 1 << 20
+	if _, err := house.New(house.Config{MailboxMax: most + 1}); err == nil || !strings.Contains(err.Error(), "MailboxMax") {
+		t.Errorf("too large a mailbox: %v", err)
+	}
+	if _, err := house.New(house.Config{MailboxMax: most, Manual: true}); err != nil {
+		t.Errorf("the largest mailbox: %v", err)
+	}
 	if sys, err := house.New(house.Config{Workers: 1024, Manual: true}); err != nil || len(sys.Workers()) != 1024 {
 		t.Errorf("1024 workers: %v", err)
 	}
