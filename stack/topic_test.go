@@ -52,3 +52,32 @@ func TestTopicForgets(t *testing.T) {
 		})
 	}
 }
+
+// TestTopicCounts: an actor that subscribes twice is told once, one that has stopped doesn't count, and
+// a listener has room for one event at least; what it has no room for is counted.
+func TestTopicCounts(t *testing.T) {
+	h := newHand(t, 1)
+	var topic Topic[int]
+	a := &witness{}
+	to := settleOn(h, 0, a)
+	for range 2 {
+		topic.Subscribe(to, witnessSee)
+		require.Equal(t, 1, topic.Len())
+	}
+	l := topic.Listen(0)
+	require.Equal(t, 2, topic.Len())
+	for n := range 3 {
+		topic.Post(n + 1)
+	}
+	topic.Publish(h.workers[0], 4)
+	h.settle()
+	require.Equal(t, []int{1, 2, 3, 4}, a.seen)
+	require.Len(t, l.C(), 1)
+	require.Equal(t, 1, <-l.C())
+	require.EqualValues(t, 3, l.Dropped())
+	to.Stop(&h.guests)
+	h.settle()
+	require.Equal(t, 1, topic.Len(), "one has stopped")
+	l.Close()
+	require.True(t, topic.Silent())
+}
