@@ -44,7 +44,8 @@ func TestStatsOfEachCounter(t *testing.T) {
 	require.NoError(t, sys.Shutdown(t.Context()))
 }
 
-// TestTrimOfAWorker: the first one trims what all share, too; each counts what it leaves to the collector.
+// TestTrimOfAWorker: the first one trims what all share, too; each counts what it leaves to the
+// collector.
 func TestTrimOfAWorker(t *testing.T) {
 	sys, err := New(Config{Workers: 2, Manual: true})
 	require.NoError(t, err)

@@ -22,7 +22,8 @@ func (e *expired) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Who waits for a stop waits on when the default deadline of asks has passed, and no longer than its context says.
+// Who waits for a stop waits on when the default deadline of asks has passed, and no longer than
+// its context says.
 func TestWaitStop(t *testing.T) {
 	h := newHand(t, 1)
 	h.guests.AskTimeout, h.guests.Clock = 1, func() int64 { return 1 }

@@ -53,8 +53,8 @@ func TestTopicForgets(t *testing.T) {
 	}
 }
 
-// TestTopicCounts: an actor that subscribes twice is told once, one that has stopped doesn't count, and
-// a listener has room for one event at least; what it has no room for is counted.
+// TestTopicCounts: an actor that subscribes twice is told once, one that has stopped doesn't count,
+// and a listener has room for one event at least; what it has no room for is counted.
 func TestTopicCounts(t *testing.T) {
 	h := newHand(t, 1)
 	var topic Topic[int]
