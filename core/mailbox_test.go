@@ -371,3 +371,18 @@ func TestRefusedIsNotQueued(t *testing.T) {
 		}
 	}
 }
+
+// TestPriorityOfTheUnnamed: what no rule names goes behind all that one does.
+func TestPriorityOfTheUnnamed(t *testing.T) {
+	sim := stage(t, 1, 1)
+	last := deskTake.Class(func(*int) int { return core.Classes - 2 })
+	d, a := spawnDesk(t, sim, core.ByPriority(10, last))
+	unnamed := core.Begin(deskAsk.At(a), 1)
+	if err := core.Notice(deskTake.At(a), 2); err != nil {
+		t.Fatal(err)
+	}
+	sim.Rest()
+	if _, err := unnamed.Get(); err != nil || !slices.Equal(d.handled, []int{2, 1}) {
+		t.Errorf("handled %v, %v", d.handled, err)
+	}
+}
