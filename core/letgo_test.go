@@ -12,7 +12,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// What messages pointed to is the collector's once they are handled, whoever sent them: nothing pooled refers to it.
+// What messages pointed to is the collector's once they are handled, whoever sent them: nothing
+// pooled refers to it.
 func TestMessagesLetGoOfWhatTheyPointTo(t *testing.T) {
 	const n = 20 // more than one that goes by itself
 	sim := housetest.New(t, 1, house.Config{Workers: 2})

@@ -193,7 +193,8 @@ func TestBackoffOfAGroup(t *testing.T) {
 	require.Equal(t, "b2:again/hot c2:again/hot", d.took())
 }
 
-// A decider that says something else when it is asked for the group: nobody stops who was told to go on.
+// A decider that says something else when it is asked for the group: nobody stops who was told to
+// go on.
 func TestDeciderOfAGroupChangesItsMind(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}

@@ -202,8 +202,8 @@ func TestOffloadKept(t *testing.T) {
 	}
 }
 
-// TestOffloadKeptQueues: it is called when its turn has come, though its asker's deadline, which the actor shares, has passed by
-// then.
+// TestOffloadKeptQueues: it is called when its turn has come, though its asker's deadline, which
+// the actor shares, has passed by then.
 func TestOffloadKeptQueues(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
 	d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1, Queue: 1})}

@@ -49,8 +49,8 @@ var (
 	repeaterSay  = core.Handle((*repeater).say)
 )
 
-// A call begins behind so many answers at most, though each visit ends behind answers and no other is there yet: of as many
-// asks under way as a visit takes messages.
+// A call begins behind so many answers at most, though each visit ends behind answers and no other
+// is there yet: of as many asks under way as a visit takes messages.
 func TestCallsBeginBesideAnswers(t *testing.T) {
 	const streak = 16
 	for budget := 1; budget <= 4; budget++ {

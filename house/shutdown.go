@@ -170,11 +170,12 @@ func (s *System) close() []*stack.House {
 // abandonedMax is how many actors an error names.
 const abandonedMax = 10
 
-// errTimeless is why an actor whose end waits for a timer never ends in a Manual system's Shutdown.
-var errTimeless = errors.New("no time passes while a Manual system shuts down")
+// errTimeless is why an actor whose end waits for a timer isn't stopped by the Shutdown of a system
+// without loops.
+var errTimeless = errors.New("no time passes while a system without loops shuts down")
 
-// left is the error that names the actors that haven't stopped, as in "#4, #7 and 3 more", because of why; nil if there
-// is none.
+// left is the error that names the actors that haven't stopped, as in "#4, #7 and 3 more", because
+// of why; nil if there is none.
 func (s *System) left(why error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -476,7 +476,8 @@ func TestShutdownBlamesOnlyWhoHangs(t *testing.T) {
 	sys.AwaitWorkers()
 }
 
-// An actor whose end waits for a timer is left behind by the shutdown of a Manual system, which says so.
+// An actor whose end waits for a timer is left behind by the shutdown of a Manual system, which
+// says so.
 func TestShutdownOfAManualSystemNamesWhoWaits(t *testing.T) {
 	sys := running(t, house.Config{Workers: 1, Manual: true})
 	core.Spawn(sys, func() *slowToStop { return &slowToStop{} })

@@ -122,8 +122,8 @@ func exploreRoomGivenUp(s *stage) {
 	s.start(func() bool { return s.alone() && l.all == told })
 }
 
-// Of two guests that wait for room one gives up: the other hears of it all the same, also if it comes while the first takes
-// itself off the chain.
+// Of two guests that wait for room one gives up: the other hears of it all the same, also if it
+// comes while the first takes itself off the chain.
 func exploreRoomSwept(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(Mail{Max: 1})
@@ -134,7 +134,8 @@ func exploreRoomSwept(s *stage) {
 	s.start(func() bool { return s.alone() && l.all == told })
 }
 
-// triesToTell sends a notice as a guest that gives up as soon as it would have to wait for room, and returns how many it has sent.
+// triesToTell sends a notice as a guest that gives up as soon as it would have to wait for room,
+// and returns how many it has sent.
 func (s *stage) triesToTell(h *House) int {
 	c := s.hand.guests.signal() // the one that TellWait takes: a thread has a shard of its own
 	s.hand.guests.Pools.Put(&c.Object)

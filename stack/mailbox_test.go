@@ -595,8 +595,8 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 	require.EqualValues(t, 200, h.letters(), "what came before it left is handled")
 }
 
-// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets ErrStopped, and is none,
-// whatever the mailbox does when it is full.
+// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets
+// ErrStopped, and is none, whatever the mailbox does when it is full.
 func TestNoticesToWhoStopped(t *testing.T) {
 	for _, m := range []Mail{{}, {Max: 100}, {Max: 100, Full: DropNewest}, {Max: 100, Full: DropOldest}, {Max: -1}, {Max: 100, Sort: NewFair}} {
 		for _, by := range []*Handler{ledgerShort, ledgerLonge} {

@@ -403,7 +403,7 @@ func (w *Worker) resolve(h *House, c *Stack) {
 // expire ends a promise whose time came and whose answer didn't.
 func (w *Worker) expire(h *House, p *future.Promise) {
 	h.annex.Load().table.Take(p.ID, &w.Shard)
-	p.Err = nil
+	p.Err = nil // a future may have had another stack's
 	if !p.Timer {
 		w.Count.Add(CountTimeouts, 1)
 		p.Err = ErrTimeout

@@ -182,7 +182,7 @@ var bugs = []bug{
 	{"not heard when the worker has left", "stack/watch.go", "given up, and left", [][2]string{
 		{"		heed(nil, s.to)\n", ""}}},
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
-		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	p.Err = nil\n", "	p.Err = nil\n"}}},
+		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	p.Err = nil ", "	p.Err = nil "}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
 		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
