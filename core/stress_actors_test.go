@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,9 +33,10 @@ var stressErrors = []error{core.ErrTimeout, core.ErrCancelled, core.ErrStopped, 
 	core.ErrMailboxFull, core.ErrOverloaded, errStress, errStressResume, errStressStop}
 
 var (
-	errStress       = errors.New("stress")
-	errStressResume = errors.New("stress: resume")
-	errStressStop   = errors.New("stress: stop")
+	errStress         = errors.New("stress")
+	errStressResume   = errors.New("stress: resume")
+	errStressStop     = errors.New("stress: stop")
+	errStressEscalate = errors.New("stress: escalate")
 )
 
 // stressBooks is what one citizen, in all its lives, or one guest did and saw. Only who that is writes it.
@@ -47,7 +49,7 @@ type stressBooks struct {
 	began, ended          int // asks that the citizen handled
 	started, stopped      int // instances
 
-	barriers, stashes, forwards int
+	barriers, stashes, forwards, kept, escalations int
 }
 
 func (b *stressBooks) add(c *stressBooks) {
@@ -69,6 +71,8 @@ func (b *stressBooks) add(c *stressBooks) {
 	b.barriers += c.barriers
 	b.stashes += c.stashes
 	b.forwards += c.forwards
+	b.kept += c.kept
+	b.escalations += c.escalations
 }
 
 // role is what outlives the instances of a citizen, and its houses; a guest has one, too.
@@ -78,18 +82,25 @@ type role struct {
 	id   int
 	rng  *rand.Rand
 	next [stressCitizens]int // the number of the last message to each
-	last [stressAll]int      // the number of the last message from each
+	last [stressAll][3]int   // the number of the last message from each, by kind if kinds overtake each other
+	done atomic.Int32        // functions that were kept and have returned
 }
 
 // see takes note of a message that begins: what one sends to another begins in its order, and once.
-func (r *role) see(m mark) {
-	if m.N == 0 { // it was forwarded
+func (r *role) see(m mark, kind int) {
+	switch mail := r.w.mail(r.id); {
+	case m.N == 0: // it was forwarded
 		return
+	case mail == stressFair && m.From < stressCitizens && m.From%3 == 1: // its house moves
+		return
+	case mail != stressPriority:
+		kind = 0
 	}
-	if m.N <= r.last[m.From] {
-		r.w.bad("message %d of %d to %d begins behind its %d", m.N, m.From, r.id, r.last[m.From])
+	if last := &r.last[m.From][kind]; m.N <= *last {
+		r.w.bad("message %d of %d to %d begins behind its %d", m.N, m.From, r.id, *last)
+	} else {
+		*last = m.N
 	}
-	r.last[m.From] = m.N
 }
 
 // mark numbers a message to slot to.
@@ -130,6 +141,7 @@ type stress struct {
 	at     [stressCitizens]atomic.Pointer[core.Address[citizen]]
 	mayor  core.Address[mayor]
 	office *mayor
+	pool   core.OffloadPool // whose functions are kept
 	wrong  atomic.Int32
 }
 
@@ -155,6 +167,8 @@ type (
 
 	citizen struct {
 		*role
+		alone  bool // it is Serial
+		open   int  // its calls that have begun and haven't ended
 		barred int  // barriers that stand
 		shut   bool // what comes is stashed
 	}
@@ -167,19 +181,26 @@ type (
 		tick  core.Future[core.Tick]
 		asked int
 		got   int
+		keeps int32 // how many functions are to return before it ends
 		bars  bool
 		of    *citizen
 	}
 	citizenSaga struct {
 		core.NoticeStack[saga]
 		tick core.Future[core.Tick]
+		of   *citizen
+	}
+	// duty is what a function that is kept gets.
+	duty struct {
+		of *role
+		n  int
 	}
 )
 
-// stressOpen is the asks that citizens handle: from *stack.Stack, which census gets, to *citizenAsk.
+// stressOpen is what citizens handle: from *stack.Stack, which census gets, to *citizenAsk or *citizenSaga.
 var stressOpen sync.Map
 
-// census is told of the end of each ask, whatever ends it.
+// census is told of the end of each ask and each saga, whatever ends it.
 type census struct{}
 
 func (census) Begins(core.Running) error { return nil }
@@ -189,8 +210,16 @@ func (census) Ended(r core.Running, _ error) {
 	if !ok {
 		return // it was stashed
 	}
+	if s, ok := v.(*citizenSaga); ok {
+		s.of.open--
+		return
+	}
 	s := v.(*citizenAsk)
+	s.of.open--
 	s.of.ended++
+	if done := s.of.done.Load(); s.keeps > done {
+		s.of.w.bad("an ask of %d ends before %d functions that it keeps have returned", s.of.id, s.keeps-done)
+	}
 	s.of.left += s.asked - s.got
 	if s.bars {
 		s.of.barred--
@@ -210,39 +239,68 @@ var (
 func init() { // they call each other
 	citizenAsks = core.Handle((*citizen).ask, census{})
 	citizenTales = core.HandleNotice((*citizen).tale)
-	citizenSagas = core.HandleNotice((*citizen).saga)
+	citizenSagas = core.HandleNotice((*citizen).saga, census{})
 	citizenOpens = core.HandleNotice((*citizen).opens)
 	mayorAdds = core.Handle((*mayor).add)
 	mayorEnds = core.Handle((*mayor).end)
 	mayorGone = core.HandleNotice((*mayor).gone)
 }
 
-func (p *citizen) PreStart(s *core.HookStack) core.Yield { p.started++; return s.Return() }
-func (p *citizen) PostStop(s *core.HookStack) core.Yield { p.stopped++; return s.Return() }
+func (p *citizen) PreStart(s *core.HookStack) core.Yield {
+	p.started++
+	p.rests("starts")
+	return s.Return()
+}
+
+func (p *citizen) PostStop(s *core.HookStack) core.Yield {
+	p.stopped++
+	p.rests("has ended")
+	return s.Return()
+}
+
+// rests looks whether all is over that instances have begun.
+func (p *citizen) rests(now string) {
+	if done := int(p.done.Load()); done < p.kept {
+		p.w.bad("%d %s beside %d functions that it keeps", p.id, now, p.kept-done)
+	}
+	if p.began != p.ended || p.open > 0 {
+		p.w.bad("%d %s beside %d asks", p.id, now, p.began-p.ended)
+	}
+}
 
 // begins takes note of a message, or says that it is to be stashed.
-func (p *citizen) begins(m mark) (stashed bool) {
+func (p *citizen) begins(m mark, kind int) (stashed bool) {
 	if p.barred > 0 {
 		p.w.bad("a message begins at %d, behind a barrier", p.id)
+	}
+	if p.alone && p.open > 0 {
+		p.w.bad("a message begins at %d, which is Serial, beside another", p.id)
+	}
+	if p.stopped == p.started {
+		p.w.bad("a message begins at %d, which has ended", p.id)
 	}
 	if p.shut {
 		p.stashes++
 		return true
 	}
-	p.see(m)
+	p.see(m, kind)
 	return false
 }
 
 func (p *citizen) ask(s *citizenAsk) core.Yield {
-	if p.begins(s.Req.mark) {
+	if p.begins(s.Req.mark, 2) {
 		return core.Stash(s)
 	}
 	s.of = p
 	stressOpen.Store(stack.Of(s), s)
+	p.open++
 	p.began++
 	what := p.rng.IntN(100)
 	if s.Req.Depth == 0 {
-		what = p.rng.IntN(48)
+		what = p.rng.IntN(49)
+		if what == 48 {
+			return p.keeps(s)
+		}
 	}
 	switch {
 	case what < 36:
@@ -267,7 +325,9 @@ func (p *citizen) ask(s *citizenAsk) core.Yield {
 		p.jobs++
 		core.Offload(s, &s.job, p.rng.IntN(6), labour)
 		return core.Suspend(s, (*citizen).worked)
-	case what < 70:
+	case what < 68:
+		return p.keeps(s)
+	case what < 71:
 		p.shuts(s)
 		return p.answers(s)
 	case what < 80:
@@ -298,7 +358,44 @@ func (p *citizen) answers(s *citizenAsk) core.Yield { return s.Return(2 * s.Req.
 
 // failure is what a citizen panics with, or throws, which its supervisor decides by.
 func (p *citizen) failure() error {
+	if p.id%3 == 0 && p.rng.IntN(4) == 0 { // the mayor is its parent
+		p.escalations++
+		return errStressEscalate
+	}
 	return [...]error{errStress, errStressResume, errStressResume, errStressStop}[p.rng.IntN(4)]
+}
+
+// keeps has one function run, or two, that nothing gives up, whatever becomes of the ask.
+func (p *citizen) keeps(s *citizenAsk) core.Yield {
+	for range 1 + p.rng.IntN(2) {
+		p.kept++
+		core.OffloadKept(s, new(core.Future[int]), p.w.pool, duty{p.role, 0}, kept)
+	}
+	s.keeps = int32(p.kept)
+	s.asked++
+	p.jobs++
+	p.kept++
+	core.OffloadKept(s, &s.job, p.w.pool, duty{p.role, p.rng.IntN(6)}, kept)
+	if s.keeps = int32(p.kept); p.rng.IntN(2) == 0 {
+		s.Barrier()
+		s.bars = true
+		p.barriers++
+		p.barred++
+	}
+	switch p.rng.IntN(5) {
+	case 0:
+		return p.answers(s)
+	case 1:
+		panic(p.failure())
+	}
+	return core.Suspend(s, (*citizen).worked)
+}
+
+// kept is offloaded.
+func kept(ctx context.Context, d duty) (int, error) {
+	defer d.of.done.Add(1)
+	runtime.Gosched()
+	return labour(ctx, d.n)
 }
 
 func (p *citizen) waits(s *citizenAsk) core.Yield {
@@ -401,7 +498,7 @@ func (p *citizen) some(s *citizenAsk) core.Yield {
 func (p *citizen) all(s *citizenAsk) core.Yield { p.look(s); return p.answers(s) }
 
 func (p *citizen) tale(s *core.NoticeStack[tale]) core.Yield {
-	if p.begins(s.Msg.mark) {
+	if p.begins(s.Msg.mark, 1) {
 		return core.Stash(s)
 	}
 	p.heard++
@@ -417,9 +514,12 @@ func (p *citizen) tale(s *core.NoticeStack[tale]) core.Yield {
 }
 
 func (p *citizen) saga(s *citizenSaga) core.Yield {
-	if p.begins(s.Msg.mark) {
+	if p.begins(s.Msg.mark, 0) {
 		return core.Stash(s)
 	}
+	s.of = p
+	stressOpen.Store(stack.Of(s), s)
+	p.open++
 	p.heard++
 	core.Timer.Ask(s, &s.tick, time.Duration(p.rng.IntN(50))*time.Microsecond)
 	return core.Suspend(s, (*citizen).sagaEnds)
@@ -441,11 +541,61 @@ type mayor struct {
 	told    int
 }
 
-// stressLives: failures cost a citizen its instance, nothing, or its life, as often as they come.
-var stressLives = &core.Strategy{Restarts: -1, Decide: core.Decide(core.Restart,
-	core.OnIs(errStressResume, core.Resume), core.OnIs(errStressStop, core.Stop))}
+// stressLives: failures cost a citizen its instance, nothing, its life, or are its parent's business, as often as they come.
+func (w *stress) lives(slot int) *core.Strategy {
+	s := &core.Strategy{Restarts: -1, Decide: core.Decide(core.Restart, core.OnIs(errStressResume, core.Resume),
+		core.OnIs(errStressStop, core.Stop), core.OnIs(errStressEscalate, core.Escalate))}
+	switch {
+	case slot == 4:
+		s.Backoff, s.BackoffMax = 100e3, 1e6
+	case slot == 5 && w.seed%2 == 1:
+		s.Restarts = 0 // the default: it is held now and then
+	}
+	return s
+}
 
-var stressMail = []core.Mailbox{{}, core.Bounded(40, core.Reject), core.Bounded(40, core.DropOldest), core.Unbounded()}
+// The mailboxes of citizens.
+const (
+	stressDefault = iota
+	stressRejects
+	stressDropsOldest
+	stressDropsNewest
+	stressUnbounded
+	stressPriority
+	stressFair
+	stressMails
+)
+
+func (w *stress) mail(slot int) int { return (slot + int(w.seed)) % stressMails }
+
+func (w *stress) mailbox(slot int) core.Mailbox {
+	switch w.mail(slot) {
+	case stressRejects:
+		return core.Bounded(40, core.Reject)
+	case stressDropsOldest:
+		return core.Bounded(40, core.DropOldest)
+	case stressDropsNewest:
+		return core.Bounded(40, core.DropNewest)
+	case stressUnbounded:
+		return core.Unbounded()
+	case stressPriority:
+		return core.ByPriority(40, citizenSagas.Class(func(*saga) int { return 0 }), citizenTales.Class(func(*tale) int { return 1 }))
+	case stressFair:
+		return core.FairBySender(40)
+	}
+	return core.Mailbox{}
+}
+
+// passivation has some citizens stop by themselves.
+func (w *stress) passivation(slot int) core.Passivation {
+	switch slot {
+	case 1:
+		return core.Passivation{Messages: 300}
+	case 7:
+		return core.Passivation{Idle: 300 * time.Microsecond}
+	}
+	return core.Passivation{}
+}
 
 // add spawns the citizen of a slot, where slots of its kind are born, and watches it.
 func (k *mayor) add(s *core.AskStack[int, int]) core.Yield { k.spawn(s, s.Req); return s.Return(0) }
@@ -454,8 +604,9 @@ func (k *mayor) spawn(s core.Running, slot int) {
 	all := k.w.sys.Workers()
 	place := [...]core.Place{core.Under(s), k.w.sys, all[slot%len(all)]}[slot%3]
 	r := k.w.roles[slot]
-	a, err := core.SpawnWith(place, func() *citizen { return &citizen{role: r} },
-		core.Props{Name: fmt.Sprintf("citizen%d", slot), OnFailure: stressLives, Mailbox: stressMail[slot%len(stressMail)]})
+	alone := slot == 6 && k.w.seed%2 == 0
+	a, err := core.SpawnWith(place, func() *citizen { return &citizen{role: r, alone: alone} }, core.Props{
+		Name: fmt.Sprintf("citizen%d", slot), OnFailure: k.w.lives(slot), Serial: alone, Mailbox: k.w.mailbox(slot), Passivate: k.w.passivation(slot)})
 	if err != nil {
 		k.w.bad("the name of citizen %d isn't free: %v", slot, err)
 		return

@@ -20,11 +20,16 @@ import (
 // The stress has all features meet: asks with and without limits, forwards, offloads that fail, stashes, barriers, watches,
 // restarts, stops, actors that move, guests that give up, a shutdown under traffic. What is checked while it runs: one
 // sender's messages begin in their order and once, a reply is its ask's, nothing begins behind a barrier, a watcher hears
-// once of each end, and then the name is free. At rest the books balance (see balance).
+// once of each end, and then the name is free, what is Serial begins nothing beside another, and nothing ends or begins anew
+// beside what it keeps. At rest each citizen still answers, and the books balance (see balance).
 
 // newStress spawns the mayor and its citizens.
 func newStress(t testing.TB, seed uint64, sys *house.System, ask func(core.Port[int, int], int) (int, error)) *stress {
-	w := &stress{t: t, seed: seed, sys: sys}
+	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "kept", Goroutines: 2, Queue: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &stress{t: t, seed: seed, sys: sys, pool: pool}
 	for i := range w.roles {
 		w.roles[i] = &role{w: w, id: i, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 	}
@@ -80,24 +85,61 @@ func (r *role) guest(ctx context.Context) {
 		at.Stop()
 	case what < 2:
 		at.Restart(errStress)
+	case what < 3:
+		at.Drain()
 	case what < 4:
 		at.Pause()
 		r.tell(to)
 		at.Continue()
-	case what < 16:
+	case what < 14:
 		r.tell(to)
+	case what < 18:
+		r.tellInTime(ctx, to)
 	default:
 		r.ask(ctx, to)
+	}
+}
+
+// rollCall has each citizen answer, behind whatever it has been through.
+func (w *stress) rollCall(ask func(p core.Port[stressReq, uint64], req stressReq) (uint64, error), wait func()) {
+	r := w.roles[stressCitizens]
+	for slot := range stressCitizens {
+		for tries := 0; ; tries++ {
+			req := stressReq{r.mark(slot), r.rng.Uint64(), 0}
+			r.asks++
+			n, err := ask(citizenAsks.At(w.citizen(slot)), req)
+			if r.answered(req, n, err); err == nil {
+				break
+			} else if tries > 3000 {
+				w.t.Fatalf("seed %d: citizen %d doesn't answer: %v", w.seed, slot, err)
+			}
+			wait()
+		}
 	}
 }
 
 // tell sends some notices to one citizen.
 func (r *role) tell(to int) {
 	for n := r.rng.IntN(40); n > 0; n-- {
-		if r.rng.IntN(10) == 0 {
+		switch r.rng.IntN(20) {
+		case 0, 1:
 			r.told(core.Notice(citizenSagas.At(r.w.citizen(to)), saga{r.mark(to)}))
-		} else {
+		default:
 			r.told(core.Notice(citizenTales.At(r.w.citizen(to)), tale{r.mark(to)}))
+		}
+	}
+}
+
+// tellInTime sends some to one, and waits for room for a while, which may be too short.
+func (r *role) tellInTime(ctx context.Context, to int) {
+	ctx, end := context.WithTimeout(ctx, time.Duration(r.rng.IntN(2000))*time.Microsecond)
+	defer end()
+	for n := r.rng.IntN(80); n > 0; n-- {
+		switch err := core.NoticeWait(ctx, citizenTales.At(r.w.citizen(to)), tale{r.mark(to)}); err {
+		case core.ErrTimeout:
+			return
+		default:
+			r.told(err)
 		}
 	}
 }
@@ -162,6 +204,10 @@ func stressThreads(t *testing.T, seed uint64, each int, abrupt bool) stressBooks
 		<-half
 	} else {
 		guests.Wait()
+		w.rollCall(func(p core.Port[stressReq, uint64], req stressReq) (uint64, error) {
+			return core.Ask(t.Context(), p, req)
+		},
+			func() { time.Sleep(time.Millisecond) })
 		for left := 1; left > 0; {
 			if left, err = core.Ask(t.Context(), mayorEnds.At(w.mayor), struct{}{}); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -195,7 +241,7 @@ func stressed(t *testing.T, seeds, each int) {
 func (b *stressBooks) busy(t *testing.T) {
 	t.Logf("%+v", *b)
 	for what, n := range map[string]int{"replies": b.replies, "results": b.results, "asks left": b.left, "notices": b.heard,
-		"barriers": b.barriers, "stashes": b.stashes, "forwards": b.forwards, "timeouts": b.errs[0], "stops": b.errs[2],
+		"barriers": b.barriers, "functions kept": b.kept, "escalations": b.escalations, "stashes": b.stashes, "forwards": b.forwards, "timeouts": b.errs[0], "stops": b.errs[2],
 		"restarts": b.errs[3], "panics": b.errs[4], "throws": b.errs[7]} {
 		if n == 0 {
 			t.Errorf("no %s: the stress is too calm", what)
@@ -251,7 +297,9 @@ func stressSim(t *testing.T, seed uint64) (uint64, stressBooks) {
 			w.citizen(to).Stop()
 		case 1:
 			w.citizen(to).Restart(errStress)
-		case 2, 3, 4:
+		case 2:
+			w.citizen(to).Drain()
+		case 3, 4:
 			r.tell(to)
 		default:
 			req := stressReq{r.mark(to), r.rng.Uint64(), 3}
@@ -263,6 +311,12 @@ func stressSim(t *testing.T, seed uint64) (uint64, stressBooks) {
 		}
 	}
 	abrupt := seed%4 == 3
+	if !abrupt {
+		w.rollCall(func(p core.Port[stressReq, uint64], req stressReq) (uint64, error) {
+			return housetest.Ask(t, sim, p, req)
+		},
+			func() { sim.Run(10 * time.Millisecond) })
+	}
 	for left := 1; left > 0 && !abrupt; sim.Run(time.Millisecond) {
 		var err error
 		if left, err = housetest.Ask(t, sim, mayorEnds.At(w.mayor), struct{}{}); err != nil {

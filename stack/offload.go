@@ -132,6 +132,9 @@ func (w *Worker) keepOn(h *House, s *Stack) {
 		h.life().kept++
 	}
 	s.state, s.mode, s.step = suspended, waitKept, over
+	if h.flags.has(flagAlone) {
+		s.isolate()
+	}
 }
 
 // over is the step behind keepOn.
