@@ -37,10 +37,31 @@ type Sim struct {
 // its time. The system is shut down at the end of the test, which ends those that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
-	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
+	s := unbuilt(seed)
+	c.Trace = s.trace
+	s.build(t, c)
+	return s
+}
+
+// Untraced is New for a system that has no Trace: what is told of each message takes other ways than in a program that asks
+// for none. Its Hash and Events stay what they are, and Steps isn't called.
+func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
+	t.Helper()
+	s := unbuilt(seed)
+	c.Trace = nil
+	s.build(t, c)
+	return s
+}
+
+func unbuilt(seed uint64) *Sim {
+	return &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
+}
+
+// build makes the system of s, and starts it.
+func (s *Sim) build(t testing.TB, c house.Config) {
+	t.Helper()
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
-	c.Trace = s.trace
 	if c.OffloadTime == nil {
 		c.OffloadTime = func() time.Duration { return time.Duration(s.rng.Int64N(1 << s.rng.IntN(24))) }
 	}
@@ -56,13 +77,12 @@ func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	}
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
-			t.Errorf("seed %d: shutdown: %v", seed, err)
+			t.Errorf("seed %d: shutdown: %v", s.Seed, err)
 		}
 		if n := s.Outstanding(); n != 0 && !t.Failed() {
-			t.Errorf("seed %d: %d pooled objects are still out after shutdown", seed, n)
+			t.Errorf("seed %d: %d pooled objects are still out after shutdown", s.Seed, n)
 		}
 	})
-	return s
 }
 
 // trace folds an event into the hash.
