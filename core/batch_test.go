@@ -471,6 +471,38 @@ func TestBatchAsks(t *testing.T) {
 	})
 }
 
+// TestBatchIsLeftEarly: who ranges over a batch may leave off, and begin again.
+func TestBatchIsLeftEarly(t *testing.T) {
+	sim := stage(t, 1, 2)
+	j, at := newJournal(sim, func(_ *journal, s *writeStack) core.Yield {
+		got := ""
+		for range 2 {
+			for i, n := range s.All() {
+				if got += fmt.Sprint(*n); i == 1 {
+					break
+				}
+			}
+		}
+		return s.ReturnAll(got)
+	})
+	j.noticed = func(j *journal, s *lineStack) core.Yield {
+		for i, n := range s.All() {
+			if j.batches = append(j.batches, []int{*n}); i == 1 {
+				break
+			}
+		}
+		return s.Return()
+	}
+	calls := beginAll(write.At(at), flush.At(at), 1, 2, 3, 4)
+	sim.Rest()
+	wantReplies(t, calls, "1212")
+	for n := range 5 {
+		core.Notice(line.At(at), n)
+	}
+	sim.Rest()
+	wantBatches(t, j, upTo(1, 4), upTo(0, 4), []int{0}, []int{1})
+}
+
 func TestBatchMaximumIsChecked(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -2,7 +2,10 @@ package core_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -67,6 +70,69 @@ func TestCallsBeginBesideAnswers(t *testing.T) {
 				if c.answers > (asks+1)*streak+budget { // each of these calls, and those that were there when it ended
 					t.Errorf("%d answers came first", c.answers)
 				}
+			})
+		}
+	}
+}
+
+// lanes notes in which order answers and calls are handled.
+type (
+	lanes      struct{ log []byte }
+	lanesStack struct {
+		core.NoticeStack[core.Port[int, int]]
+		answer core.Future[int]
+	}
+)
+
+func (l *lanes) waits(s *lanesStack) core.Yield {
+	s.Msg.Ask(s, &s.answer, 1)
+	return core.Suspend(s, (*lanes).goesOn)
+}
+
+func (l *lanes) goesOn(s *lanesStack) core.Yield {
+	l.log = append(l.log, 'a')
+	return s.Return()
+}
+
+func (l *lanes) call(s *core.NoticeStack[int]) core.Yield {
+	l.log = append(l.log, 'c')
+	return s.Return()
+}
+
+var (
+	lanesWait = core.HandleNotice((*lanes).waits)
+	lanesCall = core.HandleNotice((*lanes).call)
+)
+
+// Answers go ahead of calls, but a call begins behind 16 of them, and 16 of them go behind it.
+func TestAnswersAndCallsTakeTurns(t *testing.T) {
+	for name, mailbox := range mailboxes {
+		for _, budget := range []int{1, 3, 1000} {
+			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
+				sim := housetest.New(t, 1, house.Config{Workers: 2, Budget: budget, TurnTime: -1})
+				here, there := sim.Workers()[0], sim.Workers()[1]
+				l := &lanes{}
+				at, err := core.SpawnWith(here, func() *lanes { return l }, core.Props{Mailbox: mailbox})
+				require.NoError(t, err)
+				to := repeaterSay.At(core.Spawn(there, func() *repeater { return &repeater{} }))
+				for range 70 {
+					core.Notice(lanesWait.At(at), to)
+				}
+				for range 100 {
+					here.Turn()
+				}
+				require.Empty(t, l.log)
+				for range 100 {
+					there.Turn() // all answers are on their way
+				}
+				for range 10 {
+					core.Notice(lanesCall.At(at), 0)
+				}
+				for range 100 {
+					here.Turn()
+				}
+				streak := strings.Repeat("a", 16) + "c"
+				require.Equal(t, strings.Repeat(streak, 4)+"aaaaaacccccc", string(l.log))
 			})
 		}
 	}
