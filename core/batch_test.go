@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -270,6 +273,23 @@ func TestNoticeBatchFails(t *testing.T) {
 		wantBatches(t, j, upTo(0, 4), upTo(5, 9))
 		wantStat(t, "failures", stats(sim).Failures, 2)
 	})
+}
+
+// TestNoticeBatchFailureIsItsActors: what becomes of the actor is as behind the failure of a single notice.
+func TestNoticeBatchFailureIsItsActors(t *testing.T) {
+	for i, fails := range []func(*journal, *lineStack) core.Yield{
+		func(_ *journal, s *lineStack) core.Yield { return s.Throw(errNoRoom) },
+		func(*journal, *lineStack) core.Yield { panic("one") },
+	} {
+		sim := housetest.New(t, uint64(i), house.Config{Logger: quiet})
+		lives := 0
+		at := core.Spawn(sim, func() *journal { lives++; return &journal{noticed: fails} })
+		core.Notice(line.At(at), 1)
+		core.Notice(line.At(at), 2)
+		sim.Rest()
+		require.Equal(t, 2, lives)
+		wantStat(t, "restarts", stats(sim).Restarts, 1)
+	}
 }
 
 // TestBatchDropsDeadMembers: those whose asker gave up, or whose deadline has

@@ -223,6 +223,32 @@ func TestGoexitInABorrowedTurn(t *testing.T) {
 	require.Zero(t, sys.Outstanding())
 }
 
+// The same while the guest's own ask is still under way: that is given up, and whoever handles it goes on.
+func TestGoexitInABorrowedTurnOfAnAskUnderWay(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 1, Supervise: resumes, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	cast := func() core.Port[script, int] { return play.At(core.Spawn(sys, func() *player { return &player{} })) }
+	asks, quits := cast(), cast()
+	for quit := 0; quit < 10; {
+		untilParked(t, sys)
+		quit++
+		var guest sync.WaitGroup
+		guest.Go(func() {
+			core.Ask(context.Background(), asks, relay(quits, func(*player, *scene) core.Yield { runtime.Goexit(); panic("behind the end") }))
+			quit-- // it woke the worker, whose goroutine ended instead
+		})
+		guest.Wait()
+		for range 3 {
+			n, err := core.Ask(context.Background(), asks, relay(quits, answer(7)))
+			require.NoError(t, err)
+			require.Equal(t, 7, n)
+		}
+	}
+	require.NoError(t, sys.Shutdown(context.Background()))
+	require.Zero(t, sys.Outstanding())
+}
+
 // The same in a turn that a worker borrowed: both workers go on.
 func TestGoexitInAnAssistedTurn(t *testing.T) {
 	sys, err := house.New(house.Config{Workers: 2, Spin: -1, Supervise: resumes, Logger: quiet, WakeForGuests: true})
