@@ -460,3 +460,30 @@ func TestSender(t *testing.T) {
 		t.Errorf("a sender that has stopped is %v, want %s", sender, want)
 	}
 }
+
+// A forwarded ask that waits when its asker stops counts as given up, and one whose time passes as one that came too late.
+func TestForwardedAskEndsInTheQueue(t *testing.T) {
+	sim := stage(t, 1, 2)
+	asker, p := cast(sim, 0)
+	_, between := cast(sim, 0)
+	last, to := cast(sim, 1)
+	last.Pause()
+	call := core.Begin(p, relay(between, forward(to, answer(1))))
+	sim.Rest()
+	asker.Stop()
+	sim.Rest()
+	last.Continue()
+	sim.Rest()
+	endedAs(t, core.ErrStopped, call)
+	wantStat(t, "calls that were given up", stats(sim).Cancelled, 1)
+	wantStat(t, "calls that came too late", stats(sim).Expired, 0)
+
+	last.Pause()
+	call = core.Begin(between, forward(to, answer(1))) // who doesn't look at it gives nothing up
+	sim.Run(time.Minute)
+	last.Continue()
+	sim.Rest()
+	endedAs(t, core.ErrTimeout, call)
+	wantStat(t, "calls that were given up", stats(sim).Cancelled, 1)
+	wantStat(t, "calls that came too late", stats(sim).Expired, 1)
+}

@@ -71,6 +71,11 @@ func fullHook(p *fullMortal, s *core.HookStack, hook int) core.Yield {
 func (p *mortal) waits(s *core.HookStack, hook int) bool {
 	p.hook = hook
 	p.w.note(p.plan.id, "%d:%s", p.life, hookNames[hook])
+	if c := p.plan.bearsWhen(hook, p.life); c != nil {
+		if n := p.w.spawn(core.Under(s), c); n != 0 {
+			p.w.t.Errorf("spawn in a hook: %d", n)
+		}
+	}
 	switch p.plan.doesIn(hook, p.life) {
 	case waits, panicsLater, throwsLater:
 		core.Timer.Ask(s, &p.wait, p.w.take(fmt.Sprintf("hook%d.%d.%d", p.plan.id, p.life, hook)))

@@ -144,6 +144,11 @@ func (w *modelWorld) newPlan(parent *refActor) *plan {
 			}
 		}
 	}
+	if p.kind != kindBare && w.rng.IntN(4) == 0 {
+		p.bears = w.newPlan(&refActor{plan: p}) // its parent when it is born
+		p.bears.name = ""
+		p.bearsAt, p.bearsIn = w.rng.IntN(len(p.hooks)), 1+w.rng.IntN(3)
+	}
 	return p
 }
 

@@ -31,6 +31,9 @@ type plan struct {
 	serial   bool
 	serialNo uint64 // its number in the system: what decides by chance
 	hooks    [4]act // what its hooks do, by hookStart and so on
+	bears    *plan  // a child that the hook bearsAt has, in the life bearsIn, before it does anything else
+	bearsAt  int
+	bearsIn  int
 	failing  int    // its first instances, so many, fail in the hook that starts them
 	failWith int    // by what
 }
@@ -111,8 +114,12 @@ func (p *plan) String() string {
 	if p.parent != nil {
 		parent = fmt.Sprint(p.parent.id)
 	}
-	return fmt.Sprintf("%d %q under %s, kind %d, serial %t, own %v, below %v, hooks %v failing %d with %d",
+	text := fmt.Sprintf("%d %q under %s, kind %d, serial %t, own %v, below %v, hooks %v failing %d with %d",
 		p.id, p.name, parent, p.kind, p.serial, p.own, p.below, p.hooks, p.failing, p.failWith)
+	if p.bears != nil {
+		text += fmt.Sprintf(", in %s of life %d has %v", hookNames[p.bearsAt], p.bearsIn, p.bears)
+	}
+	return text
 }
 
 // refCall is one call.

@@ -88,8 +88,11 @@ func (r *reference) born(p *plan) *refActor {
 	if p.parent != nil {
 		p.parent.children = append(p.parent.children, a)
 	}
-	if p.kind != kindBare {
-		a.unborn = true
+	a.unborn = p.kind != kindBare
+	if p.parent != nil && p.parent.closed() { // born in PostStop
+		r.tell(a, refTold{what: toldStop})
+	}
+	if a.unborn {
 		r.tell(a, refTold{what: toldStart})
 	}
 	return a
@@ -404,6 +407,10 @@ func (r *reference) runHook(a *refActor, hook int) {
 	a.hook = hook
 	if hook >= 0 {
 		r.note(a, "%d:%s", a.life, hookNames[hook])
+		if c := a.bearsWhen(hook, a.life); c != nil {
+			c.parent = a
+			r.born(c)
+		}
 		if act := a.doesIn(hook); act == waits || act == panicsLater || act == throwsLater {
 			a.hookDue = r.waitOf(fmt.Sprintf("hook%d.%d.%d", a.id, a.life, hook))
 			return
@@ -414,6 +421,14 @@ func (r *reference) runHook(a *refActor, hook int) {
 
 // doesIn says what the hook does in this life.
 func (p *refActor) doesIn(hook int) act { return p.plan.doesIn(hook, p.life) }
+
+// bearsWhen returns the child that the hook has in this life.
+func (p *plan) bearsWhen(hook, life int) *plan {
+	if p.bears == nil || hook != p.bearsAt || life != p.bearsIn {
+		return nil
+	}
+	return p.bears
+}
 
 // doesIn says what a hook does: those that start an instance fail in the first lives only.
 func (p *plan) doesIn(hook, life int) act {
@@ -466,6 +481,9 @@ func (r *reference) started(a *refActor, hook int, failed bool) {
 
 // ended goes on behind the end of an instance.
 func (r *reference) ended(a *refActor) {
+	for _, c := range a.children { // the hook had them
+		r.tell(c, refTold{what: toldStop})
+	}
 	if len(a.children) > 0 {
 		return
 	}

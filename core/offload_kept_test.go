@@ -371,3 +371,57 @@ func TestStopWhileStartKeepsAFunction(t *testing.T) {
 		require.Equal(t, []string{"end 1"}, d.log, "seed %d", seed)
 	}
 }
+
+// again asks anew, in the same future, what was too late.
+type (
+	asksAgain      struct{ first, second core.Port[vaultEnd, int] }
+	asksAgainStack struct {
+		core.AskStack[struct{}, int]
+		f core.Future[int]
+	}
+)
+
+func (a *asksAgain) ask(s *asksAgainStack) core.Yield {
+	a.first.AskWithin(s, &s.f, awaits, time.Millisecond)
+	return core.Suspend(s, (*asksAgain).again)
+}
+
+func (a *asksAgain) again(s *asksAgainStack) core.Yield {
+	if _, err := s.f.Get(); err != core.ErrTimeout {
+		return s.Throw(fmt.Errorf("it got %w", err))
+	}
+	a.second.Ask(s, &s.f, awaits)
+	return core.Suspend(s, (*asksAgain).done)
+}
+
+func (a *asksAgain) done(s *asksAgainStack) core.Yield {
+	n, err := s.f.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(n)
+}
+
+// TestLateAnswerAfterAnotherAsk: the answer to an ask that has timed out isn't taken for that of the next in the same future.
+func TestLateAnswerAfterAnotherAsk(t *testing.T) {
+	for seed := range uint64(8) {
+		at := 0
+		sim := housetest.New(t, seed, house.Config{Workers: 2, OffloadTime: func() time.Duration {
+			at++
+			return time.Duration(at) * 10 * time.Millisecond // the late answer comes while the other is waited for
+		}})
+		vaults := [2]core.Port[vaultEnd, int]{}
+		for i := range vaults {
+			pool := newPool(t, sim, house.OffloadConfig{Name: fmt.Sprint("disk", i)})
+			d := &deposits{pool: pool, written: 10 * i} // the answer is one more
+			vaults[i] = vaultPut.At(core.Spawn(sim.Workers()[int(seed)>>i&1], func() *vault { return &vault{d} }))
+		}
+		asks := core.Handle((*asksAgain).ask).At(core.Spawn(sim.Workers()[seed>>2&1], func() *asksAgain { return &asksAgain{vaults[0], vaults[1]} }))
+		call := core.Begin(asks, struct{}{})
+		sim.Run(time.Second)
+		n, err := call.Get()
+		require.NoError(t, err, "seed %d", seed)
+		require.Equal(t, 11, n, "seed %d", seed)
+		wantStat(t, "late answers", stats(sim).Late, 1)
+	}
+}

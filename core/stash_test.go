@@ -331,3 +331,67 @@ func TestStashMisuse(t *testing.T) {
 	})
 	require.ErrorIs(t, err, core.ErrPanic)
 }
+
+// barred is a door whose calls keep others out, also those that are put back.
+type barred struct{ door }
+
+func (d *barred) knock(s *doorKnock) core.Yield { s.Barrier(); return d.door.knock(s) }
+func (d *barred) throw(s *core.NoticeStack[int]) core.Yield {
+	s.Barrier()
+	return d.door.throw(s)
+}
+func (d *barred) heap(s *core.BatchNoticeStack[int]) core.Yield {
+	s.Barrier()
+	return d.door.heap(s)
+}
+func (d *barred) heapAsks(s *core.BatchAskStack[int, int]) core.Yield {
+	s.Barrier()
+	if !d.open {
+		return core.Stash(s)
+	}
+	for _, m := range s.All() {
+		d.in = append(d.in, *m)
+	}
+	return s.ReturnAll(0)
+}
+func (d *barred) turn(s *core.AskStack[string, int]) core.Yield { return d.door.turn(s) }
+
+// tallies counts the calls that it is told of.
+type tallies struct{ began, ended int }
+
+func (c *tallies) Begins(core.Running) error { c.began++; return nil }
+func (c *tallies) Ended(core.Running, error) { c.ended++ }
+
+// The barrier of what is stashed ends with that, and so does the call for its middleware: each begins again later.
+func TestStashEndsABarrier(t *testing.T) {
+	sim := stage(t, 1, 2)
+	d, tells := &barred{}, &tallies{}
+	a := core.Spawn(sim, func() *barred { return d })
+	turn := core.Handle((*barred).turn).At(a)
+	knocks, throws := core.Handle((*barred).knock, tells).At(a), core.HandleNotice((*barred).throw, tells).At(a)
+	asks, heaps := core.HandleBatch((*barred).heapAsks, 4).At(a), core.HandleNoticeBatch((*barred).heap, 4).At(a)
+	ask := func(p core.Port[int, int], n int) {
+		call := core.Begin(p, n)
+		t.Cleanup(func() { call.Get() })
+	}
+	for i, put := range []func(n int){
+		func(n int) { ask(knocks, n) },
+		func(n int) { ask(asks, n) },
+		func(n int) { core.Notice(throws, n) },
+		func(n int) { core.Notice(heaps, n) },
+	} {
+		*tells, d.in = tallies{}, nil
+		put(1)
+		put(2)
+		sim.Rest()
+		require.Equal(t, tells.began, tells.ended, "%d", i)
+		open := core.Begin(turn, "open")
+		sim.Rest()
+		require.True(t, open.Ready(), "%d: nothing begins", i)
+		open.Get()
+		require.Equal(t, []int{1, 2}, d.in, "%d", i)
+		require.Equal(t, tells.began, tells.ended, "%d", i)
+		_, err := housetest.Ask(t, sim, turn, "close")
+		require.NoError(t, err, "%d", i)
+	}
+}

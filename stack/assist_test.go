@@ -133,7 +133,11 @@ func TestGoexitInAnAssistedTurn(t *testing.T) {
 	to, from := settleOn(h, 1, &reader{}), settleOn(h, 0, &writer{})
 	tell(h, from, writerWrite, func(w *Worker) { tellFrom(w, to, 2, 0, 0) })
 	h.turn(0)
-	one.lends = func() bool { runtime.Goexit(); return false }
+	one.lends = func() bool {
+		one.w.TakeRungs() // so that nothing but the end tells that houses are ready
+		runtime.Goexit()
+		return false
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -173,6 +173,27 @@ func TestSendToAHouseOnItsWay(t *testing.T) {
 	require.Empty(t, p.seen)
 }
 
+// Terminated goes behind what its sender has told before, also of a house that has become its own meanwhile.
+func TestTerminatedToAHouseOnItsWay(t *testing.T) {
+	h := newHand(t, 2)
+	p := &porter{}
+	house := settleOn(h, 0, p)
+	from := settleOn(h, 1, &writer{})
+	tell(h, house, porterHear, 1)
+	h.workers[0].TakeRungs()
+	tell(h, house, porterHear, 2) // it has rung, so what is told next waits in the outbox
+	tell(h, from, writerWrite, func(w *Worker) {
+		require.NoError(t, notify(w, house, porterHear, 3))
+		require.Equal(t, 1, h.workers[0].HandOver(w, 1))
+		s := w.Begin(porterHear)
+		*Message[int](s) = 4
+		w.squeeze(house, s)
+	})
+	h.turn(1)
+	h.settle()
+	require.Equal(t, []int{1, 2, 3, 4}, p.seen)
+}
+
 func TestHousesThatStay(t *testing.T) {
 	h := newHand(t, 2)
 	a, b := h.workers[0], h.workers[1]
