@@ -34,8 +34,8 @@ type plan struct {
 	bears    *plan  // a child that the hook bearsAt has, in the life bearsIn, before it does anything else
 	bearsAt  int
 	bearsIn  int
-	failing  int    // its first instances, so many, fail in the hook that starts them
-	failWith int    // by what
+	failing  int // its first instances, so many, fail in the hook that starts them
+	failWith int // by what
 }
 
 // policy is a strategy as data: the directive for each error.
