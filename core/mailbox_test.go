@@ -386,3 +386,23 @@ func TestPriorityOfTheUnnamed(t *testing.T) {
 		t.Errorf("handled %v, %v", d.handled, err)
 	}
 }
+
+// TestMailboxBoundsAreChecked: a bound of less than one message, or of more than can be counted, is the program's mistake.
+func TestMailboxBoundsAreChecked(t *testing.T) {
+	for n, good := range map[int]bool{-1: false, 0: false, 1: true, 1 << 20: true, 1<<20 + 1: false} {
+		for what, make := range map[string]func(){
+			"Bounded":      func() { core.Bounded(n, core.Reject) },
+			"ByPriority":   func() { core.ByPriority(n) },
+			"FairBySender": func() { core.FairBySender(n) },
+		} {
+			func() {
+				defer func() {
+					if panics := recover() != nil; panics == good {
+						t.Errorf("%s(%d) panics: %t", what, n, panics)
+					}
+				}()
+				make()
+			}()
+		}
+	}
+}

@@ -81,3 +81,90 @@ func TestHashTellsEventsApart(t *testing.T) {
 		seen[hash] = looks
 	}
 }
+
+// TestSteps: a step begins when the time has passed that it takes, in its order; one that isn't traced takes none.
+func TestSteps(t *testing.T) {
+	for _, traced := range []bool{true, false} {
+		build, takes := housetest.New, 5*time.Millisecond
+		if !traced {
+			build, takes = housetest.Untraced, 0
+		}
+		sim := build(t, 1, house.Config{})
+		var at []int64
+		_, tell := core.SpawnNoticeFunc(sim, func(s *core.NoticeStack[int]) core.Yield {
+			at = append(at, sim.Now)
+			return s.Return()
+		})
+		sim.Steps = func() time.Duration { return 5 * time.Millisecond }
+		before, events := sim.Now, sim.Events()
+		for n := range 4 {
+			if err := core.Notice(tell, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sim.Rest()
+		if len(at) != 4 {
+			t.Fatalf("%d steps, want 4", len(at))
+		}
+		for i, now := range at {
+			if least := before + int64(i+1)*int64(takes); now < least || now > least+int64(time.Millisecond) {
+				t.Errorf("traced %t: step %d is at %d, want %d", traced, i, now, least)
+			}
+		}
+		if n := sim.Events() - events; n > 0 != traced {
+			t.Errorf("traced %t: %d events", traced, n)
+		}
+	}
+}
+
+// TestTurnsTakeTime: also those that look whether anything is left to do.
+func TestTurnsTakeTime(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{})
+	if n := len(sim.Workers()); n != 2 {
+		t.Errorf("%d workers, want 2", n)
+	}
+	for range 100 {
+		before := sim.Now
+		sim.Turn()
+		if sim.Now-before != 1000 {
+			t.Errorf("a turn took %d ns", sim.Now-before)
+		}
+	}
+	before := sim.Now
+	sim.Rest() // one turn, then one of each worker
+	if sim.Now-before != 3000 {
+		t.Errorf("a rest took %d ns", sim.Now-before)
+	}
+}
+
+// complaints is a test that notes how it fails.
+type complaints struct {
+	testing.TB
+	said []string
+	ends []func()
+}
+
+func (c *complaints) Helper()                      {}
+func (c *complaints) Failed() bool                 { return len(c.said) > 0 }
+func (c *complaints) Cleanup(f func())             { c.ends = append(c.ends, f) }
+func (c *complaints) Errorf(text string, _ ...any) { c.said = append(c.said, text) }
+
+// TestSimTellsOfLeaks: the test fails whose simulation has pooled objects out in the end.
+func TestSimTellsOfLeaks(t *testing.T) {
+	for _, leaks := range []bool{false, true} {
+		c := &complaints{TB: t}
+		sim := housetest.New(c, 1, house.Config{})
+		door := core.Spawn(sim, func() *Door { return &Door{} })
+		call := core.Begin(doorLook.At(door), struct{}{})
+		sim.Rest()
+		if !leaks {
+			call.Get()
+		}
+		for _, f := range c.ends {
+			f()
+		}
+		if c.Failed() != leaks {
+			t.Errorf("leaks %t: %q", leaks, c.said)
+		}
+	}
+}
