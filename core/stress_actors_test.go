@@ -30,7 +30,7 @@ const (
 
 // The ends that an ask may have.
 var stressErrors = []error{core.ErrTimeout, core.ErrCancelled, core.ErrStopped, core.ErrRestarted, core.ErrPanic,
-	core.ErrMailboxFull, core.ErrOverloaded, errStress, errStressResume, errStressStop}
+	core.ErrMailboxFull, core.ErrOverloaded, errStress, errStressResume, errStressStop, core.ErrNoMember}
 
 var (
 	errStress         = errors.New("stress")
@@ -42,14 +42,14 @@ var (
 // stressBooks is what one citizen, in all its lives, or one guest did and saw. Only who that is writes it.
 type stressBooks struct {
 	asks, jobs, replies, results int
-	errs                         [10]int // by stressErrors
+	errs                         [11]int // by stressErrors
 	left                         int     // asks and jobs of stacks that had ended when their answers came
 
 	tells, refused, heard int // notices sent; of these refused with ErrStopped; begun
 	began, ended          int // asks that the citizen handled
 	started, stopped      int // instances
 
-	barriers, stashes, forwards, kept, escalations int
+	barriers, stashes, forwards, kept, escalations, lots int
 }
 
 func (b *stressBooks) add(c *stressBooks) {
@@ -73,6 +73,7 @@ func (b *stressBooks) add(c *stressBooks) {
 	b.forwards += c.forwards
 	b.kept += c.kept
 	b.escalations += c.escalations
+	b.lots += c.lots
 }
 
 // role is what outlives the instances of a citizen, and its houses; a guest has one, too.
@@ -109,6 +110,18 @@ func (r *role) mark(to int) mark {
 	return mark{r.id, r.next[to]}
 }
 
+// port returns one for an ask, and the mark of that: a router's has no number, as nobody knows who gets it.
+func (r *role) port() (core.Port[stressReq, uint64], mark) {
+	to := r.rng.IntN(stressCitizens)
+	switch what := r.rng.IntN(10); {
+	case what < len(r.w.routes):
+		return r.w.routes[what], mark{From: r.id}
+	case what < 6:
+		return citizenLots.At(r.w.citizen(to)), r.mark(to)
+	}
+	return citizenAsks.At(r.w.citizen(to)), r.mark(to)
+}
+
 // note takes down how an ask ended, or a job.
 func (r *role) note(what string, err error) {
 	for i, e := range stressErrors {
@@ -142,6 +155,9 @@ type stress struct {
 	mayor  core.Address[mayor]
 	office *mayor
 	pool   core.OffloadPool // whose functions are kept
+	group  core.Group[citizen]
+	routes [3]core.Port[stressReq, uint64]
+	spread core.NoticePort[tale]
 	wrong  atomic.Int32
 }
 
@@ -190,6 +206,10 @@ type (
 		tick core.Future[core.Tick]
 		of   *citizen
 	}
+	citizenLot struct {
+		core.BatchAskStack[stressReq, uint64]
+		tick core.Future[core.Tick]
+	}
 	// duty is what a function that is kept gets.
 	duty struct {
 		of *role
@@ -228,6 +248,7 @@ func (census) Ended(r core.Running, _ error) {
 
 var (
 	citizenAsks  core.Handler[citizen, stressReq, uint64]
+	citizenLots  core.Handler[citizen, stressReq, uint64]
 	citizenTales core.NoticeHandler[citizen, tale]
 	citizenSagas core.NoticeHandler[citizen, saga]
 	citizenOpens core.NoticeHandler[citizen, int]
@@ -238,6 +259,7 @@ var (
 
 func init() { // they call each other
 	citizenAsks = core.Handle((*citizen).ask, census{})
+	citizenLots = core.HandleBatch((*citizen).lot, 5)
 	citizenTales = core.HandleNotice((*citizen).tale)
 	citizenSagas = core.HandleNotice((*citizen).saga, census{})
 	citizenOpens = core.HandleNotice((*citizen).opens)
@@ -354,6 +376,35 @@ func (p *citizen) ask(s *citizenAsk) core.Yield {
 	return core.Suspend(s, (*citizen).all)
 }
 
+// lot answers several at once. A Serial citizen, of which nobody says when a batch has ended, does so without a wait.
+func (p *citizen) lot(s *citizenLot) core.Yield {
+	for _, req := range s.All() {
+		if p.begins(req.mark, 2) {
+			return core.Stash(s)
+		}
+	}
+	p.lots += s.Len()
+	switch what := p.rng.IntN(10); {
+	case what == 0:
+		panic(p.failure())
+	case what == 1:
+		return s.ThrowAll(errStress)
+	case what < 6 && !p.alone:
+		core.Timer.Ask(s, &s.tick, time.Duration(p.rng.IntN(100))*time.Microsecond)
+		return core.Suspend(s, (*citizen).lotWaited)
+	}
+	return p.lotWaited(s)
+}
+
+func (p *citizen) lotWaited(s *citizenLot) core.Yield {
+	return s.ReturnEach(func(req *stressReq) (uint64, error) {
+		if p.rng.IntN(10) == 0 {
+			return 0, errStress
+		}
+		return 2 * req.Key, nil
+	})
+}
+
 func (p *citizen) answers(s *citizenAsk) core.Yield { return s.Return(2 * s.Req.Key) }
 
 // failure is what a citizen panics with, or throws, which its supervisor decides by.
@@ -448,6 +499,10 @@ func (p *citizen) tellSome(s core.Running) {
 			p.told(citizenSagas.At(p.w.citizen(to)).Notice(s, saga{p.mark(to)}))
 		case 1:
 			p.told(citizenTales.At(p.w.citizen(other)).Notice(s, tale{p.mark(other)}))
+		case 2:
+			if err := p.w.spread.Notice(s, tale{mark{From: p.id}}); err != core.ErrNoMember {
+				p.told(err)
+			}
 		default:
 			p.told(citizenTales.At(p.w.citizen(to)).Notice(s, tale{p.mark(to)}))
 		}
@@ -457,15 +512,15 @@ func (p *citizen) tellSome(s core.Running) {
 // asksSome asks up to three others.
 func (p *citizen) asksSome(s *citizenAsk) {
 	for i := range 1 + p.rng.IntN(len(s.fs)) {
-		to := p.rng.IntN(stressCitizens)
 		s.keys[i] = p.rng.Uint64()
 		s.asked++
 		p.asks++
-		req := stressReq{p.mark(to), s.keys[i], s.Req.Depth - 1}
+		to, m := p.port()
+		req := stressReq{m, s.keys[i], s.Req.Depth - 1}
 		if p.rng.IntN(3) == 0 {
-			citizenAsks.At(p.w.citizen(to)).AskWithin(s, &s.fs[i], req, time.Duration(p.rng.IntN(400))*time.Microsecond)
+			to.AskWithin(s, &s.fs[i], req, time.Duration(p.rng.IntN(400))*time.Microsecond)
 		} else {
-			citizenAsks.At(p.w.citizen(to)).Ask(s, &s.fs[i], req)
+			to.Ask(s, &s.fs[i], req)
 		}
 	}
 }
@@ -612,6 +667,7 @@ func (k *mayor) spawn(s core.Running, slot int) {
 		return
 	}
 	k.w.at[slot].Store(&a)
+	k.w.group.Join(a)
 	k.alive[a.Any()] = slot
 	k.watched++
 	core.Watch(s, a, mayorGone)

@@ -30,6 +30,9 @@ func newStress(t testing.TB, seed uint64, sys *house.System, ask func(core.Port[
 		t.Fatal(err)
 	}
 	w := &stress{t: t, seed: seed, sys: sys, pool: pool}
+	w.routes = [...]core.Port[stressReq, uint64]{citizenAsks.RoundRobin(&w.group), citizenLots.LeastQueued(&w.group),
+		citizenAsks.ByKey(&w.group, func(req *stressReq) uint64 { return req.Key })}
+	w.spread = citizenTales.LeastQueued(&w.group)
 	for i := range w.roles {
 		w.roles[i] = &role{w: w, id: i, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 	}
@@ -96,7 +99,7 @@ func (r *role) guest(ctx context.Context) {
 	case what < 18:
 		r.tellInTime(ctx, to)
 	default:
-		r.ask(ctx, to)
+		r.ask(ctx)
 	}
 }
 
@@ -145,8 +148,9 @@ func (r *role) tellInTime(ctx context.Context, to int) {
 }
 
 // ask asks one citizen, and gives up after a while, which may be soon.
-func (r *role) ask(ctx context.Context, to int) {
-	req := stressReq{r.mark(to), r.rng.Uint64(), 3}
+func (r *role) ask(ctx context.Context) {
+	port, m := r.port()
+	req := stressReq{m, r.rng.Uint64(), 3}
 	switch r.rng.IntN(4) {
 	case 0:
 		var end context.CancelFunc
@@ -158,7 +162,7 @@ func (r *role) ask(ctx context.Context, to int) {
 		go end()
 	}
 	r.asks++
-	n, err := core.Ask(ctx, citizenAsks.At(r.w.citizen(to)), req)
+	n, err := core.Ask(ctx, port, req)
 	r.answered(req, n, err)
 }
 
@@ -241,7 +245,7 @@ func stressed(t *testing.T, seeds, each int) {
 func (b *stressBooks) busy(t *testing.T) {
 	t.Logf("%+v", *b)
 	for what, n := range map[string]int{"replies": b.replies, "results": b.results, "asks left": b.left, "notices": b.heard,
-		"barriers": b.barriers, "functions kept": b.kept, "escalations": b.escalations, "stashes": b.stashes, "forwards": b.forwards, "timeouts": b.errs[0], "stops": b.errs[2],
+		"barriers": b.barriers, "functions kept": b.kept, "escalations": b.escalations, "members of batches": b.lots, "stashes": b.stashes, "forwards": b.forwards, "timeouts": b.errs[0], "stops": b.errs[2],
 		"restarts": b.errs[3], "panics": b.errs[4], "throws": b.errs[7]} {
 		if n == 0 {
 			t.Errorf("no %s: the stress is too calm", what)
@@ -254,7 +258,7 @@ func TestStress(t *testing.T) {
 	if invariant.Race {
 		each /= 5
 	}
-	stressed(t, 6, each)
+	stressed(t, 12, each)
 }
 
 // TestStressLong is the same for minutes.
@@ -268,7 +272,7 @@ func TestStressLong(t *testing.T) {
 // TestStressInSimulations is the same by seeds, each of which is run twice and must do the same.
 func TestStressInSimulations(t *testing.T) {
 	var all stressBooks
-	for seed := range uint64(20) {
+	for seed := range uint64(60) {
 		hash, b := stressSim(t, seed)
 		if again, _ := stressSim(t, seed); again != hash {
 			t.Errorf("seed %d: hash %x, then %x", seed, hash, again)
@@ -302,9 +306,10 @@ func stressSim(t *testing.T, seed uint64) (uint64, stressBooks) {
 		case 3, 4:
 			r.tell(to)
 		default:
-			req := stressReq{r.mark(to), r.rng.Uint64(), 3}
+			port, m := r.port()
+			req := stressReq{m, r.rng.Uint64(), 3}
 			r.asks++
-			open = append(open, asked{r, req, core.Begin(citizenAsks.At(w.citizen(to)), req)})
+			open = append(open, asked{r, req, core.Begin(port, req)})
 		}
 		for range rng.IntN(8) {
 			sim.Turn()
