@@ -216,7 +216,9 @@ func TestThrough(t *testing.T) {
 
 // Functions are actors: they fail, stop, and have a state, which is what they capture.
 func TestFunctions(t *testing.T) {
-	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, Extensions: map[string]any{"tracer": "T"}})
+	extensions := map[string]any{"tracer": "T"}
+	sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, Extensions: extensions})
+	extensions["tracer"] = "another" // the map is the caller's
 	total := 0
 	a, add := core.SpawnFunc(sim, func(s *core.AskStack[int, string]) core.Yield {
 		if s.Req < 0 {
