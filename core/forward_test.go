@@ -355,13 +355,16 @@ var deliver = core.Handle((*courier).deliver)
 
 func (c *courier) deliver(s *errand) core.Yield {
 	s.Copy([]byte("of the one on the way"))
-	if s.Req == 0 {
-		return s.Return(s.Copy(bytes.Repeat([]byte("letter "), 9)))
+	if s.Req%10 == 0 { // it has been handed on often enough
+		return s.Return(s.Copy(letterOf(s.Req / 10)))
 	}
 	return c.next.Forward(s, s.Req-1)
 }
 
-// TestForwardedBytes: bytes of a reply live until the asker needs them no longer, then all slabs are free.
+func letterOf(n int) []byte { return bytes.Repeat(fmt.Append(nil, "letter ", n), 9) }
+
+// TestForwardedBytes: bytes of a reply live until the asker needs them no longer, whatever others write meanwhile; then all
+// slabs are free.
 func TestForwardedBytes(t *testing.T) {
 	sim := stage(t, 1, 2)
 	c := &courier{}
@@ -369,14 +372,19 @@ func TestForwardedBytes(t *testing.T) {
 	one := deliver.At(core.Spawn(sim.Workers()[0], func() *courier { return c }))
 	c.next = other
 	for hops := range 2 {
-		call := core.Begin(one, hops)
-		sim.Rest()
-		if err := call.GetInto(func(letter *[]byte) {
-			if want := bytes.Repeat([]byte("letter "), 9); !bytes.Equal(*letter, want) {
-				t.Errorf("letter %q", *letter)
+		var calls []core.Pending[[]byte]
+		for n := range 5 {
+			calls = append(calls, core.Begin(one, 10*n+hops))
+			sim.Rest()
+		}
+		for n, call := range calls {
+			if err := call.GetInto(func(got *[]byte) {
+				if want := letterOf(n); !bytes.Equal(*got, want) {
+					t.Errorf("letter %q, want %q", *got, want)
+				}
+			}); err != nil {
+				t.Error(err)
 			}
-		}); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -506,3 +506,27 @@ func TestOffloadCountsEach(t *testing.T) {
 	require.NotZero(t, st.Done)
 	require.NotZero(t, st.Failed)
 }
+
+// TestOffloadStoppedIsCounted: what waits for a goroutine as the system shuts down isn't run.
+func TestOffloadStoppedIsCounted(t *testing.T) {
+	sys := open(t, house.Config{Workers: 1})
+	p, err := sys.NewOffloadPool(house.OffloadConfig{Name: "few", Goroutines: 2})
+	require.NoError(t, err)
+	a := play.At(core.Spawn(sys, func() *player { return &player{} }))
+	g := newGate()
+	var calls []core.Pending[int]
+	for range 20 {
+		calls = append(calls, core.Begin(a, offloadsTo(p, g, hold)))
+	}
+	<-g.entered
+	<-g.entered
+	_, err = core.Ask(t.Context(), a, answer(1)) // behind it all have been offloaded
+	require.NoError(t, err)
+	require.NoError(t, sys.Shutdown(t.Context()))
+	for _, c := range calls {
+		_, _ = c.Get()
+	}
+	st := p.Stats()
+	require.EqualValues(t, 20, st.Done+st.Failed+st.Skipped+st.Stopped)
+	require.NotZero(t, st.Skipped+st.Stopped)
+}

@@ -283,6 +283,10 @@ func TestReceiveTimeoutEnds(t *testing.T) {
 		core.Notice(listenerHear.At(a), true)
 		sim.Run(time.Second)
 		require.Len(t, l.beats, 2)
+		core.Notice(listenerHear.At(a), false)
+		sim.Run(time.Second)
+		require.Len(t, l.beats, 3)
+		l.beats = l.beats[:2]
 		housetest.Ask(t, sim, listenerDo.At(a), timesOut(time.Millisecond))
 		sim.Run(3 * time.Millisecond)
 		require.Greater(t, len(l.beats), 4)
