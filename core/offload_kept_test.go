@@ -242,6 +242,35 @@ func TestOffloadKeptRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestOffloadKeptRefusedIsGivenUp: who was refused is given up like others, and gives up what it asks.
+func TestOffloadKeptRefusedIsGivenUp(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return time.Hour }, AskTimeout: 2 * time.Hour})
+	_, other := cast(sim, 1)
+	d := &deposits{pool: newPool(t, sim, house.OffloadConfig{Name: "disk", Goroutines: 1, Queue: -1}), other: other}
+	_, a := cast(sim, 0)
+	busy := core.Begin(a, offloadsTo(d.pool, 1, double))
+	sim.Run(0)
+	v := vaultPut.At(core.Spawn(sim, func() *vault { return &vault{d} }))
+	var f core.Future[int]
+	asker, asks := core.SpawnFunc(sim, func(s *core.AskStack[vaultEnd, int]) core.Yield {
+		v.Ask(s, &f, s.Req)
+		return core.Suspend(s, func(_ *core.Function[vaultEnd, int], s *core.AskStack[vaultEnd, int]) core.Yield { return s.Return(1) })
+	})
+	call := core.Begin(asks, func(v *vault, s *vaultStack) core.Yield {
+		v.other.Ask(s, &s.other, answerIn(time.Minute, 1))
+		return core.Suspend(s, (*vault).answer)
+	})
+	sim.Run(time.Second)
+	asker.Stop()
+	sim.Run(time.Second)
+	_, err := call.Get()
+	require.ErrorIs(t, err, core.ErrStopped)
+	wantStat(t, "stacks that were given up", stats(sim).Cancelled, 2)
+	sim.Run(2 * time.Hour)
+	require.Equal(t, []string{"start 0"}, d.log, "it went on")
+	_, _ = busy.Get()
+}
+
 // archive keeps a function for each ask, and may have a child that takes its time to end.
 type archive struct{ *deposits }
 

@@ -888,6 +888,40 @@ type countedStack struct{ core.NoticeStack[counted] }
 
 func (c *clerk) count(s *countedStack) core.Yield { return s.Return() }
 
+// A broadcast says only whether somebody had no room: a member that stops just then is none any more.
+func TestBroadcastToWhoStops(t *testing.T) {
+	sys := open(t, house.Config{Workers: 2})
+	var group core.Group[player]
+	to := core.HandleNotice((*player).hush).Broadcast(&group)
+	spawn := func() core.Address[player] {
+		a := core.Spawn(sys, func() *player { return &player{} })
+		group.Join(a)
+		return a
+	}
+	for range 4 {
+		spawn()
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2000 {
+			spawn().Stop()
+		}
+	}()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		if err := core.Notice(to, 1); err != nil && err != core.ErrMailboxFull {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (*player) hush(s *core.NoticeStack[int]) core.Yield { return s.Return() }
+
 // desert is a system without workers.
 type desert struct{}
 

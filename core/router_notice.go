@@ -115,7 +115,7 @@ func (r *herald[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
 	for _, h := range r.roster.here() {
 		c := w.Begin(r.by)
 		*stack.Message[Msg](c) = msg
-		if err := w.Push(h, c); err != nil {
+		if err := w.Push(h, c); err == ErrMailboxFull { // one that has stopped is no member any more
 			full = err
 		}
 	}
@@ -126,7 +126,7 @@ func (r *herald[Msg]) post(msg Msg) (full error) {
 	for _, h := range r.roster.here() {
 		s := h.Owner().Guests.Begin(h, r.by)
 		*stack.Message[Msg](s) = msg
-		if err := s.Post(); err != nil {
+		if err := s.Post(); err == ErrMailboxFull {
 			full = err
 		}
 	}

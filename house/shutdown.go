@@ -43,6 +43,11 @@ func (s *System) Shutdown(ctx context.Context) error {
 	case <-s.closed:
 		return s.outcome
 	case <-ctx.Done():
+	}
+	select {
+	case <-s.closed: // both have come
+		return s.outcome
+	default:
 		return ctx.Err()
 	}
 }

@@ -55,6 +55,17 @@ func TestShutdownHooks(t *testing.T) {
 	require.Panics(t, func() { sys.OnShutdown(nil) })
 }
 
+// TestShutdownTellsItsOutcome: also those who come later, though their context has ended.
+func TestShutdownTellsItsOutcome(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1})
+	require.NoError(t, sys.Shutdown(t.Context()))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		require.NoError(t, sys.Shutdown(ctx))
+	}
+}
+
 // TestShutdownAbandonsAHook: one that is deaf to its context holds up nobody.
 func TestShutdownAbandonsAHook(t *testing.T) {
 	for _, byConfig := range []bool{false, true} {

@@ -70,6 +70,8 @@ func TestTrimOfAWorker(t *testing.T) {
 		sys.workers[0].trim()
 	}
 	require.Less(t, made(), len(calls)/2)
+	sys.workers[0].publish()
+	require.EqualValues(t, len(calls)-made(), sys.workers[0].Stats().Trimmed, "those of guests are its")
 
 	for range 2 {
 		for i := range calls {

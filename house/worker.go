@@ -283,11 +283,12 @@ func (w *Worker) endTurn() {
 }
 
 func (w *Worker) trim() {
-	w.hot.Count.Add(stack.CountTrimmed, uint64(w.hot.Shard.Trim()))
+	dropped := w.hot.Shard.Trim()
 	if w.hot.Index == 0 {
-		w.system.guests.Pools.Trim()
+		dropped += w.system.guests.Pools.Trim()
 		w.system.trimOffloads()
 	}
+	w.hot.Count.Add(stack.CountTrimmed, uint64(dropped))
 	w.trimAt = w.hot.Now + pool.TrimEvery
 }
 

@@ -77,13 +77,14 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	j.Req, j.fn, j.told.kept, c.carried = in, fn, kept, carried
 	c.to = s.to
 	if kept {
-		s.kept = true
 		p.When, c.deadline = math.MaxInt64, math.MaxInt64
 		s.to.record() // which a stop waits by
 	}
 	w.sendOut() // as before a guest's answer: the job may speak
 	if err := to.Submit(c); err != nil {
 		w.Refuse(c, err)
+	} else if kept {
+		s.kept = true
 	}
 }
 
