@@ -35,7 +35,7 @@ const (
 	DropOldest = stack.DropOldest
 )
 
-// Bounded is a mailbox for n messages, 1 to 1,048,576 (stack.MailboxTop).
+// Bounded is a mailbox for n messages, 1 to 524,288 (stack.MailboxTop).
 func Bounded(n int, full WhenFull) Mailbox {
 	return Mailbox{stack.Mail{Max: bound(n), Full: full}}
 }
@@ -91,7 +91,7 @@ func FairBySender(n int) Mailbox {
 
 func bound(n int) int {
 	if n < 1 || n > stack.MailboxTop {
-		panic("core: a mailbox for a number of messages that isn't 1 to 1,048,576")
+		panic("core: a mailbox for a number of messages that isn't 1 to 524,288")
 	}
 	return n
 }

@@ -373,6 +373,40 @@ func TestShutdownEndsKeptFunctions(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrStopped)
 }
 
+// TestShutdownBlamesOnlyWhoDoesNotListen: the contexts of all pools end before the functions of one are waited for.
+func TestShutdownBlamesOnlyWhoDoesNotListen(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	entered, open := make(chan struct{}), make(chan struct{})
+	works := map[string]func(context.Context, int) (int, error){
+		"a deaf": func(context.Context, int) (int, error) { entered <- struct{}{}; <-open; return 0, nil },
+		"b good": func(ctx context.Context, _ int) (int, error) { entered <- struct{}{}; <-ctx.Done(); return 0, nil },
+		"c deaf": func(context.Context, int) (int, error) { entered <- struct{}{}; <-open; return 0, nil },
+		"d good": func(ctx context.Context, _ int) (int, error) { entered <- struct{}{}; <-ctx.Done(); return 0, nil },
+	}
+	for name, work := range works {
+		pool := newPool(t, sys, house.OffloadConfig{Name: name})
+		f := new(core.Future[int])
+		_, keeps := core.SpawnNoticeFunc(sys, func(s *core.NoticeStack[int]) core.Yield {
+			core.OffloadKept(s, f, pool, 0, work)
+			return s.Return()
+		})
+		require.NoError(t, core.Notice(keeps, 0))
+	}
+	for range works {
+		<-entered
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = sys.Shutdown(ctx)
+	require.ErrorIs(t, err, house.ErrAbandoned)
+	require.ErrorContains(t, err, `"a deaf"`)
+	require.ErrorContains(t, err, `"c deaf"`)
+	require.NotContains(t, err.Error(), "good")
+	close(open)
+}
+
 // safe keeps a function in its start hook.
 type safe struct {
 	*deposits

@@ -573,7 +573,7 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := house.New(house.Config{Workers: 1025}); err == nil || !strings.Contains(err.Error(), "Workers is 1025, at most 1024") {
 		t.Errorf("too many workers: %v", err)
 	}
-	const most = 1 << 20
+	const most = 1 << 19
 	if _, err := house.New(house.Config{MailboxMax: most + 1}); err == nil || !strings.Contains(err.Error(), "MailboxMax") {
 		t.Errorf("too large a mailbox: %v", err)
 	}

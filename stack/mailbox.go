@@ -34,8 +34,9 @@ const (
 	// countShift is where in flags the number stands, and oneCall is one.
 	countShift = 11
 	oneCall    = 1 << countShift
-	// MailboxTop is the highest bound: half of what the number can say, as a mailbox may exceed its bound.
-	MailboxTop = 1 << (32 - countShift - 1)
+	// MailboxTop is the highest bound: a quarter of what the number can say, as a mailbox may hold twice its bound, and more for
+	// a moment.
+	MailboxTop = 1 << (32 - countShift - 2)
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
 	limitLarge = math.MaxUint16
 )

@@ -916,3 +916,22 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	h.settle()
 	require.Equal(t, 2, l.heard[0])
 }
+
+// The number of messages can say what a mailbox with the highest bound may hold: twice as many, and what
+// comes while it is full.
+func TestLargestMailboxIsCounted(t *testing.T) {
+	for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
+		h := newHand(t, 1)
+		to, make := NewHouse(func() *ledger { return &ledger{} })
+		to.Mailbox(Mail{Max: MailboxTop, Full: full})
+		h.drivers[0].Settle(to, make, h.workers[0])
+		to.count(2*MailboxTop - 1) // as if so many waited
+		for range 3 {
+			to.count(1)
+			require.GreaterOrEqual(t, to.waits(), 2*MailboxTop)
+			require.False(t, to.reserve())
+		}
+		to.count(-2*MailboxTop - 2)
+		require.Zero(t, to.waits())
+	}
+}
