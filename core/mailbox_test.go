@@ -406,3 +406,39 @@ func TestMailboxBoundsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestFairAmongMany: more senders than a fair mailbox begins with wait at a time; each has its turn.
+func TestFairAmongMany(t *testing.T) {
+	const many, each = 100, 3
+	sim := stage(t, 1, 2)
+	d, a := spawnDesk(t, sim, core.FairBySender(many*each))
+	a.Pause()
+	sim.Rest()
+	ask := deskAsk.At(a)
+	var calls []core.Pending[int]
+	for n := range many {
+		_, p := cast(sim, n%2)
+		calls = append(calls, core.Begin(p, func(_ *player, s *scene) core.Yield {
+			for i := range each {
+				ask.Ask(s, &s.f[i], n*each+i)
+			}
+			return s.wait(func(_ *player, s *scene) core.Yield { return s.Return(1) })
+		}))
+		sim.Rest()
+	}
+	a.Continue()
+	sim.Rest()
+	for _, c := range calls {
+		if _, err := c.Get(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(d.handled) != many*each {
+		t.Fatalf("%d were handled", len(d.handled))
+	}
+	for i, n := range d.handled {
+		if n%each != i/many {
+			t.Fatalf("message %d of sender %d has turn %d", n%each, n/each, i/many)
+		}
+	}
+}

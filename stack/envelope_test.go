@@ -439,3 +439,73 @@ func TestActorStopsWithinAnEnvelope(t *testing.T) {
 		})
 	}
 }
+
+// heap writes down what it is told.
+type heap struct {
+	bytes []byte
+	nums  []int
+	pairs []words
+	texts []string
+}
+
+func (a *heap) byte(s *NoticeStack[byte]) Yield { a.bytes = append(a.bytes, s.Msg); return s.Return() }
+func (a *heap) num(s *NoticeStack[int]) Yield   { a.nums = append(a.nums, s.Msg); return s.Return() }
+func (a *heap) pair(s *NoticeStack[words]) Yield {
+	a.pairs = append(a.pairs, s.Msg)
+	return s.Return()
+}
+func (a *heap) text(s *NoticeStack[string]) Yield { a.texts = append(a.texts, s.Msg); return s.Return() }
+
+var (
+	heapByte = NewNotice((*heap).byte)
+	heapNum  = NewNotice((*heap).num)
+	heapPair = NewNotice((*heap).pair)
+	heapText = NewNotice((*heap).text)
+)
+
+// What a goroutine, the actor's own worker or another one tells an actor that doesn't take it comes as it was, however many
+// envelopes it fills.
+func TestEnvelopesOneBehindTheOther(t *testing.T) {
+	const many = 5*letterMax + 7
+	for from := range 3 { // a goroutine, its own worker, another one
+		h := newHand(t, 2)
+		a := &heap{}
+		to, make := NewHouse(func() *heap { return a })
+		to.Mailbox(Mail{Max: -1})
+		h.drivers[0].Settle(to, make, h.workers[0])
+		want := &heap{}
+		all := func(w *Worker) {
+			for n := range many {
+				want.bytes = append(want.bytes, byte(n))
+				sayFrom(t, h, w, to, heapByte, byte(n))
+			}
+			for n := range many {
+				want.nums = append(want.nums, n)
+				sayFrom(t, h, w, to, heapNum, n)
+			}
+			for n := range many {
+				want.pairs = append(want.pairs, words{n, -n})
+				sayFrom(t, h, w, to, heapPair, words{n, -n})
+			}
+			for n := range many {
+				want.texts = append(want.texts, fmt.Sprint(n))
+				sayFrom(t, h, w, to, heapText, fmt.Sprint(n))
+			}
+		}
+		if from == 0 {
+			all(nil)
+		} else {
+			require.NoError(t, tell(h, settleOn(h, from-1, &writer{}), writerWrite, all))
+		}
+		h.settle()
+		require.Equal(t, want, a, "from %d", from)
+	}
+}
+
+func sayFrom[M any](t *testing.T, h *hand, w *Worker, to *House, by *Handler, m M) {
+	if w == nil {
+		require.NoError(t, Tell(&h.guests, to, by, &m))
+	} else {
+		require.NoError(t, notify(w, to, by, m))
+	}
+}
