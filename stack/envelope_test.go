@@ -454,7 +454,10 @@ func (a *heap) pair(s *NoticeStack[words]) Yield {
 	a.pairs = append(a.pairs, s.Msg)
 	return s.Return()
 }
-func (a *heap) text(s *NoticeStack[string]) Yield { a.texts = append(a.texts, s.Msg); return s.Return() }
+func (a *heap) text(s *NoticeStack[string]) Yield {
+	a.texts = append(a.texts, s.Msg)
+	return s.Return()
+}
 
 var (
 	heapByte = NewNotice((*heap).byte)
