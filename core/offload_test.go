@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -213,4 +214,45 @@ func TestOffloadMany(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// What an offloaded function tells comes behind what its step told before, though that isn't over.
+func TestOffloadComesBehindItsStep(t *testing.T) {
+	sys := open(t, house.Config{Workers: 2, ShareAfter: -1})
+	entered, leave, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var heard []int
+	_, hears := core.SpawnNoticeFunc(sys.Workers()[1], func(s *core.NoticeStack[int]) core.Yield {
+		if heard = append(heard, s.Msg); s.Msg == 0 {
+			close(entered)
+			<-leave // so that what comes now waits
+		}
+		return s.Return()
+	})
+	if err := core.Notice(hears, 0); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	f := new(core.Future[int])
+	_, tells := core.SpawnFunc(sys.Workers()[0], func(s *core.AskStack[int, int]) core.Yield {
+		for n := 1; n <= 3; n++ {
+			_ = hears.Notice(s, n)
+		}
+		core.Offload(s, f, hears, func(_ context.Context, hears core.NoticePort[int]) (int, error) {
+			defer close(told)
+			return 0, core.Notice(hears, 4)
+		})
+		<-told
+		return s.Return(1)
+	})
+	if _, err := core.Ask(t.Context(), tells, 0); err != nil {
+		t.Fatal(err)
+	}
+	close(leave)
+	_, all := core.SpawnFunc(sys.Workers()[1], func(s *core.AskStack[int, int]) core.Yield { return s.Return(len(heard)) })
+	for n := 0; n < 5; {
+		n, _ = core.Ask(t.Context(), all, 0)
+	}
+	if !slices.Equal(heard, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("heard %v", heard)
+	}
 }
