@@ -340,3 +340,30 @@ func TestFactoryFailsOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// Who can't be made anew stops, and its end hook, which its last instance has behind it, doesn't run again.
+func TestFactoryFailsForGood(t *testing.T) {
+	for _, fails := range []func(){func() { panic("no more") }, runtime.Goexit} {
+		sim := stage(t, 1, 1)
+		d := &diary{}
+		made := 0
+		a, err := core.SpawnWith(sim, func() *ghost {
+			if made++; made == 2 {
+				fails()
+			}
+			return &ghost{diary: d, name: "g", life: made}
+		}, core.Props{OnFailure: &core.Strategy{}})
+		require.NoError(t, err)
+		sim.Rest()
+		a.Restart(errHot)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			sim.Rest()
+		}()
+		<-done
+		sim.Rest()
+		require.Equal(t, "g1:start g1:end/hot", d.took())
+		require.Zero(t, sim.Actors())
+	}
+}
