@@ -275,7 +275,8 @@ func TestNoticeBatchFails(t *testing.T) {
 	})
 }
 
-// TestNoticeBatchFailureIsItsActors: what becomes of the actor is as behind the failure of a single notice.
+// TestNoticeBatchFailureIsItsActors: what becomes of the actor is as behind the failure of a
+// single notice.
 func TestNoticeBatchFailureIsItsActors(t *testing.T) {
 	for i, fails := range []func(*journal, *lineStack) core.Yield{
 		func(_ *journal, s *lineStack) core.Yield { return s.Throw(errNoRoom) },

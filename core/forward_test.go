@@ -363,8 +363,8 @@ func (c *courier) deliver(s *errand) core.Yield {
 
 func letterOf(n int) []byte { return bytes.Repeat(fmt.Append(nil, "letter ", n), 9) }
 
-// TestForwardedBytes: bytes of a reply live until the asker needs them no longer, whatever others write meanwhile; then all
-// slabs are free.
+// TestForwardedBytes: bytes of a reply live until the asker needs them no longer, whatever
+// others write meanwhile; then all slabs are free.
 func TestForwardedBytes(t *testing.T) {
 	sim := stage(t, 1, 2)
 	c := &courier{}
@@ -469,7 +469,8 @@ func TestSender(t *testing.T) {
 	}
 }
 
-// A forwarded ask that waits when its asker stops counts as given up, and one whose time passes as one that came too late.
+// A forwarded ask that waits when its asker stops counts as given up, and one whose time passes
+// as one that came too late.
 func TestForwardedAskEndsInTheQueue(t *testing.T) {
 	sim := stage(t, 1, 2)
 	asker, p := cast(sim, 0)

@@ -313,57 +313,42 @@ func (p hasty) Settle(h *stack.House, make stack.Factory) *stack.House {
 	return taken
 }
 
-// A factory that fails in a restart, by a panic or runtime.Goexit, leaves nobody whose end could come once more.
+// A factory that fails in a restart, by a panic or runtime.Goexit, leaves nobody whose end could
+// come once more: it is tried again, or, if the actor stops, its end hook doesn't run again.
 func TestFactoryFailsOnce(t *testing.T) {
 	for _, fails := range []func(){func() { panic("no more") }, runtime.Goexit} {
-		sim := stage(t, 1, 1)
-		d := &diary{}
-		made := 0
-		a, err := core.SpawnWith(sim, func() *ghost {
-			if made++; made == 2 {
-				fails()
+		for _, again := range []bool{true, false} {
+			sim := stage(t, 1, 1)
+			d := &diary{}
+			made := 0
+			own := &core.Strategy{} // which stops who doesn't start
+			if again {
+				own = always(core.Restart)
 			}
-			return &ghost{diary: d, name: "g", life: made}
-		}, core.Props{OnFailure: always(core.Restart)})
-		require.NoError(t, err)
-		sim.Rest()
-		a.Restart(errHot)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
+			a, err := core.SpawnWith(sim, func() *ghost {
+				if made++; made == 2 {
+					fails()
+				}
+				return &ghost{diary: d, name: "g", life: made}
+			}, core.Props{OnFailure: own})
+			require.NoError(t, err)
 			sim.Rest()
-		}()
-		<-done
-		sim.Rest()
-		require.Regexp(t, "^g1:start g1:end/hot g3:again/", d.took())
-		_, err = housetest.Ask(t, sim, ghostDo.At(a), says("a"))
-		require.NoError(t, err)
-	}
-}
-
-// Who can't be made anew stops, and its end hook, which its last instance has behind it, doesn't run again.
-func TestFactoryFailsForGood(t *testing.T) {
-	for _, fails := range []func(){func() { panic("no more") }, runtime.Goexit} {
-		sim := stage(t, 1, 1)
-		d := &diary{}
-		made := 0
-		a, err := core.SpawnWith(sim, func() *ghost {
-			if made++; made == 2 {
-				fails()
+			a.Restart(errHot)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				sim.Rest()
+			}()
+			<-done
+			sim.Rest()
+			if !again {
+				require.Equal(t, "g1:start g1:end/hot", d.took())
+				require.Zero(t, sim.Actors())
+				continue
 			}
-			return &ghost{diary: d, name: "g", life: made}
-		}, core.Props{OnFailure: &core.Strategy{}})
-		require.NoError(t, err)
-		sim.Rest()
-		a.Restart(errHot)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			sim.Rest()
-		}()
-		<-done
-		sim.Rest()
-		require.Equal(t, "g1:start g1:end/hot", d.took())
-		require.Zero(t, sim.Actors())
+			require.Regexp(t, "^g1:start g1:end/hot g3:again/", d.took())
+			_, err = housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+			require.NoError(t, err)
+		}
 	}
 }

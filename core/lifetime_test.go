@@ -223,7 +223,8 @@ func TestGoexitInABorrowedTurn(t *testing.T) {
 	require.Zero(t, sys.Outstanding())
 }
 
-// The same while the guest's own ask is still under way: that is given up, and whoever handles it goes on.
+// The same while the guest's own ask is still under way: that is given up, and whoever handles
+// it goes on.
 func TestGoexitInABorrowedTurnOfAnAskUnderWay(t *testing.T) {
 	sys, err := house.New(house.Config{Workers: 1, Supervise: resumes, Logger: quiet})
 	require.NoError(t, err)

@@ -387,7 +387,8 @@ func TestPriorityOfTheUnnamed(t *testing.T) {
 	}
 }
 
-// TestMailboxBoundsAreChecked: a bound of less than one message, or of more than can be counted, is the program's mistake.
+// TestMailboxBoundsAreChecked: a bound of less than one message, or of more than can be
+// counted, is the program's mistake.
 func TestMailboxBoundsAreChecked(t *testing.T) {
 	for n, good := range map[int]bool{-1: false, 0: false, 1: true, 1 << 19: true, 1<<19 + 1: false} {
 		for what, make := range map[string]func(){
@@ -407,7 +408,8 @@ func TestMailboxBoundsAreChecked(t *testing.T) {
 	}
 }
 
-// TestFairAmongMany: more senders than a fair mailbox begins with wait at a time; each has its turn.
+// TestFairAmongMany: more senders than a fair mailbox begins with wait at a time; each has its
+// turn.
 func TestFairAmongMany(t *testing.T) {
 	const many, each = 100, 3
 	sim := stage(t, 1, 2)

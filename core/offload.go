@@ -50,8 +50,8 @@ func OffloadTo[In, R any](s Running, f *Future[R], pool OffloadPool, in In, fn f
 // up from now on, s goes on nevertheless, so that the steps behind fn are run; what it asks there has its deadline still. If s
 // returns, throws or panics first, or its actor is stopped or begins anew, the end of s is put off until fn has returned: its asker gets what s returned, or ErrStopped or ErrRestarted, then,
 // its barrier ends then, and a stop or a restart waits for that, as it does for children. So what holds the
-// actor's calls, by its Barrier or because the actor is Serial, holds them for as long as fn is at work. Whoever asked s may
-// have timed out.
+// actor's calls, by its Barrier or because the actor is Serial, holds them for as long as fn is at
+// work. Whoever asked s may have timed out.
 //
 // So fn must end by itself. Its ctx ends when it has returned, and when a shutdown has waited for its actor in vain. It
 // isn't called if the pool refuses it, as said at OffloadTo. A call that keeps a function can't be forwarded.

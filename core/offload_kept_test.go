@@ -118,8 +118,8 @@ func (a *vaultAsker) got(s *vaultAskerStack) core.Yield {
 
 var vaultAsks = core.Handle((*vaultAsker).ask)
 
-// TestOffloadKept: whatever ends the stack that has begun a write, its barrier, or the next call of a Serial actor, and the
-// end of its actor, wait until that has returned.
+// TestOffloadKept: whatever ends the stack that has begun a write, its barrier, or the next
+// call of a Serial actor, and the end of its actor, wait until that has returned.
 func TestOffloadKept(t *testing.T) {
 	errThrown := errors.New("thrown")
 	for name, c := range map[string]struct {
@@ -242,7 +242,8 @@ func TestOffloadKeptRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestOffloadKeptRefusedIsGivenUp: who was refused is given up like others, and gives up what it asks.
+// TestOffloadKeptRefusedIsGivenUp: who was refused is given up like others, and gives up what
+// it asks.
 func TestOffloadKeptRefusedIsGivenUp(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 2, OffloadTime: func() time.Duration { return time.Hour }, AskTimeout: 2 * time.Hour})
 	_, other := cast(sim, 1)
@@ -373,7 +374,8 @@ func TestShutdownEndsKeptFunctions(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrStopped)
 }
 
-// TestShutdownBlamesOnlyWhoDoesNotListen: the contexts of all pools end before the functions of one are waited for.
+// TestShutdownBlamesOnlyWhoDoesNotListen: the contexts of all pools end before the functions of
+// one are waited for.
 func TestShutdownBlamesOnlyWhoDoesNotListen(t *testing.T) {
 	sys, err := house.New(house.Config{Workers: 1, Logger: quiet})
 	require.NoError(t, err)
@@ -465,7 +467,8 @@ func (a *asksAgain) done(s *asksAgainStack) core.Yield {
 	return s.Return(n)
 }
 
-// TestLateAnswerAfterAnotherAsk: the answer to an ask that has timed out isn't taken for that of the next in the same future.
+// TestLateAnswerAfterAnotherAsk: the answer to an ask that has timed out isn't taken for that
+// of the next in the same future.
 func TestLateAnswerAfterAnotherAsk(t *testing.T) {
 	for seed := range uint64(8) {
 		at := 0

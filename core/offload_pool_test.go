@@ -507,8 +507,9 @@ func TestOffloadCountsEach(t *testing.T) {
 	require.NotZero(t, st.Failed)
 }
 
-// TestOffloadStoppedIsCounted: what waits for a goroutine as the system shuts down isn't run.
-func TestOffloadStoppedIsCounted(t *testing.T) {
+// TestOffloadCountsAtShutdown: each function has one end, also those that wait for a goroutine then,
+// which aren't run.
+func TestOffloadCountsAtShutdown(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
 	p, err := sys.NewOffloadPool(house.OffloadConfig{Name: "few", Goroutines: 2})
 	require.NoError(t, err)

@@ -41,11 +41,10 @@ func (s *System) Shutdown(ctx context.Context) error {
 	}
 	select {
 	case <-s.closed:
-		return s.outcome
 	case <-ctx.Done():
 	}
 	select {
-	case <-s.closed: // both have come
+	case <-s.closed: // perhaps both have come
 		return s.outcome
 	default:
 		return ctx.Err()

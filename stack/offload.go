@@ -125,7 +125,7 @@ func isKept(p *future.Promise) bool {
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
-// that, as it does for children.
+// that, as it does for children, and so do the calls of one that is handled alone.
 //
 //go:noinline
 func (w *Worker) keepOn(h *House, s *Stack) {

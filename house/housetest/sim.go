@@ -37,29 +37,22 @@ type Sim struct {
 // its time. The system is shut down at the end of the test, which ends those that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
-	s := unbuilt(seed)
-	c.Trace = s.trace
-	s.build(t, c)
-	return s
+	return build(t, seed, c, true)
 }
 
-// Untraced is New for a system that has no Trace: what is told of each message takes other ways than in a program that asks
-// for none. Its Hash and Events stay what they are, and Steps isn't called.
+// Untraced is New for a system without Trace, whose messages take the shorter ways of a program that asks for none.
+// Its Hash and Events stay what they are, and Steps isn't called.
 func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
-	s := unbuilt(seed)
-	c.Trace = nil
-	s.build(t, c)
-	return s
+	return build(t, seed, c, false)
 }
 
-func unbuilt(seed uint64) *Sim {
-	return &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
-}
-
-// build makes the system of s, and starts it.
-func (s *Sim) build(t testing.TB, c house.Config) {
+func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	t.Helper()
+	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
+	if c.Trace = nil; traced {
+		c.Trace = s.trace
+	}
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
 	if c.OffloadTime == nil {
@@ -77,12 +70,13 @@ func (s *Sim) build(t testing.TB, c house.Config) {
 	}
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
-			t.Errorf("seed %d: shutdown: %v", s.Seed, err)
+			t.Errorf("seed %d: shutdown: %v", seed, err)
 		}
 		if n := s.Outstanding(); n != 0 && !t.Failed() {
-			t.Errorf("seed %d: %d pooled objects are still out after shutdown", s.Seed, n)
+			t.Errorf("seed %d: %d pooled objects are still out after shutdown", seed, n)
 		}
 	})
+	return s
 }
 
 // trace folds an event into the hash.
