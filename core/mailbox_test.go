@@ -168,6 +168,55 @@ func TestMailboxFull(t *testing.T) {
 	})
 }
 
+// TestBroadcastWhereOneIsFull: the sender gets ErrMailboxFull, whichever of them it is, and the others are told.
+func TestBroadcastWhereOneIsFull(t *testing.T) {
+	for full := range 3 {
+		eachSeed(t, 2, 2, func(t *testing.T, sim *housetest.Sim) {
+			var group core.Group[desk]
+			var desks [3]*desk
+			var ports [3]core.NoticePort[int]
+			for i := range desks {
+				bound := 100
+				if i == full {
+					bound = 1
+				}
+				var a core.Address[desk]
+				desks[i], a = spawnDesk(t, sim.Workers()[0], core.Bounded(bound, core.Reject))
+				ports[i] = deskTake.At(a)
+				group.Join(a)
+			}
+			tell := deskTake.Broadcast(&group)
+			told := func(err error) {
+				t.Helper()
+				if !errors.Is(err, core.ErrMailboxFull) {
+					t.Errorf("desk %d of three is full: %v", full, err)
+				}
+			}
+			core.Notice(ports[full], 1)
+			told(core.Notice(tell, 2))
+			sim.Rest()
+			for worker := range 2 {
+				_, from := cast(sim, worker)
+				wantAnswer(t, sim, from, func(_ *player, s *scene) core.Yield {
+					ports[full].Notice(s, 1)
+					told(tell.Notice(s, 2))
+					return s.Return(1)
+				}, 1)
+				sim.Rest()
+			}
+			for i, d := range desks {
+				want := []int{2, 2, 2}
+				if i == full {
+					want = []int{1, 1, 1}
+				}
+				if !slices.Equal(d.handled, want) {
+					t.Errorf("desk %d of three is full: desk %d handled %v", full, i, d.handled)
+				}
+			}
+		})
+	}
+}
+
 // TestDropNewest and what follows: a notice that is dropped is a dead letter, an ask says why.
 func TestDropPolicies(t *testing.T) {
 	for _, c := range []struct {
