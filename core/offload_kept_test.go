@@ -133,6 +133,12 @@ func TestOffloadKept(t *testing.T) {
 		"waits": {end: awaits, log: []string{"start 0", "written 1", "look 1"}},
 		"its deadline passes": {end: awaits, soon: true, err: core.ErrTimeout,
 			log: []string{"start 0", "written 1", "look 1"}},
+		"its deadline passes, and it has begun something else since": {soon: true, err: core.ErrTimeout,
+			end: func(v *vault, s *vaultStack) core.Yield {
+				core.Offload(s, &s.other, 1, func(context.Context, int) (int, error) { return 1, nil })
+				return core.Suspend(s, (*vault).answer)
+			},
+			log: []string{"start 0", "written 1", "look 1"}},
 		"its asker gives up, and another answers": {soon: true, err: core.ErrTimeout,
 			end: func(v *vault, s *vaultStack) core.Yield {
 				v.other.Ask(s, &s.other, answerIn(3*time.Millisecond, 1))
