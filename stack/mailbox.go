@@ -161,6 +161,7 @@ func (h *House) reserve() bool {
 	}
 	h.point("mail.reserve")
 	if !h.takes(h.flags.bits.Add(oneCall), 0) {
+		h.point("mail.back")
 		h.count(-1) // others came first
 		return false
 	}

@@ -150,6 +150,17 @@ func (s *stage) triesToTell(h *House) int {
 	return 0
 }
 
+// Who finds room, and is refused because others came first, takes back the place that it counted: it may be the last that was in
+// the way of who waits.
+func exploreRoomRefused(s *stage) {
+	s.workers(1)
+	l, h := s.bounds(Mail{Max: 1})
+	accepted := 0
+	s.other("guest 1", func() { s.waits(h, 0, 2) })
+	s.other("guest 2", func() { s.fills(h, 1, 1, 2, listenLong, &accepted) })
+	s.start(func() bool { return s.alone() && l.all == 2+accepted })
+}
+
 // A guest waits for room in the mailbox of an actor that stops.
 func exploreRoomStopped(s *stage) {
 	s.workers(1)

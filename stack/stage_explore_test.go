@@ -66,6 +66,7 @@ var protocols = []struct {
 	{"room", exploreRoom},                               // room.go
 	{"room, and given up", exploreRoomGivenUp},          // room.go
 	{"room, one of two gives up", exploreRoomSwept},     // room.go
+	{"room, and refused", exploreRoomRefused},           // room.go
 	{"room, and stopped", exploreRoomStopped},           // room.go
 }
 

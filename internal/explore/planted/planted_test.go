@@ -132,6 +132,8 @@ var bugs = []bug{
 		{"		if w.leaving.Load() { //", "		if !busy && w.leaving.Load() { //"}}},
 	{"refused, and counted all the same", "stack/mailbox.go", "full", [][2]string{
 		{"		h.count(-1) // others came first\n", ""}}},
+	{"refused, and nobody is told of the place", "stack/mailbox.go", "room, and refused", [][2]string{
+		{"		h.count(-1) // others came first\n", "		h.flags.bits.Add(^uint32(oneCall - 1))\n"}}},
 	{"place reserved without a second look", "stack/mailbox.go", "full", [][2]string{
 		{"	if !h.takes(h.flags.bits.Add(oneCall), 0) {", "	if h.flags.bits.Add(oneCall) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/room.go", "room", [][2]string{
