@@ -1,9 +1,11 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -383,5 +385,27 @@ func TestManyTimers(t *testing.T) {
 		if a.early != 0 || a.late != 0 {
 			t.Errorf("worker %d: %d timers early, %d late, the worst by %v", worker, a.early, a.late, time.Duration(a.latest))
 		}
+	}
+}
+
+// TestDeadlineBehindASlowKey: the time that a goroutine's context has left counts from when its ask is sent, not from before its
+// router has looked for whom.
+func TestDeadlineBehindASlowKey(t *testing.T) {
+	var clock atomic.Int64
+	clock.Store(1)
+	sys := open(t, house.Config{Workers: 1, Clock: clock.Load, Spin: -1})
+	_, a := spawnDesk(t, sys, core.Bounded(10, core.Reject))
+	var group core.Group[desk]
+	group.Join(a)
+	to := deskAsk.ByKey(&group, func(*int) uint64 { clock.Add(int64(2 * time.Hour)); return 0 })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for i := range 3 {
+		if n, err := core.Ask(ctx, to, i); n != i || err != nil {
+			t.Errorf("the answer is %d, %v", n, err)
+		}
+	}
+	if n := sys.Stats().Expired; n != 0 {
+		t.Errorf("%d asks have expired", n)
 	}
 }
