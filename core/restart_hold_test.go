@@ -108,6 +108,45 @@ func TestWhatAHoldEnds(t *testing.T) {
 	endedAs(t, nil, waits)
 }
 
+// manyStack has asked for a lot when its actor is held.
+type manyStack struct {
+	core.AskStack[core.Port[script, int], int]
+	f [40]core.Future[int]
+}
+
+func (g *ghost) askMany(s *manyStack) core.Yield {
+	for i := range s.f {
+		s.Req.Ask(s, &s.f[i], answerIn(time.Hour, 1))
+	}
+	return core.Suspend(s, (*ghost).gotMany)
+}
+
+func (g *ghost) gotMany(s *manyStack) core.Yield { return s.Return(0) }
+
+var ghostMany = core.Handle((*ghost).askMany)
+
+// Late answers to what was asked before a hold come to it first, and asks that come with them end at once all the same.
+func TestHoldBesideLateAnswers(t *testing.T) {
+	for seed := range uint64(50) {
+		sim := stage(t, seed, 2)
+		d := &diary{}
+		a := haunt(t, sim.Workers()[0], d, "g", core.Props{OnFailure: &core.Strategy{}})
+		_, other := cast(sim, 1)
+		failTimes(sim, a, 5)
+		many := core.Begin(ghostMany.At(a), other)
+		sim.Rest()
+		core.Notice(ghostFail.At(a), errHot)
+		var asks []core.Pending[int]
+		for range 30 {
+			asks = append(asks, core.Begin(ghostDo.At(a), says("never")))
+			sim.Turn()
+		}
+		sim.Rest()
+		endedAs(t, core.ErrRestarted, append(asks, many)...)
+		require.NotContains(t, d.took(), "never", "seed %d", seed)
+	}
+}
+
 // A drain stands behind what waits in a hold, and asks behind the drain end at once too.
 func TestDrainBehindAHold(t *testing.T) {
 	for name, mailbox := range mailboxes {
