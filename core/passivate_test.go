@@ -182,6 +182,29 @@ func TestKeepActiveAndReceiveTimeout(t *testing.T) {
 	require.Greater(t, len(l.beats), 2)
 }
 
+// What an instance has asked for ends with it, also if there is a pause before the next: that one passivates, and isn't told of quiet.
+func TestPassivationBehindAPause(t *testing.T) {
+	for _, with := range []*core.Strategy{{}, {Backoff: int64(10 * time.Millisecond)}} {
+		for _, asks := range []func(*listener, *listenStack) core.Yield{
+			timesOut(20 * time.Millisecond),
+			func(_ *listener, s *listenStack) core.Yield { core.KeepActive(s, true); return s.Return(0) },
+		} {
+			sim := stage(t, 1, 1)
+			l, a := listen(t, sim, core.Props{OnFailure: with, Passivate: core.Passivation{Idle: 10 * time.Second}})
+			_, err := housetest.Ask(t, sim, listenerDo.At(a), asks)
+			require.NoError(t, err)
+			core.Notice(listenerHear.At(a), true)
+			sim.Run(9 * time.Second)
+			for _, b := range l.beats {
+				require.False(t, b.quiet)
+			}
+			require.Equal(t, 1, sim.Actors())
+			sim.Run(10 * time.Second)
+			require.Zero(t, sim.Actors())
+		}
+	}
+}
+
 // It pauses and goes on; an instance that is made anew passivates.
 func TestKeepActive(t *testing.T) {
 	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
