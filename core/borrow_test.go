@@ -211,6 +211,33 @@ func TestTimerOfABorrowedTurn(t *testing.T) {
 	ended(t, sys)
 }
 
+// What others have begun in a turn that a guest's answer ends goes on: the timers that they wait for are due in their time.
+func TestTimersBesideTheAnswerOfABorrowedTurn(t *testing.T) {
+	sys := borrowing(t, 1, -1)
+	spawn := func() core.Address[player] { return core.Spawn(sys, func() *player { return &player{} }) }
+	a, b, c := spawn(), spawn(), spawn()
+	for range 20 {
+		untilParked(t, sys)
+		fired := make(chan struct{})
+		_, err := core.Ask(t.Context(), play.At(a), func(_ *player, s *scene) core.Yield {
+			hint.At(c).Notice(s, func(_ *player, s *cue) core.Yield {
+				core.Timer.Ask(s, &s.tick, time.Millisecond)
+				return s.wait(func(_ *player, s *cue) core.Yield { close(fired); return s.Return() })
+			})
+			play.At(b).Ask(s, &s.f[0], answer(1))
+			return s.wait(func(_ *player, s *scene) core.Yield { return s.Return(1) })
+		})
+		require.NoError(t, err)
+		select {
+		case <-fired:
+		case <-time.After(10 * time.Second): // a worker that isn't told of it sleeps until its next trim
+			t.Fatal("the timer doesn't go off")
+		}
+	}
+	require.NotZero(t, sys.Stats().Lent)
+	ended(t, sys)
+}
+
 // blocker calls functions in a step that are for guests.
 type blocker struct {
 	sys *house.System
