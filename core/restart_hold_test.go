@@ -108,6 +108,27 @@ func TestWhatAHoldEnds(t *testing.T) {
 	endedAs(t, nil, waits)
 }
 
+// However many asks wait for who is held: a turn ends no more of them than its Budget, and the hold ends though they go on coming.
+func TestManyAsksOfWhoIsHeld(t *testing.T) {
+	for _, mailbox := range []core.Mailbox{core.Unbounded(), core.FairBySender(1 << 16)} {
+		sim := stage(t, 1, 1)
+		d := &diary{}
+		a := haunt(t, sim, d, "g", core.Props{OnFailure: &core.Strategy{}, Mailbox: mailbox})
+		failTimes(sim, a, 6)
+		var waits []core.Pending[int]
+		for range 20_000 {
+			waits = append(waits, core.Begin(ghostDo.At(a), says("never")))
+		}
+		before := sim.Stats().Turns
+		sim.Rest()
+		require.Greater(t, sim.Stats().Turns-before, uint64(10))
+		endedAs(t, core.ErrRestarted, waits...)
+		sim.Run(2 * time.Second)
+		_, err := housetest.Ask(t, sim, ghostDo.At(a), says("a"))
+		require.NoError(t, err)
+	}
+}
+
 // manyStack has asked for a lot when its actor is held.
 type manyStack struct {
 	core.AskStack[core.Port[script, int], int]

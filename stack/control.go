@@ -139,6 +139,6 @@ func (h *House) Close() {
 	if l := h.past(); l != nil {
 		l.phase = phaseGone
 		h.flags.clear(flagHeld) // for a start hook
-		h.annex.Load().why = 0
+		h.why = 0
 	}
 }

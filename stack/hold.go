@@ -21,21 +21,21 @@ const (
 // hold keeps calls from beginning, for one more reason. Only the owner calls it, or who knows
 // the house alone.
 func (h *House) hold(why reasons) {
-	h.rooms().why |= why
+	h.rooms()
+	h.why |= why
 	h.interrupt(flagHeld)
 }
 
 // release takes a reason away. With the last one the calls that wait are next, in their order.
 func (w *Worker) release(h *House, why reasons) {
-	a := h.annex.Load()
-	if a == nil || a.why&why == 0 {
+	if h.why&why == 0 {
 		return
 	}
-	if a.why &^= why; a.why != 0 {
+	if h.why &^= why; h.why != 0 {
 		return
 	}
 	h.flags.clear(flagHeld)
-	w.recall(h, a)
+	w.recall(h, h.annex.Load())
 }
 
 // recall puts the calls that are held before what is queued.
@@ -45,10 +45,10 @@ func (w *Worker) recall(h *House, a *annex) {
 	w.makeReady(h)
 }
 
-// attend does what the flags of h ask of a visit before the next message.
+// attend does what the flags of h ask of a visit before the next message. It reports whether the visit goes on.
 //
 //go:noinline
-func (w *Worker) attend(h *House) {
+func (w *Worker) attend(h *House) bool {
 	if h.flags.has(flagUrged) {
 		invariant.Point("visit.calm")
 		h.flags.clear(flagUrged)
@@ -61,9 +61,10 @@ func (w *Worker) attend(h *House) {
 		case !h.refuses():
 			a.held.join(&h.calls)
 		case h.system.last == nil: // which goes ahead
-			w.turnAway(h, a)
+			return w.turnAway(h, a)
 		}
 	}
+	return true
 }
 
 // refuses reports whether asks end at once, while h holds its calls.
@@ -73,10 +74,14 @@ func (h *House) refuses() bool {
 }
 
 // turnAway ends the asks, and the requests of connections, that are first in the lane of calls of h, and moves notices to
-// those that are held. The stack of a connection, which is the runtime's, stays, and is begun by the visit, before it goes on.
-func (w *Worker) turnAway(h *House, a *annex) {
-	q := &h.calls
+// those that are held. The stack of a connection, which is the runtime's, stays, and is begun by the visit, before it goes on. It
+// reports false if it has ended a visit's share, and there are more.
+func (w *Worker) turnAway(h *House, a *annex) bool {
+	q, last := &h.calls, w.handled+uint64(w.share)
 	for s := q.head; s != nil && (s.by.class != classOwned || s.by.kind != nil); s = q.head {
+		if w.handled >= last {
+			return false
+		}
 		q.pop()
 		switch {
 		case s.by == markHandler:
@@ -90,6 +95,7 @@ func (w *Worker) turnAway(h *House, a *annex) {
 			w.end(h, s)
 		}
 	}
+	return true
 }
 
 // join appends what other holds, which is empty then.

@@ -42,7 +42,8 @@ type House struct {
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued
-	urgents uint8 // between visits: how many replies in a row went ahead of calls
+	why     reasons // why calls are held, see hold.go. Invariant: 0 unless flagHeld is set
+	urgents uint8   // between visits: how many replies in a row went ahead of calls
 }
 
 // annex is the part of a house that an actor needs who asks, sets timers or has hooks, or for whose mailbox
@@ -54,9 +55,8 @@ type annex struct {
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that takes 584 years
 
-	// Written by the owner while calls are held, see hold.go.
-	why  reasons // Invariant: 0 unless flagHeld is set
-	bars int32   // how many stacks have the barrier
+	bars   int32       // how many stacks have the barrier, see hold.go
+	buried atomic.Bool // it asks nothing any more; others look
 
 	// Seldom written, and read by others too: a line of its own.
 	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner

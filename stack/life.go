@@ -154,7 +154,7 @@ func (w *Worker) stop(h *House) {
 	}
 	if a := h.annex.Load(); a != nil {
 		w.unstash(h)
-		w.release(h, a.why)
+		w.release(h, h.why)
 	}
 	if l == nil {
 		w.bury(h)
@@ -333,6 +333,7 @@ func (w *Worker) bury(h *House) {
 	a := h.annex.Load()
 	if a != nil {
 		a.table.Close(&w.Shard)
+		a.buried.Store(true)
 	}
 	h.setSelf(nil)
 	w.Driver.Gone(h)

@@ -84,7 +84,12 @@ func (w *Worker) visit(h *House) {
 	for n := w.share; n > 0; n-- {
 		invariant.Point("visit.urged")
 		if h.flags.has(flagUrged | flagHeld | flagAlone | flagSorted) {
-			w.attend(h)
+			if !w.attend(h) {
+				if h.ahead { // the end of the hold, perhaps
+					w.first(h)
+				}
+				break
+			}
 			if h.flags.has(flagSorted) && !h.refuses() {
 				w.visitSorted(h, n)
 				break
