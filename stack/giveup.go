@@ -14,7 +14,7 @@ import (
 //	givenUp   nobody waits for it any more. It is looked up when the call is taken from its lane, when a batch is formed, and
 //	          before each resumed step. Its answer is put when it comes home
 //	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever stored this is about to
-//	          push it there. It isn't put
+//	          push it there: it isn't put. Or its guest stored this too late, has the answer, and puts it
 //	answered  the same, and its answer has come home: who takes it from the chain puts it
 //
 // The ways from one to another:
@@ -32,7 +32,7 @@ import (
 // where, then the onward call is looked at before it begins. The one who comes second sees the other: it is on the
 // chain of the house where the onward call has begun, as its state says, or nothing begins any more.
 //
-// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see keeps.
+// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see Stack.kept.
 
 const (
 	wanted uint32 = iota
@@ -108,11 +108,13 @@ func heed(w *Worker, h *House) {
 		h.ringGivenUp(w)
 	}
 	c := stackOf(o)
-	s := c
-	if c.state == forwarded {
-		s = c.next
+	s, ends := c, false
+	if w != nil { // otherwise it is, or was, another's
+		if c.state == forwarded {
+			s = c.next
+		}
+		ends = s.state == suspended // if so it is until it ends here: its answer isn't on its way
 	}
-	ends := w != nil && s.state == suspended // if so it is until it ends here: its answer isn't on its way
 	invariant.Point("giveup.taken")
 	switch {
 	case !c.cancelled.CompareAndSwap(chained, givenUp):
@@ -132,6 +134,16 @@ func (w *Worker) giveUp(h *House, s *Stack) bool {
 	s.err = ErrCancelled
 	w.end(h, s)
 	return true
+}
+
+// lateOutside is late of an answer to an actor whose worker has left. If the actor hasn't ended, which only an abandoned shutdown
+// leads to, that worker may be about to give the call up: then it is the collector's.
+func (s *Stack) lateOutside() {
+	if s.back.annex.Load().buried.Load() {
+		s.late()
+		return
+	}
+	s.cancelled.CompareAndSwap(chained, answered)
 }
 
 // late puts a call whose answer came home to nobody, unless it is chained.

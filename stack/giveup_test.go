@@ -82,3 +82,40 @@ func TestGivenUpBehindWhoHasLeft(t *testing.T) {
 	require.Zero(t, a.ended)
 	require.Nil(t, k.annex.Load().givenUp.Load())
 }
+
+// An answer to an actor whose worker has left, as a context of Shutdown had ended, isn't recycled while that worker may be about
+// to give the call up: the promise refers to it.
+func TestAnswerBehindWhoHasLeft(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		h := makeHand(2)
+		a := &idler{}
+		by := NewAsk((*idler).idle, a)
+		asker, callee := settleOn(h, 0, a), settleOn(h, 1, a)
+		c := stackOf(h.workers[0].Shard.Take(by.kind))
+		c.to, c.back = callee, asker
+		asker.rooms().buried.Store(ended)
+		h.workers[0].Leave()
+		c.lane = Replies
+		c.send()
+		require.Equal(t, !ended, c.Taken(), "the actor has ended: %v", ended)
+	}
+}
+
+// Who gives a call up behind the end of its worker doesn't look at it: that worker may be at it still. The race detector tells.
+func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
+	h := makeHand(1)
+	a := &idler{}
+	by := NewAsk((*idler).idle, a)
+	k := settleOn(h, 0, a)
+	c := h.guests.Call(k, by)
+	require.NoError(t, h.guests.Send(c))
+	h.settle()
+	h.workers[0].Leave()
+	s, done := c.asked, make(chan struct{})
+	go func() {
+		h.guests.giveUp(c)
+		close(done)
+	}()
+	s.state = s.state + 0
+	<-done
+}

@@ -284,7 +284,7 @@ func (w *Worker) Borrowed() bool {
 // Woken reports whether somebody has seen w parked and wakes it.
 func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
 
-// Leave closes w: its houses have stopped. What is sent to them from now on is answered by the sender, and what is given to
+// Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is answered by the sender, and what is given to
 // w stays where it was. What came before is taken: its loop takes turns until one finds nothing to do.
 func (w *Worker) Leave() {
 	w.takeGifts(closedRungs)
@@ -329,8 +329,8 @@ func (s *Stack) refuseOutside(err error) {
 		e := envelopeOf(s)
 		e.allLost(e.close(), LostStopped)
 		pool.Send(&s.Object)
-	case s.lane == Replies: // an answer to an actor that is gone
-		s.late()
+	case s.lane == Replies:
+		s.lateOutside()
 	case s.back == nil:
 		if s.by.class == classNotice {
 			s.lostOutside(LostStopped)
