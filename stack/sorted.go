@@ -239,7 +239,15 @@ func senderOf(s *Stack) who {
 	if h := s.asker(); h != nil {
 		return who{asker: h, asks: true}
 	}
-	return who{shard: s.origin().Home(), asks: true}
+	return who{shard: shardOf(s.origin()), asks: true}
+}
+
+// shardOf returns where s was taken; nil: nowhere, as it is a connection's own.
+func shardOf(s *Stack) *pool.Shard {
+	if s.by.kind == nil {
+		return nil
+	}
+	return s.Home()
 }
 
 // bucket returns where a sender is. All shards share one: they are few.
@@ -251,7 +259,7 @@ func (f *fair) bucket(of who) **sender {
 }
 
 func (f *fair) Push(s *Stack) {
-	at := f.find(who{shard: s.Home()})
+	at := f.find(who{shard: shardOf(s)})
 	if s.back == nil {
 		at.notices++
 	} else if at.notices == 0 {
@@ -309,7 +317,7 @@ func (f *fair) Pop() *Stack {
 	s := at.calls.pop()
 	f.n--
 	var behind queue
-	if of := f.find(who{shard: s.Home()}); of != at {
+	if of := f.find(who{shard: shardOf(s)}); of != at {
 		if of.asks--; of.calls.head != nil {
 			f.join(of)
 		} else if of.asks == 0 {
