@@ -14,10 +14,6 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // visit, and what others than its worker sent since. So they may be refused for as long as a visit lasts that takes
 // messages, and they may exceed the bound by what its own worker has sent meanwhile, at most as many again. Goroutines don't exceed
 // it otherwise; workers may that send at the same time, each by what was free when it sent.
-//
-// Each goroutine that sends several notices one after the other may have reserved places that it doesn't use, up to 15, until
-// the actor is visited next. (Up to 7 in mailboxes for less than 256 messages, none below 64, up to 127 in those for 65,535 or
-// more, and none if messages are sorted, or the oldest dropped.) So others may be refused that much earlier.
 type Mailbox struct{ mail stack.Mail }
 
 // WhenFull is what becomes of a message for which a mailbox has no room. None of them ever blocks the

@@ -24,7 +24,7 @@ const (
 //	home   an object that is free or on its way there, see shard.go: nobody may Retain or Release
 type slab struct {
 	Object
-	refs atomic.Int32 // holders; who drops it to 0 sends the slab home
+	refs atomic.Int32 // holders; the last one leaves it at 1
 	data []byte       // full length always; no pointer into it outlives the last Release
 }
 

@@ -308,8 +308,8 @@ func sendNotice[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	}
 }
 
-// say pushes a notice for which there is room, without ringing. What comes behind a notice by the same handler from its own
-// stripe, if that is still the newest mail, joins it in an envelope, or begins one.
+// say pushes a notice for which there is room, without ringing. What comes behind a notice from its own stripe, if that is
+// still the newest mail, begins an envelope, or joins the one that it is if that is by the same handler.
 func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	from := g.Pools.Lock()
 	defer g.Pools.Unlock()

@@ -18,7 +18,7 @@ type Events struct {
 	Lost      Topic[DeadLetter]
 	Opened    Topic[OpenedLetter]
 
-	// Tally counts the dead letters that no worker found: those to workers that had left.
+	// Tally counts the dead letters that no worker found: those to workers that had left, and guests' that a full mailbox refused.
 	Tally Tally
 }
 

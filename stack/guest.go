@@ -31,12 +31,12 @@ type guestStripe struct {
 	_    [128]byte
 
 	full    atomic.Uint64 // messages that a full mailbox refused, or accepted to drop them
-	refused atomic.Uint64 // messages to stopped actors that had no room for them
+	refused atomic.Uint64 // messages to actors that had stopped
 	_       [128]byte
 }
 
-// Dropped returns how many messages of guests got no further than a full mailbox, how many of the rest got no
-// further than that of a stopped actor.
+// Dropped returns how many messages of guests got no further than a full mailbox, and how many
+// were for actors that had stopped.
 func (g *Guests) Dropped() (full, refused uint64) {
 	for i := range g.stripes {
 		t := &g.stripes[i]

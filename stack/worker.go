@@ -56,7 +56,7 @@ type Worker struct {
 	seen    uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
 	lent    *Call      // a guest runs the turn, until this is answered; nil: no guest does
 	Heard   bool       // something came from another worker or a guest; the loop clears it
-	Gathers bool       // all that came in this turn is of goroutines, and no ask: what they send next waits for the next turn, see house
+	Gathers bool       // nothing that came in this turn is a worker's message, or an ask: what they send next waits for the next turn, see house
 	share   int        // messages a visit handles at most: see setShare
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
