@@ -135,7 +135,7 @@ func (c *lazyCodec) Need() int { return 1 }
 // be must not make it cost its length squared.
 func TestLongRequestIsCopiedFewTimes(t *testing.T) {
 	for _, codec := range []channel.Codec[request, reply]{&lineCodec{}, &lazyCodec{}} {
-		w := openWorld(t, place{"tcp", 1}, func(c *config) {
+		w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) {
 			c.ReadSize = 1 << 10
 			c.Codec = func() channel.Codec[request, reply] { return codec }
 		})
@@ -255,7 +255,7 @@ func TestCodecFactoryPanics(t *testing.T) {
 }
 
 func TestEncodeNothing(t *testing.T) {
-	w := openWorld(t, place{"tcp", 1}, nil)
+	w := openWorld(t, place{network: "tcp", workers: 1}, nil)
 	c := w.dial()
 	c.send("mark", "encode-none")
 	c.expect("mark")

@@ -16,17 +16,22 @@
 // a request out; a result in, bytes out. It does no I/O, holds no bytes between
 // calls, and says how much it needs. Its limits are its own business, and it must
 // check an announced length against them before it asks for so many bytes. If it
-// panics, that is the end of one connection; a panic of the handler is the result
-// of one request.
+// panics, that is the end of one connection.
+//
+// A panic of a request's handler is the result of that request, a *core.PanicError, and a Failure. It is none of its
+// front's, which goes on with what it has, unless the front was spawned with Props.OnFailure: then that decides. So no
+// bad request of a stranger ends those of others.
 //
 // # States
 //
 //	open      reads, decodes, answers
 //	leaving   the server drains: answers what had arrived
 //	refusing  the client sent what can't be decoded: it is told behind its results
-//	ending    takes nothing more in; closes when all is answered and sent. A client that
+//	ending    takes nothing more in; parts when all is answered and sent. A client that
 //	          has ended its side of the connection still gets its results
 //	deaf      what is in flight is cancelled; what was encoded is still sent
+//	parting   has ended its sending side; drops what comes until the client ends its own, for 2 s
+//	          at most, so that what was sent arrives
 //	closed
 //
 // A connection belongs to the worker of its front, and so do its requests: all its

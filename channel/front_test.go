@@ -23,9 +23,14 @@ import (
 //	keep x        has a function keep it, and answers with the line
 //	throw x       ends with the error x
 //	panic         panics
+//	later         panics in its second step
+//	worker        answers the number of the worker
+//	block         blocks the worker until the gate is open, then answers
 type front struct {
-	keeper core.Port[hold, struct{}]
-	conns  []any // every connection that sent a "mark"
+	keeper  core.Port[hold, struct{}]
+	gate    <-chan struct{}
+	blocked *atomic.Int64
+	conns   []any // every connection that sent a "mark"
 }
 
 type lineStack struct {
@@ -71,6 +76,14 @@ func (f *front) serve(s *lineStack) core.Yield {
 		return s.Throw(errors.New(string(rest)))
 	case "panic":
 		panic("the handler " + string(rest))
+	case "later":
+		core.Timer.Ask(s, &s.tick, 0)
+		return core.Suspend(s, (*front).panics)
+	case "worker":
+		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Worker().Index), 10)})
+	case "block":
+		f.blocked.Add(1)
+		<-f.gate
 	case "mark":
 		f.conns = append(f.conns, s.Conn())
 	}
@@ -87,6 +100,8 @@ func number(line []byte) (n int, rest []byte) {
 }
 
 func (f *front) ticked(s *lineStack) core.Yield { return s.Return(reply{s.rest}) }
+
+func (f *front) panics(*lineStack) core.Yield { panic("the handler, later") }
 
 func (f *front) letGo(s *lineStack) core.Yield {
 	if _, err := s.held.Get(); err != nil {

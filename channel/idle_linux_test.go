@@ -36,7 +36,7 @@ func TestIdleConnections(t *testing.T) {
 		return
 	}
 	n := idleConnections()
-	w := openWorld(t, place{"tcp", 2}, nil)
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
 	warm := w.dial()
 	warm.send("a")
 	warm.expect("a")

@@ -30,7 +30,7 @@ func TestAcceptAtDescriptorLimit(t *testing.T) {
 
 // serveFewDescriptors serves with room for 10 connections until the input ends.
 func serveFewDescriptors(t *testing.T) {
-	w := openWorld(t, place{os.Getenv("CHANNEL_CHILD"), 2}, nil)
+	w := openWorld(t, place{network: os.Getenv("CHANNEL_CHILD"), workers: 2}, nil)
 	var limit unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	few := limit

@@ -29,7 +29,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 				n = min(n, 100_000)
 			}
 			t.Run(fmt.Sprintf("%d-%.4s", workers, line), func(t *testing.T) {
-				w := openWorld(t, place{"tcp", workers}, nil)
+				w := openWorld(t, place{network: "tcp", workers: workers}, nil)
 				w.letGo(1)
 				answer := map[byte]string{'e': line, 'h': "x\n", 'b': big(3000) + "\n"}[line[0]]
 				load := newLoad(t, w, line, answer)

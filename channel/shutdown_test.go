@@ -131,7 +131,7 @@ func shutdownsUnderLoad(t *testing.T, times int) {
 	for i := range times {
 		before := runtime.NumGoroutine()
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			l := &rush{world: openWorld(t, place{[]string{"tcp", "unix"}[i/2%2], 2}, nil)}
+			l := &rush{world: openWorld(t, place{network: []string{"tcp", "unix"}[i/2%2], workers: 2}, nil)}
 			if i%2 == 0 {
 				l.system.OnShutdown(l.server.Drain)
 			}

@@ -75,7 +75,7 @@ func TestClientsThatNeverRead(t *testing.T) {
 
 // TestSlowReaderIsServed: one that takes something now and then.
 func TestSlowReaderIsServed(t *testing.T) {
-	w := openWorld(t, place{"unix", 1}, func(c *config) { c.InflightMax = 8 }, virtual)
+	w := openWorld(t, place{network: "unix", workers: 1}, func(c *config) { c.InflightMax = 8 }, virtual)
 	c := w.dial()
 	const n = 500
 	ended := begin(func() error {
@@ -104,7 +104,7 @@ func TestSlowReaderIsServed(t *testing.T) {
 
 // TestSlowSenderIsServedIdleOneIsClosed: a byte now and then keeps a connection.
 func TestSlowSenderIsServedIdleOneIsClosed(t *testing.T) {
-	w := openWorld(t, place{"tcp", 1}, func(c *config) { c.IdleTimeout = 10 * time.Second }, virtual)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout = 10 * time.Second }, virtual)
 	slow, idle, half, other := w.dial(), w.dial(), w.dial(), w.dial()
 	idle.send("a")
 	idle.expect("a")
@@ -130,7 +130,7 @@ func TestSlowSenderIsServedIdleOneIsClosed(t *testing.T) {
 // TestWaitingIsNotIdle: a request that takes longer than the idle timeout, and the
 // time behind its result.
 func TestWaitingIsNotIdle(t *testing.T) {
-	w := openWorld(t, place{"tcp", 1}, func(c *config) { c.IdleTimeout = 10 * time.Minute }, virtual)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout = 10 * time.Minute }, virtual)
 	c := w.dial()
 	c.send("mark", "after 900000 a") // 15 minutes
 	c.expect("mark")
@@ -149,7 +149,7 @@ func TestWaitingIsNotIdle(t *testing.T) {
 }
 
 func TestTimeoutsCanBeOff(t *testing.T) {
-	w := openWorld(t, place{"tcp", 1}, func(c *config) { c.IdleTimeout, c.WriteTimeout = -1, -1 }, virtual)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout, c.WriteTimeout = -1, -1 }, virtual)
 	idle, stuck := w.dial(), w.dial()
 	stuck.Conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	ended := begin(func() error {

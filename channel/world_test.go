@@ -47,30 +47,30 @@ type (
 	server = channel.Server[request, reply]
 )
 
-// resumes has actors go on that have failed: their connections stay.
-var resumes = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
-
 // world is a system with a server, and with a keeper that isn't on the fronts' worker if
 // there is another. When its test ends it is shut down, and nothing may be left.
 type world struct {
 	testing.TB
 	place
-	ctx    context.Context // of everything that a test waits for
-	system *house.System
-	server *server
-	fronts []core.Address[front]
-	keeper *keeper
-	holds  core.Port[hold, struct{}]
-	opens  core.Port[int, struct{}]
-	freed  atomic.Int64 // asks of the keeper that went home
-	failed failures
-	clock  atomic.Int64 // the system's, if it is virtual
+	ctx     context.Context // of everything that a test waits for
+	system  *house.System
+	server  *server
+	fronts  []core.Address[front]
+	keeper  *keeper
+	holds   core.Port[hold, struct{}]
+	opens   core.Port[int, struct{}]
+	freed   atomic.Int64 // asks of the keeper that went home
+	gate    chan struct{}
+	blocked atomic.Int64 // steps that are, or were, before the gate
+	failed  failures
+	clock   atomic.Int64 // the system's, if it is virtual
 }
 
-// place is where a test listens and on how many workers.
+// place is where a test listens, on how many workers, and what its fronts are given.
 type place struct {
 	network string
 	workers int
+	props   core.Props
 }
 
 // everywhere runs f over each kind of socket, on one and on two workers.
@@ -78,7 +78,7 @@ func everywhere(t *testing.T, f func(t *testing.T, p place)) {
 	t.Helper()
 	for _, network := range []string{"tcp", "unix"} {
 		for _, workers := range []int{1, 2} {
-			t.Run(fmt.Sprintf("%s-%d", network, workers), func(t *testing.T) { f(t, place{network, workers}) })
+			t.Run(fmt.Sprintf("%s-%d", network, workers), func(t *testing.T) { f(t, place{network: network, workers: workers}) })
 		}
 	}
 }
@@ -107,10 +107,10 @@ func (w *world) pass(d time.Duration) {
 func openWorld(t testing.TB, p place, set func(*config), more ...func(*world, *house.Config)) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), lostAfter)
-	w := &world{TB: t, ctx: ctx, place: p}
+	w := &world{TB: t, ctx: ctx, place: p, gate: make(chan struct{})}
 	w.failed.logger = slog.New(&w.failed)
 	before := descriptors(t)
-	hc := house.Config{Supervise: resumes, Workers: p.workers, AskTimeout: time.Hour, Logger: w.failed.logger}
+	hc := house.Config{Workers: p.workers, AskTimeout: time.Hour, Logger: w.failed.logger}
 	for _, f := range more {
 		f(w, &hc)
 	}
@@ -123,7 +123,9 @@ func openWorld(t testing.TB, p place, set func(*config), more ...func(*world, *h
 	at := core.Spawn(workers[len(workers)-1], func() *keeper { return w.keeper })
 	w.holds, w.opens = keeperHold.At(at), keeperOpen.At(at)
 	for _, on := range workers {
-		w.fronts = append(w.fronts, core.Spawn(on, func() *front { return &front{keeper: w.holds} }))
+		at, err := core.SpawnWith(on, func() *front { return &front{keeper: w.holds, gate: w.gate, blocked: &w.blocked} }, p.props)
+		require.NoError(t, err)
+		w.fronts = append(w.fronts, at)
 	}
 	t.Cleanup(func() {
 		defer cancel()
@@ -270,12 +272,13 @@ func (c *client) expect(lines ...string) {
 	}
 }
 
-// expectEnd requires that the server sends no more and ends the connection in order.
+// expectEnd requires that the server sends no more and ends the connection in order. The client ends it, too.
 func (c *client) expectEnd() {
 	c.t.Helper()
 	rest, err := io.ReadAll(c.r)
 	require.NoError(c.t, err)
 	require.Empty(c.t, string(rest))
+	c.Close()
 }
 
 // halfClose ends the client's side.

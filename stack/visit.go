@@ -493,11 +493,25 @@ func (w *Worker) fail(h *House, s *Stack, value any) {
 	}
 	s.err = &PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
 	w.failed(h, s, s.err)
-	err, own := s.err, s.by.class == classHook || s.by.kind == nil // a hook, or a connection: no step of the actor
+	err, blamed := s.err, h.blamedFor(s)
 	w.end(h, s)
-	if !own {
+	if blamed {
 		w.supervise(h, err)
 	}
+}
+
+// blamedFor reports whether a panic in s is a failure of the actor: not in a hook, which says what its own means, nor in
+// the stack of a connection, which is no step of the actor. In a request of a connection it is the result of that alone,
+// as strangers send those, unless the actor has a strategy of its own.
+func (h *House) blamedFor(s *Stack) bool {
+	switch {
+	case s.by.class == classHook || s.by.kind == nil:
+		return false
+	case s.by.class == classOwned:
+		l := h.past()
+		return l != nil && l.own != nil
+	}
+	return true
 }
 
 // Failure is what a Throw in a notice tells the driver.
