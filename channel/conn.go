@@ -16,12 +16,8 @@ const (
 	readsMax = 4
 	// readMax is the largest Config.ReadSize.
 	readMax = pool.SlabMax
-	// leaveTurns is in how many of its turns a connection reads on when the server
-	// drains: 1 MiB at 16 KiB a read. What a client sent before comes to less.
-	leaveTurns = 16
-	// swallowMax is how many reads a connection makes of what nobody will look at,
-	// before it is closed.
-	swallowMax = 64
+	// leaveBytes is how much a connection reads on when the server drains. What a client sent before comes to less.
+	leaveBytes = 1 << 20
 )
 
 // phase is a connection's life. It only ever goes forward.
@@ -30,10 +26,11 @@ const (
 //	leaving   the server drains: the same, until what had arrived is read; then ending
 //	refusing  the client sent what can't be decoded: takes nothing in; when what is in
 //	          flight has been answered it is told so; then ending
-//	ending    takes nothing in; closes when nothing is in flight or unsent. So it is,
-//	          too, when the client has ended its side
-//	deaf      the same, and results are dropped: behind the last result, after a failure
-//	          of the socket, or when the server cuts off
+//	ending    takes nothing in; when nothing is in flight or unsent it parts, or closes if
+//	          the client has ended its side, as that brings it here, too
+//	deaf      the same, and results are dropped: behind the last result; and, to be closed without
+//	          parting, after a failure of the socket, or when the server cuts off
+//	parting   all is sent: waits for the client's end, see linger.go
 //	closing   what is in flight is being cancelled
 //	closed    the descriptor is closed; requests still under way end unheard
 type phase uint8
@@ -44,6 +41,7 @@ const (
 	refusing
 	ending
 	deaf
+	parting
 	closing
 	closed
 )
@@ -65,7 +63,9 @@ type conn[Req, Rep any] struct {
 	writable bool  // the socket may take bytes
 	hungUp   bool  // the client ended, or broke, its side
 	suspect  bool  // it did so since the last look
-	turns    uint8 // leaving: turns left to read in
+	ended    bool  // all that it sent, up to its end, was read
+	cut      bool  // nobody is to hear of the end
+	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 
 	in       pool.Bytes // received and not decoded: in.B()[from:]
@@ -76,10 +76,11 @@ type conn[Req, Rep any] struct {
 	out      output
 	flush    stack.Deferred
 
-	activeAt int64 // when bytes last came, or the last of a result went, ns
+	activeAt int64 // when bytes last came, or the last of a result went, or it began to part, ns
 	stuckAt  int64 // since when the socket takes nothing, ns; 0: it does
 	idle     core.Future[core.Tick]
 	stuck    core.Future[core.Tick]
+	linger   *linger // non-nil: it parts
 
 	prev, next connection // among the site's
 }
@@ -120,11 +121,11 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	}
 	c.refuse(w)
 	c.check(w)
+	c.endIdle(w.Now)
 	if c.finished() {
-		c.swallow(w)
-		return stack.End(&c.Stack)
+		return c.part(w)
 	}
-	if c.late(w.Now) {
+	if c.isStuck(w.Now) {
 		return stack.End(&c.Stack)
 	}
 	if c.out.unsent > 0 {
@@ -157,28 +158,17 @@ func (c *conn[Req, Rep]) receive(w *stack.Worker) {
 		switch {
 		case !c.takes() || c.full():
 			return
-		case !c.readable:
+		case !c.readable || c.phase == leaving && c.toRead <= 0:
 			if c.phase == leaving {
 				c.phase = ending
 			}
 			return
 		case reads == readsMax:
-			c.pause()
+			c.schedule() // others have their turn
 			return
 		}
 		c.read(w)
 	}
-}
-
-// pause lets others have their turn before more is read.
-func (c *conn[Req, Rep]) pause() {
-	if c.phase == leaving {
-		if c.turns--; c.turns == 0 {
-			c.phase = ending
-			return
-		}
-	}
-	c.schedule()
 }
 
 // read reads once.
@@ -189,6 +179,7 @@ func (c *conn[Req, Rep]) read(w *stack.Worker) {
 	if n > 0 {
 		c.in = c.in.Grow(have + n)
 		c.activeAt = w.Now
+		c.toRead -= int32(n)
 		if n < len(space) && !c.hungUp {
 			c.readable = false // drained; the next byte is a new event
 		}
@@ -201,7 +192,7 @@ func (c *conn[Req, Rep]) read(w *stack.Worker) {
 	switch err {
 	case netio.ErrAgain:
 	case io.EOF:
-		c.phase = ending
+		c.phase, c.ended = ending, true
 		c.dropInput() // the start of a request that will not end
 	default:
 		c.cutOff(w)
@@ -327,8 +318,9 @@ func (c *conn[Req, Rep]) hangUp(w *stack.Worker) {
 	c.discard(w)
 }
 
-// cutOff is hangUp, and drops what is unsent.
+// cutOff is hangUp, drops what is unsent, and has the connection close at once.
 func (c *conn[Req, Rep]) cutOff(w *stack.Worker) {
+	c.cut = true
 	c.out.drop()
 	c.hangUp(w)
 }
@@ -352,21 +344,6 @@ func (c *conn[Req, Rep]) check(w *stack.Worker) {
 // finished reports whether a connection that takes nothing in has nothing left to do.
 func (c *conn[Req, Rep]) finished() bool {
 	return c.phase >= ending && c.inflight.Len() == 0 && c.out.unsent == 0
-}
-
-// swallow reads what has arrived and nobody wants: the kernel answers the close of
-// a socket with unread bytes by a reset, which may overtake the last results.
-func (c *conn[Req, Rep]) swallow(w *stack.Worker) {
-	if !c.readable {
-		return
-	}
-	b := w.Shard.Bytes(readMax)
-	for range swallowMax {
-		if n, _ := netio.Read(c.fd, b.B()); n < b.Len() {
-			break
-		}
-	}
-	b.Release()
 }
 
 // write is the deferred end of a turn: it sends what the turn encoded.
@@ -398,18 +375,22 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// late reports whether a timeout has passed.
-func (c *conn[Req, Rep]) late(now int64) bool {
-	f := &c.serve.config
-	if c.stuckAt != 0 && now-c.stuckAt >= int64(f.WriteTimeout) {
-		c.serve.counts.writeTimeouts.Add(1)
-		return true
+// isStuck reports whether the client has taken nothing for WriteTimeout.
+func (c *conn[Req, Rep]) isStuck(now int64) bool {
+	if c.stuckAt == 0 || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
+		return false
 	}
-	if c.inflight.Len() == 0 && c.out.unsent == 0 && now-c.activeAt >= int64(f.IdleTimeout) {
+	c.serve.counts.writeTimeouts.Add(1)
+	return true
+}
+
+// endIdle ends a connection that has had nothing to do for IdleTimeout.
+func (c *conn[Req, Rep]) endIdle(now int64) {
+	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
-		return true
+		c.phase = ending
+		c.dropInput()
 	}
-	return false
 }
 
 // arm has run called when a timeout could have passed. A timer isn't moved when
@@ -439,18 +420,21 @@ func remaining(timeout time.Duration, elapsed int64) time.Duration {
 // drain has the connection close when what has arrived is answered.
 func (c *conn[Req, Rep]) drain() {
 	if c.phase == open {
-		c.phase, c.turns = leaving, leaveTurns
+		c.phase, c.toRead = leaving, leaveBytes
 		c.readable = true // the poller may not have told yet
 		c.schedule()
 	}
 }
 
-// kill closes the connection at once: in its next turn.
-func (c *conn[Req, Rep]) kill() {
-	if c.phase < closing {
-		c.cutOff(c.Worker())
-		c.schedule()
+// kill closes the connection at once: in its next turn. It reports whether something is cut off by that.
+func (c *conn[Req, Rep]) kill() (cut bool) {
+	if c.cut || c.phase >= closing {
+		return false
 	}
+	cut = c.phase < parting
+	c.cutOff(c.Worker())
+	c.schedule()
+	return cut
 }
 
 // close releases everything. The runtime calls it when run has ended for good or

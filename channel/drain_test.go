@@ -82,11 +82,12 @@ func TestDrainAnswersWhatHadArrived(t *testing.T) {
 				c.send(fmt.Sprint("x", i), "after 0 y")
 				all = append(all, c)
 			}
-			require.NoError(t, w.server.Drain(w.ctx))
+			drained := begin(func() error { return w.server.Drain(w.ctx) })
 			for i, c := range all {
 				c.expect(fmt.Sprint("x", i), "y")
 				c.expectEnd()
 			}
+			require.NoError(t, <-drained)
 		}
 	})
 }
@@ -101,6 +102,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		for range 8 {
 			c := w.dial()
 			group.Go(func() {
+				defer c.Close()
 				for i := 0; ; i++ {
 					line := fmt.Sprint("x", i, "\n")
 					if _, err := io.WriteString(c, line); err != nil {
@@ -129,7 +131,7 @@ func TestDrainUnderLoad(t *testing.T) {
 
 // TestDrainEndsThoughAClientNeverStops: what such a client sends is not "what had arrived".
 func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
-	w := openWorld(t, place{"tcp", 2}, func(c *config) { c.ReadSize = 64 }) // slower than the client
+	w := openWorld(t, place{network: "tcp", workers: 2}, func(c *config) { c.ReadSize = 64 }) // slower than the client
 	c := w.dial()
 	c.send("a")
 	c.expect("a")
@@ -168,20 +170,67 @@ func TestDrainCutOff(t *testing.T) {
 	})
 }
 
+// One worker that is blocked keeps neither Drain nor Close from the connections of others. They return in their time, say
+// what is true, and what they left is closed when the worker is back.
+func TestOneWorkerIsBlocked(t *testing.T) {
+	for _, blocked := range []string{"0", "1"} {
+		for _, draining := range []bool{true, false} {
+			w := openWorld(t, place{network: "unix", workers: 2}, nil)
+			conns := map[string][]*client{}
+			for len(conns["0"]) < 3 || len(conns["1"]) < 3 {
+				c := w.dial()
+				c.send("worker")
+				at, err := c.r.ReadString('\n')
+				require.NoError(t, err)
+				conns[at[:1]] = append(conns[at[:1]], c)
+			}
+			conns[blocked][0].send("block")
+			w.await("the step that blocks", func() bool { return w.blocked.Load() == 1 })
+			other := conns[map[string]string{"0": "1", "1": "0"}[blocked]]
+			other[0].send("a", "never")
+			other[0].expect("a")
+
+			ctx, cancel := context.WithTimeout(w.ctx, 100*time.Millisecond)
+			ended := begin(func() error {
+				if draining {
+					return w.server.Drain(ctx)
+				}
+				return w.server.Close(ctx)
+			})
+			for _, c := range other {
+				c.expectEnd()
+			}
+			began := time.Now()
+			err := <-ended
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Less(t, time.Since(began), 1500*time.Millisecond)
+			if draining {
+				require.ErrorContains(t, err, "1 connections were cut off")
+				require.ErrorContains(t, err, "1 of 2 workers don't answer")
+			}
+			require.EqualValues(t, len(conns[blocked]), w.server.Stats().Conns)
+			close(w.gate)
+			w.await("all connections gone", func() bool { return w.server.Stats().Conns == 0 })
+		}
+	}
+}
+
 // TestDrainOutlivesTheDefaultDeadline: a context without a deadline means for ever.
 func TestDrainOutlivesTheDefaultDeadline(t *testing.T) {
-	w := openWorld(t, place{"tcp", 2}, nil, func(_ *world, c *house.Config) { c.AskTimeout = 5 * time.Millisecond })
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil, func(_ *world, c *house.Config) { c.AskTimeout = 5 * time.Millisecond })
 	c := w.dial()
 	c.send("after 50 a")
 	c.send("mark")
 	w.await("the connection", func() bool { return w.server.Stats().Conns == 1 })
-	require.NoError(t, w.server.Drain(context.Background()))
+	drained := begin(func() error { return w.server.Drain(context.Background()) })
 	c.expect("a", "mark")
 	c.expectEnd()
+	require.NoError(t, <-drained)
 }
 
 func TestDrainWithAnEndedContext(t *testing.T) {
-	w := openWorld(t, place{"tcp", 2}, nil)
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
 	c := w.dial()
 	c.send("a")
 	c.expect("a")
@@ -269,7 +318,7 @@ func TestOneOfTwoFrontsStops(t *testing.T) {
 	if !netio.CanReusePort {
 		t.Skip("one listening socket deals to both fronts, as a Unix socket does")
 	}
-	w := openWorld(t, place{"tcp", 2}, nil)
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
 	require.NoError(t, w.fronts[1].StopWait(w.ctx))
 	served := func() bool {
 		conn, err := net.Dial("tcp", w.server.Addr())
@@ -319,7 +368,7 @@ func TestShutdownWithoutDrain(t *testing.T) {
 }
 
 func TestListenFails(t *testing.T) {
-	w := openWorld(t, place{"tcp", 2}, nil)
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
 	c := config{Network: "tcp", Address: w.server.Addr(), Codec: newLineCodec}
 	listen := func(ctx context.Context, c config, fronts ...core.Address[front]) error {
 		_, err := channel.Listen(ctx, c, serve, fronts...)
@@ -346,11 +395,13 @@ func TestUnixSocketFile(t *testing.T) {
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
 	for range 2 { // the second finds the file of the first
-		w := openWorld(t, place{"unix", 2}, func(c *config) { c.Address = filepath.Join(dir, "s") })
+		w := openWorld(t, place{network: "unix", workers: 2}, func(c *config) { c.Address = filepath.Join(dir, "s") })
 		require.Equal(t, filepath.Join(dir, "s"), w.server.Addr())
 		c := w.dial()
 		c.send("a")
 		c.expect("a")
-		require.NoError(t, w.server.Drain(w.ctx))
+		drained := begin(func() error { return w.server.Drain(w.ctx) })
+		c.expectEnd()
+		require.NoError(t, <-drained)
 	}
 }

@@ -73,7 +73,8 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		err = s.open(ctx, listeners, housesOf(fronts))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err), s.cutOff(ctx))
+		_, silent := s.cutOff(ctx)
+		return nil, errors.Join(fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err), silent)
 	}
 	return s, nil
 }
@@ -119,18 +120,19 @@ func release(all []parcel) {
 // share with the others, comes last.
 func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts []*stack.House) error {
 	defer release(listeners) // that no site was asked to take
-	var peers []core.NoticePort[parcel]
+	var peers []peer
 	for _, front := range fronts {
 		// There are at most ConnsMax descriptors on their way to a site.
+		coming := new(atomic.Int64)
 		at, err := core.SpawnWith(near{front}, func() *site {
-			return &site{fd: -1, conns: &s.conns, max: int64(s.service.config.ConnsMax),
+			return &site{fd: -1, coming: coming, conns: &s.conns, max: int64(s.service.config.ConnsMax),
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		}, core.Props{Mailbox: core.Unbounded()})
 		if err != nil {
 			return err
 		}
 		s.sites = append(s.sites, at)
-		peers = append(peers, siteAdopt.At(at))
+		peers = append(peers, peer{siteAdopt.At(at), coming})
 	}
 	if !s.service.config.deals() || len(peers) == 1 {
 		peers = nil
@@ -204,63 +206,82 @@ func (s *Server[Req, Rep]) Stats() Stats {
 }
 
 // Drain stops accepting, has every connection answer what it was sent so far, and
-// closes it. It returns when all are closed; if ctx ends first they are closed at
-// once, and the error says how many were. It blocks: only guests may call it, or
-// house.System.OnShutdown.
+// closes it; see linger.go for how. It returns when all are closed. If ctx ends first they are closed at once,
+// by each worker as soon as its step has ended, and the error says how many were; Drain waits for that for a second
+// at most. It blocks: only guests may call it, or house.System.OnShutdown.
 func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
-	err := s.askSites(ctx, siteDrain)
+	s.tell(siteDrain)
+	err := s.stop(ctx)
 	if err == nil {
-		err = s.askSites(ctx, siteEmpty)
+		return nil
 	}
-	if err != nil {
-		n := s.conns.Load()
-		return errors.Join(fmt.Errorf("channel: %d connections were cut off: %w", n, err), s.cutOff(ctx))
-	}
-	return s.Close(ctx)
+	cut, silent := s.cutOff(ctx)
+	return errors.Join(fmt.Errorf("channel: %d connections were cut off: %w", cut, err), silent)
 }
 
 // Close stops accepting and closes every connection at once; it returns when all
-// are closed. It blocks: only guests may call it.
+// are closed, or ctx has ended: then a worker that was busy closes its own when its step has ended. It blocks: only guests
+// may call it.
 func (s *Server[Req, Rep]) Close(ctx context.Context) error {
-	err := s.askSites(ctx, siteKill)
-	if err == nil {
-		err = s.askSites(ctx, siteEmpty)
-	}
-	for _, at := range s.sites {
-		if err != nil {
-			break
-		}
-		err = at.StopWait(ctx)
-	}
-	return err
+	s.tell(siteKill)
+	return s.stop(ctx)
 }
 
-// cutOffTimeout is how long closing at once may take: a handler may block its worker.
-const cutOffTimeout = 5 * time.Second
-
-// cutOff is Close when ctx may have ended.
-func (s *Server[Req, Rep]) cutOff(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutOffTimeout)
-	defer cancel()
-	return s.Close(ctx)
+// tell tells all sites at once. Those that have stopped have nothing left to do.
+func (s *Server[Req, Rep]) tell(what core.NoticeHandler[site, struct{}]) {
+	for _, at := range s.sites {
+		core.Notice(what.At(at), struct{}{})
+	}
 }
 
-// askSites asks all sites the same, one after the other. It doesn't mind those that
-// have stopped, nor that an ask without a deadline has the system's default.
-func (s *Server[Req, Rep]) askSites(ctx context.Context, what core.Handler[site, struct{}, int]) error {
+// stop waits until all sites, which were told, have closed their connections, and stops them: first the one that
+// may deal what it accepts to the others.
+func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	for _, at := range s.sites {
-		for {
-			_, err := core.Ask(ctx, what.At(at), struct{}{})
-			if err == nil || errors.Is(err, core.ErrStopped) {
-				break
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if !errors.Is(err, core.ErrTimeout) {
-				return err
-			}
+		if _, err := stopSite(ctx, at); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// stopSite is stop of one site. It returns how many connections that has cut off. It doesn't mind that the site has
+// stopped, nor that an ask without a deadline has the system's default.
+func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
+	for {
+		cut, err = core.Ask(ctx, siteEmpty.At(at), struct{}{})
+		switch {
+		case err == nil:
+			return cut, at.StopWait(ctx)
+		case errors.Is(err, core.ErrStopped):
+			return 0, nil
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case !errors.Is(err, core.ErrTimeout):
+			return 0, err
+		}
+	}
+}
+
+// cutOffTimeout is how long closing at once may take when there is no time left: a handler may block its worker.
+const cutOffTimeout = time.Second
+
+// cutOff is Close when ctx may have ended. It returns how many connections were cut off, as far as their workers
+// answer; the error says how many don't.
+func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
+	s.tell(siteKill)
+	silent := 0
+	for _, at := range s.sites {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutOffTimeout/time.Duration(len(s.sites)))
+		n, err := stopSite(ctx, at)
+		cancel()
+		if cut += n; err != nil {
+			silent++
+			at.Drain() // behind what it was told
+		}
+	}
+	if silent > 0 {
+		err = fmt.Errorf("channel: %d of %d workers don't answer, and close their connections when they do", silent, len(s.sites))
+	}
+	return cut, err
 }

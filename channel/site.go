@@ -24,7 +24,7 @@ const (
 // connection is a conn of any types.
 type connection interface {
 	drain()
-	kill()
+	kill() (cut bool)
 	links() (prev, next *connection)
 }
 
@@ -37,8 +37,9 @@ type site struct {
 	open   bool // fd is registered
 	accept acceptor
 	admit  func(st *site, fd int) error
-	peers  []core.NoticePort[parcel] // sites that get accepted descriptors in turn; nil: all stay here
+	peers  []peer // sites that get accepted descriptors in turn; nil: all stay here
 	turn   int
+	coming *atomic.Int64 // descriptors on their way here from another site, or this one
 
 	closed   bool // accepts no more
 	draining bool // connections finish
@@ -46,22 +47,39 @@ type site struct {
 
 	first connection
 	count int
+	cut   int           // connections that were closed with something left to do
 	conns *atomic.Int64 // of the whole server
 	max   int64
 	iov   netio.IOVecs
 }
 
+// peer is a site, this one too, that gets descriptors.
+type peer struct {
+	port   core.NoticePort[parcel]
+	coming *atomic.Int64
+}
+
 // parcel is a descriptor in a message to a site. Unless the site unpacks it, who
 // frees the message closes it: the site may have stopped, or its whole system.
 type parcel struct {
-	fd    int
-	full  bool
-	conns *atomic.Int64 // that the descriptor is counted in; nil: it isn't
+	fd     int
+	full   bool
+	conns  *atomic.Int64 // that the descriptor is counted in; nil: it isn't
+	coming *atomic.Int64 // of the site that it is sent to; nil: it isn't sent
 }
 
 func (p *parcel) unpack() int {
 	p.full = false
+	p.arrive()
 	return p.fd
+}
+
+// arrive ends the parcel's way, once.
+func (p *parcel) arrive() {
+	if p.coming != nil {
+		p.coming.Add(-1)
+		p.coming = nil
+	}
 }
 
 // Release implements stack.Releaser.
@@ -70,6 +88,7 @@ func (p *parcel) Release() {
 		return
 	}
 	p.full = false
+	p.arrive()
 	netio.Close(p.fd)
 	if p.conns != nil {
 		p.conns.Add(-1)
@@ -80,7 +99,7 @@ func (p *parcel) Release() {
 // shares what it accepts.
 type opening struct {
 	listener parcel
-	peers    []core.NoticePort[parcel]
+	peers    []peer
 }
 
 // Release implements stack.Releaser.
@@ -96,7 +115,7 @@ type acceptor struct {
 
 type (
 	openStack  struct{ core.AskStack[opening, int] }
-	killStack  struct{ core.AskStack[struct{}, int] }
+	tellStack  struct{ core.NoticeStack[struct{}] }
 	emptyStack struct {
 		core.AskStack[struct{}, int]
 		tick core.Future[core.Tick]
@@ -106,8 +125,8 @@ type (
 
 var (
 	siteOpen  = core.Handle((*site).begin)
-	siteDrain = core.Handle((*site).drainAll)
-	siteKill  = core.Handle((*site).killAll)
+	siteDrain = core.HandleNotice((*site).drainAll)
+	siteKill  = core.HandleNotice((*site).killAll)
 	siteEmpty = core.Handle((*site).empty)
 	siteAdopt = core.HandleNotice((*site).adopt)
 
@@ -200,7 +219,10 @@ func (st *site) place(fd int) {
 		return
 	}
 	st.turn++
-	st.peers[st.turn%len(st.peers)].Notice(&st.accept.Stack, p)
+	to := st.peers[st.turn%len(st.peers)]
+	p.coming = to.coming
+	p.coming.Add(1)
+	to.port.Notice(&st.accept.Stack, p)
 }
 
 // adopt takes a descriptor that another site accepted, or leaves it in its parcel.
@@ -275,33 +297,37 @@ func (st *site) PostStop(s *core.HookStack) core.Yield {
 }
 
 // drainAll accepts who was there already, then has each connection finish.
-func (st *site) drainAll(s *killStack) core.Yield {
+func (st *site) drainAll(s *tellStack) core.Yield {
 	st.poller.Settle()
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true
 	st.poller.Settle() // for those just accepted
 	st.each(connection.drain)
-	return s.Return(st.count)
+	return s.Return()
 }
 
 // killAll closes every connection at once.
-func (st *site) killAll(s *killStack) core.Yield {
+func (st *site) killAll(s *tellStack) core.Yield {
 	st.stop()
 	st.killed = true
-	st.each(connection.kill)
-	return s.Return(st.count)
+	st.each(func(c connection) {
+		if c.kill() {
+			st.cut++
+		}
+	})
+	return s.Return()
 }
 
-// empty answers when the last connection has closed.
+// empty answers when the last connection has closed, and none is on its way, with the number of those that were cut off.
 func (st *site) empty(s *emptyStack) core.Yield {
 	if s.tick.Ready() {
 		if _, err := s.tick.Get(); err != nil {
 			return s.Throw(err)
 		}
 	}
-	if st.count == 0 {
-		return s.Return(0)
+	if st.count == 0 && st.coming.Load() == 0 {
+		return s.Return(st.cut)
 	}
 	core.Timer.Ask(s, &s.tick, emptyPoll)
 	return core.Suspend(s, (*site).empty)

@@ -143,6 +143,13 @@ func Shutdown(fd int, write bool) error {
 	return unix.Shutdown(fd, unix.SHUT_RD)
 }
 
+// Unsent returns how many bytes that were written to fd, its end included, the peer's system hasn't acknowledged; of a
+// Unix socket, how much memory what the peer hasn't read takes. It reports false if the system doesn't say.
+func Unsent(fd int) (n int, known bool) {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	return n, err == nil
+}
+
 // Close closes fd, which must have been removed from its poller. Whatever it
 // returns, the descriptor is gone.
 func Close(fd int) error {

@@ -1,0 +1,95 @@
+package channel
+
+import (
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// This file is how a connection closes whose client may still send. A kernel answers the close of a socket with
+// unread bytes, and what comes behind it, by a reset, and that may overtake results on their way to the client.
+// So a connection that has nothing left to say parts:
+//
+//	ends     its sending side: behind the last result the client reads the end
+//	drops    what comes, until the client has ended its side, too: then it closes
+//	waits    when it has dropped lingerBytes: it reads no more, and closes once the client's system has
+//	         acknowledged all that was sent, the end included
+//	closes   lingerTime after it began to part in any case
+
+const (
+	// lingerTime is long for a client that is alive, and short for a connection that is of no use any more.
+	lingerTime = 2 * time.Second
+	// lingerBytes is what a client may have on its way; one that sends more has not looked for its results.
+	lingerBytes = 1 << 20
+	// lingerLook is how often a connection that waits looks what was acknowledged.
+	lingerLook = 10 * time.Millisecond
+)
+
+// linger is what a connection needs only to part.
+type linger struct {
+	dropped int // bytes
+	over    core.Future[core.Tick]
+	look    core.Future[core.Tick]
+}
+
+// part is run of a connection that is finished.
+func (c *conn[Req, Rep]) part(w *stack.Worker) core.Yield {
+	if c.phase != parting && !c.beginToPart(w) || c.parted(w) {
+		return stack.End(&c.Stack)
+	}
+	return stack.Again(&c.Stack)
+}
+
+// beginToPart is the transition ending, deaf -> parting; false: there is nobody to wait for.
+func (c *conn[Req, Rep]) beginToPart(w *stack.Worker) bool {
+	if c.cut || c.ended || netio.Shutdown(c.fd, true) != nil {
+		return false
+	}
+	c.phase, c.activeAt, c.linger = parting, w.Now, &linger{}
+	core.Timer.Ask(&c.Stack, &c.linger.over, lingerTime)
+	return true
+}
+
+// parted reports whether the connection can close.
+func (c *conn[Req, Rep]) parted(w *stack.Worker) bool {
+	l := c.linger
+	if l.over.Ready() || c.readable && c.swallow(w) {
+		return true
+	}
+	if l.dropped < lingerBytes {
+		return false
+	}
+	if n, known := netio.Unsent(c.fd); known && n == 0 {
+		return true
+	}
+	if !l.look.Waiting() {
+		core.Timer.Ask(&c.Stack, &l.look, lingerLook)
+	}
+	return false
+}
+
+// swallow drops what has come, for the connection's share of a turn. It reports whether the client has ended its side, or
+// broken the connection.
+func (c *conn[Req, Rep]) swallow(w *stack.Worker) bool {
+	b := w.Shard.Bytes(c.serve.config.ReadSize)
+	defer b.Release()
+	for range readsMax {
+		if c.linger.dropped >= lingerBytes {
+			return false
+		}
+		n, err := netio.Read(c.fd, b.B())
+		c.linger.dropped += n
+		switch err {
+		case nil:
+		case netio.ErrAgain:
+			c.readable = false
+			return false
+		default:
+			return true
+		}
+	}
+	c.schedule()
+	return false
+}
