@@ -63,7 +63,7 @@
 //     takes ten arguments of 16 KiB then.
 //   - INFO has the sections Server, Clients, Memory, Stats and Runtime, and lines of its own
 //     in them.
-//   - HRANDFIELD with a count above 0 takes neighbours; RANDOMKEY prefers keys behind gaps.
+//   - HRANDFIELD with a count above 0 takes neighbours; RANDOMKEY prefers keys behind gaps if nearly all keys have gone.
 //   - A cursor of SCAN goes through one store after the other, so that even the scan of
 //     an empty server takes as many calls as there are stores.
 //   - DEBUG GC is this server's own: it runs Go's collector, and answers how long that took,

@@ -17,7 +17,7 @@ import (
 func main() {
 	var o options
 	flag.StringVar(&o.network, "network", "tcp", "tcp or unix")
-	flag.StringVar(&o.address, "addr", usualAddress, "where to listen: host:port, or a path")
+	flag.StringVar(&o.address, "addr", "", "where to listen: host:port, or a path; empty: this machine alone, or with -requirepass all that reach it, at port "+usualPort)
 	flag.IntVar(&o.workers, "workers", 0, "workers; 0: as many as CPUs, at least 2")
 	flag.DurationVar(&o.spin, "spin", 0, "how long an idle worker spins before it parks; 0: the default")
 	flag.DurationVar(&o.nap, "nap", 0, "how long a worker that the network keeps busy doesn't let it end its sleep; 0: the default, negative: never")
@@ -34,14 +34,25 @@ func main() {
 		fmt.Fprintln(os.Stderr, "kv:", err)
 		os.Exit(2)
 	}
+	if o.address == "" {
+		o.address = o.usualAddress()
+	}
 	if err = run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "kv:", err)
 		os.Exit(1)
 	}
 }
 
-// usualAddress is where kv listens unless it is told.
-const usualAddress = ":6380"
+// usualPort is where kv listens unless it is told.
+const usualPort = "6380"
+
+// usualAddress is where kv listens unless it is told: everywhere only if not everyone may use it.
+func (o options) usualAddress() string {
+	if o.password == "" {
+		return "127.0.0.1:" + usualPort
+	}
+	return ":" + usualPort
+}
 
 // validate refuses what makes no sense before anything is opened.
 func (o options) validate(arguments []string) error {
@@ -50,7 +61,7 @@ func (o options) validate(arguments []string) error {
 		return fmt.Errorf("only flags, no arguments such as %q", arguments[0])
 	case o.drain < 0:
 		return fmt.Errorf("-drain %v is negative", o.drain)
-	case o.network == "unix" && (o.address == "" || o.address == usualAddress):
+	case o.network == "unix" && o.address == "":
 		return errors.New("-network unix needs a path, as in -addr /tmp/kv.sock")
 	}
 	return nil

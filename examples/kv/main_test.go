@@ -8,20 +8,28 @@ import (
 )
 
 func TestOptionsAreRefused(t *testing.T) {
-	require.NoError(t, options{network: "tcp", address: usualAddress}.validate(nil))
+	require.NoError(t, options{network: "tcp"}.validate(nil))
 	require.NoError(t, options{network: "unix", address: "/tmp/kv.sock", drain: time.Second}.validate(nil))
 	for _, c := range []struct {
 		o         options
 		arguments []string
 		complaint string
 	}{
-		{options{network: "tcp", address: usualAddress}, []string{"6380"}, `only flags, no arguments such as "6380"`},
-		{options{network: "tcp", address: usualAddress, drain: -time.Second}, nil, "-drain -1s is negative"},
-		{options{network: "unix", address: usualAddress}, nil, "-network unix needs a path"},
+		{options{network: "tcp"}, []string{"6380"}, `only flags, no arguments such as "6380"`},
+		{options{network: "tcp", drain: -time.Second}, nil, "-drain -1s is negative"},
 		{options{network: "unix"}, nil, "-network unix needs a path"},
 	} {
 		require.ErrorContains(t, c.o.validate(c.arguments), c.complaint)
 	}
+}
+
+// Without a password, and unless it is told otherwise, kv serves nobody but its own machine.
+func TestUsualAddress(t *testing.T) {
+	o := options{network: "tcp"}
+	require.False(t, o.open(o.usualAddress()))
+	require.Equal(t, "127.0.0.1:6380", o.usualAddress())
+	o.password = "secret"
+	require.Equal(t, ":6380", o.usualAddress())
 }
 
 // TestOpen: who is warned that there is no password.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -300,6 +301,49 @@ func TestRandom(t *testing.T) {
 	for i := range 100 {
 		if seen[fmt.Sprint(i)] != (i%2 == 0) {
 			t.Fatalf("key %d picked: %v", i, seen[fmt.Sprint(i)])
+		}
+	}
+}
+
+// TestRandomIsFair: no key, and no field of a large hash, is picked much more often than another, also of those that are
+// left of many more.
+func TestRandomIsFair(t *testing.T) {
+	const n, each = 100, 1000
+	for _, more := range []int{0, 900} {
+		tab := New(Config{Seed: 3})
+		for i := range n + more {
+			name := fmt.Appendf(nil, "%d", i)
+			_ = tab.Set(name, nil, 0)
+			if _, err := tab.SetField([]byte("hash"), name, bytes.Repeat(name, 100), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range more {
+			name := fmt.Appendf(nil, "%d", n+i)
+			tab.Delete(name, 0)
+			tab.DeleteField([]byte("hash"), name, 0)
+		}
+		if kind, _ := tab.Kind([]byte("hash"), 0); kind != Indexed {
+			t.Fatal("the hash is not indexed")
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		keys, fields := map[string]int{}, map[string]int{}
+		for range n * each {
+			key, _ := tab.Random(random.Uint64(), 0)
+			keys[string(key)]++
+			field, _ := tab.RandomField([]byte("hash"), random.Uint64(), 0)
+			fields[string(field)]++
+		}
+		delete(keys, "hash")
+		for what, picks := range map[string]map[string]int{"keys": keys, "fields": fields} {
+			if len(picks) != n {
+				t.Errorf("%d of %d %s were picked", len(picks), n, what)
+			}
+			for name, got := range picks { // six deviations off
+				if got < each*8/10 || got > each*12/10 {
+					t.Errorf("%s, of %d more: %s was picked %d times, want about %d", what, more, name, got, each)
+				}
+			}
 		}
 	}
 }
