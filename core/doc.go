@@ -30,7 +30,7 @@
 // in the stack, not in the actor. If its asker gives up meanwhile (it ends, or its context does),
 // the stack ends with [ErrCancelled] in a turn soon after, and what it has asked is given up in its
 // turn. The asker's deadline is that of what the stack asks too: when it passes, the stack may go
-// on first, with [ErrTimeout] in its futures, and what it returns then comes too late for the
+// on first, with [ErrTimeout] in its futures, and what it returns then may come too late for the
 // asker.
 //
 // [Spawn] makes an actor from a factory and returns its [Address]; a handler At an

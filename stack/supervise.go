@@ -44,7 +44,7 @@ type Strategy struct {
 	// has for its children; at the top it is OneForOne.
 	Scope Scope
 	// Decide chooses by the error: a *PanicError, what was thrown, or a *StartError. It is called
-	// on any worker, several at once, and must not block. If it panics, that is Stop. nil: Stop for a *StartError,
+	// on any worker, several at once, and must not block. If it panics, or calls runtime.Goexit, that is Stop. nil: Stop for a *StartError,
 	// else Restart.
 	Decide func(err error) Directive
 	// Restarts is how many restarts there may be within Window, ns; one more stops the actor. Negative: any number.

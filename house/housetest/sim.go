@@ -149,8 +149,8 @@ func (s *Sim) sleep() int64 {
 	return least
 }
 
-// Ask asks as a guest, and runs the simulation until the answer is there. It
-// fails the test if time passes the default deadline without one.
+// Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to do at that time. It
+// fails the test if an hour passes without an answer. Beside actors that always have something to do use core.Begin and Turn.
 func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Rep, error) {
 	t.Helper()
 	call := core.Begin(p, req)
