@@ -249,10 +249,12 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 // stopped, nor that an ask without a deadline has the system's default.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
-		cut, err = core.Ask(ctx, siteEmpty.At(at), struct{}{})
+		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
 		switch {
+		case err == nil && all.left == 0:
+			return all.cut, at.StopWait(ctx)
 		case err == nil:
-			return cut, at.StopWait(ctx)
+			pause(ctx)
 		case errors.Is(err, core.ErrStopped):
 			return 0, nil
 		case ctx.Err() != nil:
@@ -261,6 +263,13 @@ func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 			return 0, err
 		}
 	}
+}
+
+// pause waits for emptyPoll, by no system's clock: that may stand still.
+func pause(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, emptyPoll)
+	defer cancel()
+	<-ctx.Done()
 }
 
 // cutOffTimeout is how long closing at once may take when there is no time left: a handler may block its worker.

@@ -17,7 +17,7 @@ const (
 	lastAcceptsMax = 4096
 	// acceptPause is how long a site doesn't accept when descriptors are used up.
 	acceptPause = 100 * time.Millisecond
-	// emptyPoll is how often a site looks whether its connections are gone.
+	// emptyPoll is how often a site is asked whether its connections are gone.
 	emptyPoll = time.Millisecond
 )
 
@@ -114,21 +114,20 @@ type acceptor struct {
 }
 
 type (
-	openStack  struct{ core.AskStack[opening, int] }
-	tellStack  struct{ core.NoticeStack[struct{}] }
-	emptyStack struct {
-		core.AskStack[struct{}, int]
-		tick core.Future[core.Tick]
+	openStack   struct{ core.AskStack[opening, int] }
+	tellStack   struct{ core.NoticeStack[struct{}] }
+	censusStack struct {
+		core.AskStack[struct{}, census]
 	}
 	adoptStack struct{ core.NoticeStack[parcel] }
 )
 
 var (
-	siteOpen  = core.Handle((*site).begin)
-	siteDrain = core.HandleNotice((*site).drainAll)
-	siteKill  = core.HandleNotice((*site).killAll)
-	siteEmpty = core.Handle((*site).empty)
-	siteAdopt = core.HandleNotice((*site).adopt)
+	siteOpen   = core.Handle((*site).begin)
+	siteDrain  = core.HandleNotice((*site).drainAll)
+	siteKill   = core.HandleNotice((*site).killAll)
+	siteCensus = core.Handle((*site).tell)
+	siteAdopt  = core.HandleNotice((*site).adopt)
 
 	acceptHandler = stack.NewOwned("channel accept", (*acceptor).run, (*acceptor).tick, (*acceptor).finish)
 )
@@ -319,16 +318,10 @@ func (st *site) killAll(s *tellStack) core.Yield {
 	return s.Return()
 }
 
-// empty answers when the last connection has closed, and none is on its way, with the number of those that were cut off.
-func (st *site) empty(s *emptyStack) core.Yield {
-	if s.tick.Ready() {
-		if _, err := s.tick.Get(); err != nil {
-			return s.Throw(err)
-		}
-	}
-	if st.count == 0 && st.coming.Load() == 0 {
-		return s.Return(st.cut)
-	}
-	core.Timer.Ask(s, &s.tick, emptyPoll)
-	return core.Suspend(s, (*site).empty)
+// census is how many connections a site has, or are on their way to it, and how many it has cut off.
+type census struct{ left, cut int }
+
+// tell answers what connections there are.
+func (st *site) tell(s *censusStack) core.Yield {
+	return s.Return(census{st.count + int(st.coming.Load()), st.cut})
 }
