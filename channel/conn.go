@@ -76,7 +76,7 @@ type conn[Req, Rep any] struct {
 	out      output
 	flush    stack.Deferred
 
-	activeAt int64 // when bytes last came, or the last of a result went, or it began to part, ns
+	activeAt int64 // when bytes last came, or the last of a result went, ns
 	stuckAt  int64 // since when the socket takes nothing, ns; 0: it does
 	idle     core.Future[core.Tick]
 	stuck    core.Future[core.Tick]
@@ -426,7 +426,8 @@ func (c *conn[Req, Rep]) drain() {
 	}
 }
 
-// kill closes the connection at once: in its next turn. It reports whether something is cut off by that.
+// kill closes the connection at once: in its next turn. It reports whether that cuts
+// something off.
 func (c *conn[Req, Rep]) kill() (cut bool) {
 	if c.cut || c.phase >= closing {
 		return false

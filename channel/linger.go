@@ -36,18 +36,18 @@ type linger struct {
 
 // part is run of a connection that is finished.
 func (c *conn[Req, Rep]) part(w *stack.Worker) core.Yield {
-	if c.phase != parting && !c.beginToPart(w) || c.parted(w) {
+	if c.phase != parting && !c.beginToPart() || c.parted(w) {
 		return stack.End(&c.Stack)
 	}
 	return stack.Again(&c.Stack)
 }
 
 // beginToPart is the transition ending, deaf -> parting; false: there is nobody to wait for.
-func (c *conn[Req, Rep]) beginToPart(w *stack.Worker) bool {
+func (c *conn[Req, Rep]) beginToPart() bool {
 	if c.cut || c.ended || netio.Shutdown(c.fd, true) != nil {
 		return false
 	}
-	c.phase, c.activeAt, c.linger = parting, w.Now, &linger{}
+	c.phase, c.linger = parting, &linger{}
 	core.Timer.Ask(&c.Stack, &c.linger.over, lingerTime)
 	return true
 }
@@ -70,8 +70,8 @@ func (c *conn[Req, Rep]) parted(w *stack.Worker) bool {
 	return false
 }
 
-// swallow drops what has come, for the connection's share of a turn. It reports whether the client has ended its side, or
-// broken the connection.
+// swallow drops what has come, for the connection's share of a turn. It reports whether the
+// client has ended its side, or broken the connection.
 func (c *conn[Req, Rep]) swallow(w *stack.Worker) bool {
 	b := w.Shard.Bytes(c.serve.config.ReadSize)
 	defer b.Release()
