@@ -18,9 +18,9 @@
 // check an announced length against them before it asks for so many bytes. If it
 // panics, that is the end of one connection.
 //
-// A panic of a request's handler is the result of that request, a *core.PanicError, and a Failure. It is none of its
-// front's, which goes on with what it has, unless the front was spawned with Props.OnFailure: then that decides. So no
-// bad request of a stranger ends those of others.
+// A panic of a request's handler is the result of that request, a *core.PanicError, and is told
+// as a Failure. The front goes on with what it has, unless it was spawned with Props.OnFailure:
+// then that decides. So no bad request of a stranger ends those of others.
 //
 // # States
 //

@@ -8,14 +8,14 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// This file is how a connection closes whose client may still send. A kernel answers the close of a socket with
-// unread bytes, and what comes behind it, by a reset, and that may overtake results on their way to the client.
-// So a connection that has nothing left to say parts:
+// This file is how a connection closes whose client may still send. A kernel answers the close of
+// a socket with unread bytes, and what comes behind it, by a reset, and that may overtake results
+// on their way to the client. So a connection that has nothing left to say parts:
 //
 //	ends     its sending side: behind the last result the client reads the end
 //	drops    what comes, until the client has ended its side, too: then it closes
-//	waits    when it has dropped lingerBytes: it reads no more, and closes once the client's system has
-//	         acknowledged all that was sent, the end included
+//	waits    when it has dropped lingerBytes: it reads no more, and closes once the client's
+//	         system has acknowledged all that was sent, the end included
 //	closes   lingerTime after it began to part in any case
 
 const (

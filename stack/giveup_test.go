@@ -70,14 +70,7 @@ func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 // A guest gives up an ask that waits in an actor whose worker has left, as a context of Shutdown had ended: it waits for
 // ever, as its actor does, and the guest goes on.
 func TestGivenUpBehindWhoHasLeft(t *testing.T) {
-	h := makeHand(1)
-	a := &idler{}
-	by := NewAsk((*idler).idle, a)
-	k := settleOn(h, 0, a)
-	c := h.guests.Call(k, by)
-	require.NoError(t, h.guests.Send(c))
-	h.settle()
-	h.workers[0].Leave()
+	h, a, k, c := askedOfWhoHasLeft(t)
 	require.True(t, h.guests.giveUp(c))
 	require.Zero(t, a.ended)
 	require.Nil(t, k.annex.Load().givenUp.Load())
@@ -103,6 +96,18 @@ func TestAnswerBehindWhoHasLeft(t *testing.T) {
 
 // Who gives a call up behind the end of its worker doesn't look at it: that worker may be at it still. The race detector tells.
 func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
+	h, _, _, c := askedOfWhoHasLeft(t)
+	s, done := c.asked, make(chan struct{})
+	go func() {
+		h.guests.giveUp(c)
+		close(done)
+	}()
+	s.state = s.state + 0
+	<-done
+}
+
+// askedOfWhoHasLeft is a guest's ask that waits in an actor whose worker has left.
+func askedOfWhoHasLeft(t *testing.T) (*hand, *idler, *House, *Call) {
 	h := makeHand(1)
 	a := &idler{}
 	by := NewAsk((*idler).idle, a)
@@ -111,11 +116,5 @@ func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
 	require.NoError(t, h.guests.Send(c))
 	h.settle()
 	h.workers[0].Leave()
-	s, done := c.asked, make(chan struct{})
-	go func() {
-		h.guests.giveUp(c)
-		close(done)
-	}()
-	s.state = s.state + 0
-	<-done
+	return h, a, k, c
 }
