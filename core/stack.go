@@ -20,6 +20,9 @@ type BatchNoticeStack[Msg any] = stack.BatchNoticeStack[Msg]
 // ChannelStack is one inbound request of a connection.
 type ChannelStack[Req, Rep any] = stack.ChannelStack[Req, Rep]
 
+// Peer is who sent such a request: see stack.Peer.
+type Peer = stack.Peer
+
 // Future is the slot for one reply, a field of the stack that asks.
 type Future[Rep any] = stack.Future[Rep]
 

@@ -263,5 +263,15 @@ func (c *Carrier) Join(other *Carrier) {
 	c.head, other.head = other.head, nil
 }
 
+// Size returns how many bytes the slabs held have.
+func (c *Carrier) Size() (n int) {
+	for o := c.head; o != nil; o = o.next {
+		if o.list == nil || o.list.kind != tieKind {
+			n += len((*slab)(unsafe.Pointer(o)).data)
+		}
+	}
+	return n
+}
+
 // Empty reports whether nothing is held.
 func (c *Carrier) Empty() bool { return c.head == nil }

@@ -22,8 +22,10 @@ type inbound[Req, Rep any] struct {
 	after    *ChannelStack[Req, Rep] // next in the inflight queue
 	conn     any                     // the connection: a pointer
 	input    pool.Bytes              // what Req aliases; counted
+	holds    int                     // bytes, once it is complete; see Inflight.Ended
 	complete bool                    // ended: rep or err may be written when its turn comes
 	last     bool                    // close the connection behind this result
+	aside    bool                    // held back: it stands in no lane
 }
 
 func (s *ChannelStack[Req, Rep]) channel() *ChannelStack[Req, Rep] { return s }
@@ -54,6 +56,37 @@ func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	return s.Worker().Shard.Copy(p)
 }
 
+// Peer is who sent a request: the connection that it came by. Those of two requests are equal if
+// and only if they came by the same one. It may be kept, and sent to other actors.
+type Peer struct{ of Endpoint }
+
+// Endpoint is a connection as a Peer knows it; the channel implements it.
+type Endpoint interface {
+	// Introduce has Addr known. Only the connection's worker calls it, in its turn.
+	Introduce()
+	// Addr returns the address of the client's end. Any goroutine may call it behind Introduce.
+	Addr() string
+}
+
+// Peer returns who sent the request.
+func (s *ChannelStack[Req, Rep]) Peer() Peer {
+	of, _ := s.conn.(Endpoint)
+	if of != nil {
+		of.Introduce()
+	}
+	return Peer{of}
+}
+
+// Addr returns the address that the connection came from, host:port or the path of a Unix socket;
+// "" if it has none, or was gone when a request first asked for its Peer. Any goroutine may call
+// it.
+func (p Peer) Addr() string {
+	if p.of == nil {
+		return ""
+	}
+	return p.of.Addr()
+}
+
 // Conn returns the connection that the request came from.
 func (s *ChannelStack[Req, Rep]) Conn() any { return s.conn }
 
@@ -78,6 +111,7 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 	}
 	h := newHandler(classOwned, first, release)
 	h.counts = 0 // its connection's inflight is bounded
+	h.aside = func(s *Stack) { (*ChannelStack[Req, Rep])(unsafe.Pointer(s)).aside = true }
 	h.finish = func(s *Stack) {
 		c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 		c.complete = true
@@ -97,80 +131,5 @@ func Inbound[Req, Rep any](w *Worker, at *House, h *Handler, conn any) *ChannelS
 	return c
 }
 
-// Accept queues a request, whose bytes are in input, behind those in flight and
-// starts its handler.
-func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input pool.Bytes) {
-	c.input = input.Retain()
-	q.push(c)
-	w.Push(c.to, &c.Stack)
-}
-
-// Refuse queues a request, whose bytes are in input, behind those in flight with err as its result: no
-// handler starts.
-func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
-	c.input = input.Retain()
-	c.err, c.complete, c.used = err, true, true
-	c.state = ended
-	q.push(c)
-}
-
 // Discard frees a stack that was begun and not pushed.
 func (w *Worker) Discard(s *Stack) { w.Shard.Put(&s.Object) }
-
-// Inflight is the requests of one connection that came in and whose results are
-// not written yet, in order.
-type Inflight[Req, Rep any] struct {
-	head, tail *ChannelStack[Req, Rep]
-	n          int
-}
-
-// Len returns the number of requests in flight.
-func (q *Inflight[Req, Rep]) Len() int { return q.n }
-
-func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
-	if q.tail == nil {
-		q.head = c
-	} else {
-		q.tail.after = c
-	}
-	q.tail = c
-	q.n++
-}
-
-// Complete reports whether the oldest request's result is there.
-func (q *Inflight[Req, Rep]) Complete() bool { return q.head != nil && q.head.complete }
-
-// Result returns the oldest request's result, which must be there, and whether
-// the connection is to be closed behind it. It is valid until Pop.
-func (q *Inflight[Req, Rep]) Result() (rep *Rep, last bool, err error) {
-	return &q.head.rep, q.head.last, q.head.err
-}
-
-// Pop frees the oldest request, whose result must be there.
-func (q *Inflight[Req, Rep]) Pop(w *Worker) {
-	c := q.head
-	if !c.complete {
-		panic("stack: a request leaves the inflight queue before its end")
-	}
-	q.head = c.after
-	if q.head == nil {
-		q.tail = nil
-	}
-	q.n--
-	w.letAnswersGo(&c.Stack)
-	w.Shard.Put(&c.Object)
-}
-
-// Cancel ends the requests that aren't complete: their results find nobody. Those
-// that wait end at once, unless they keep a job, those still queued before their first step.
-func (q *Inflight[Req, Rep]) Cancel(w *Worker) {
-	for c := q.head; c != nil; c = c.after {
-		if c.complete {
-			continue
-		}
-		c.cancelled.Store(givenUp)
-		if c.state == suspended {
-			w.giveUp(c.to, &c.Stack)
-		}
-	}
-}

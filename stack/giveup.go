@@ -11,6 +11,7 @@ import (
 // This file is how a call hears that its asker has given up: its time ran out, it ended, its guest has gone. A call is
 //
 //	wanted    from its take on
+//	heldBack  the same, of a request of a connection: it isn't to begin yet, see Inflight.HoldBack
 //	givenUp   nobody waits for it any more. It is looked up when the call is taken from its lane, when a batch is formed, and
 //	          before each resumed step. Its answer is put when it comes home
 //	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever stored this is about to
@@ -19,6 +20,7 @@ import (
 //
 // The ways from one to another:
 //
+//	wanted -> heldBack   and back: the connection, in a turn of its house
 //	wanted -> givenUp    an offloaded job, which is told otherwise; a request of a connection; an onward call from its
 //	                     beginning: who doubts it asks the first call, see Stack.givenUp
 //	wanted -> chained    the asker's owner, while the promise stands, or the guest, before it has gone: so the call hasn't been put.
@@ -39,6 +41,7 @@ const (
 	givenUp
 	chained
 	answered
+	heldBack
 )
 
 // giving is that word. Only the asker's side stores into it, while it is wanted; then it is swapped.

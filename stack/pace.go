@@ -34,6 +34,7 @@ const (
 // runs w's turn calls it.
 func (w *Worker) BeginTurn(now int64, follows bool) {
 	w.Now, w.Gathers = now, false
+	w.turnAt.Store(now)
 	if p := &w.pace; follows {
 		w.Look()
 	} else {

@@ -214,6 +214,10 @@ func (w *Worker) begin(h *House, s *Stack) {
 //
 //go:noinline
 func (w *Worker) doubt(h *House, s *Stack) {
+	if s.by.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
+		s.by.aside(s)
+		return
+	}
 	if w.dead(h, s) {
 		w.drop(h, s)
 		return

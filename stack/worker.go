@@ -35,7 +35,8 @@ type Worker struct {
 
 	_ [128]byte // lines that nobody writes end here
 
-	turner *turner // its own goroutine's, from Enter to Exit
+	turner *turner      // its own goroutine's, from Enter to Exit
+	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.
 	Shard   pool.Shard
@@ -290,6 +291,12 @@ func (w *Worker) reply(s *Stack) {
 func (w *Worker) overtaken(h *House) {
 	w.drain(h)
 	w.makeReady(h) // who sent it may not have rung yet
+}
+
+// Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon: it is parked, or its turn
+// began less than limit ns ago. Any goroutine may ask.
+func (w *Worker) Lively(now, limit int64) bool {
+	return w.state.Load() == stateParked || now-w.turnAt.Load() < limit
 }
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.

@@ -1,0 +1,147 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/pool"
+
+// Inflight is the requests of one connection that came in and whose results are
+// not written yet, in order.
+type Inflight[Req, Rep any] struct {
+	head, tail *ChannelStack[Req, Rep]
+	n          int
+	held       int  // bytes that the stacks of complete requests hold
+	back       bool // some were kept from beginning, and aren't let begin yet
+}
+
+// Len returns the number of requests in flight.
+func (q *Inflight[Req, Rep]) Len() int { return q.n }
+
+// Held returns how many bytes the complete requests' stacks hold: what their steps took, and the
+// answers that they got.
+func (q *Inflight[Req, Rep]) Held() int { return q.held }
+
+// Accept queues a request, whose bytes are in input, behind those in flight and
+// starts its handler.
+func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input pool.Bytes) {
+	c.input = input.Retain()
+	q.push(c)
+	w.Push(c.to, &c.Stack)
+}
+
+// Refuse queues a request, whose bytes are in input, behind those in flight with err as its result:
+// no handler starts.
+func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
+	c.input = input.Retain()
+	c.err, c.complete, c.used = err, true, true
+	c.state = ended
+	q.push(c)
+}
+
+func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
+	if q.tail == nil {
+		q.head = c
+	} else {
+		q.tail.after = c
+	}
+	q.tail = c
+	q.n++
+}
+
+// Complete reports whether the oldest request's result is there.
+func (q *Inflight[Req, Rep]) Complete() bool { return q.head != nil && q.head.complete }
+
+// Result returns the oldest request's result, which must be there, and whether
+// the connection is to be closed behind it. It is valid until Pop.
+func (q *Inflight[Req, Rep]) Result() (rep *Rep, last bool, err error) {
+	return &q.head.rep, q.head.last, q.head.err
+}
+
+// Pop frees the oldest request, whose result must be there.
+func (q *Inflight[Req, Rep]) Pop(w *Worker) {
+	c := q.head
+	if !c.complete {
+		panic("stack: a request leaves the inflight queue before its end")
+	}
+	q.head = c.after
+	if q.head == nil {
+		q.tail = nil
+	}
+	q.n--
+	q.held -= c.holds
+	w.letAnswersGo(&c.Stack)
+	w.Shard.Put(&c.Object)
+}
+
+// Cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
+// once, unless they keep a job, those still queued before their first step. It returns how many
+// were held back.
+func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
+	for c := q.head; c != nil; c = c.after {
+		if c.complete {
+			continue
+		}
+		if c.KeptBack() {
+			back++
+		}
+		c.cancelled.Store(givenUp)
+		switch {
+		case c.state == suspended:
+			w.giveUp(c.to, &c.Stack)
+		case c.aside:
+			c.aside = false
+			w.Push(c.to, &c.Stack) // to end there
+		}
+	}
+	return back
+}
+
+// Ended notes what c, which has just completed, holds.
+func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
+	c.holds = c.carried.Size()
+	for p := c.bound; p != nil && p.Bound; p = p.Next {
+		if p.Call != nil {
+			c.holds += stackOf(p.Call).carried.Size()
+		}
+	}
+	q.held += c.holds
+}
+
+// HoldBack keeps requests that haven't begun from beginning, until LetBegin, and returns how many.
+// Each is put aside when its turn comes.
+func (q *Inflight[Req, Rep]) HoldBack() (n int) {
+	if q.back {
+		return 0
+	}
+	q.back = true
+	for c := q.head; c != nil; c = c.after {
+		if !c.complete && c.state == idle {
+			c.cancelled.Store(heldBack)
+			n++
+		}
+	}
+	return n
+}
+
+// HeldBack reports whether LetBegin is called for.
+func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back }
+
+// LetBegin lets those begin that were held back, and returns how many; false: not all were put
+// aside yet, so that it is called too early, and again.
+func (q *Inflight[Req, Rep]) LetBegin(w *Worker) (n int, done bool) {
+	for c := q.head; c != nil; c = c.after {
+		if c.KeptBack() && !c.complete && !c.aside {
+			return 0, false
+		}
+	}
+	q.back = false
+	for c := q.head; c != nil; c = c.after {
+		if c.aside {
+			c.cancelled.Store(wanted)
+			c.aside = false
+			w.Push(c.to, &c.Stack)
+			n++
+		}
+	}
+	return n, true
+}
+
+// KeptBack reports whether s was held back, and not let begin since.
+func (s *ChannelStack[Req, Rep]) KeptBack() bool { return s.cancelled.Uint32.Load() == heldBack }
