@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 )
 
@@ -18,27 +19,49 @@ type Config[Req, Rep any] struct {
 	// to be encoded; beyond, the connection isn't read. It bounds what a connection
 	// may hold: each has its bytes, and its result if that is there. 0: 128.
 	InflightMax int
-	// WorkMax is how many requests of one connection may wait for their handlers to begin and end; one more is refused at
-	// once: its result is core.ErrOverloaded, in its turn. Unlike InflightMax, beyond which requests wait unread and grow
-	// old, it has clients hear in time that there are too many. 0: nothing is refused.
+	// WorkMax is how many requests of one connection may wait for their handlers to begin and end;
+	// one more is refused at once: its result is core.ErrOverloaded, in its turn. Unlike
+	// InflightMax, beyond which requests wait unread and grow old, it has clients hear in time that
+	// there are too many. 0: nothing is refused.
 	WorkMax int
+	// RequestsMax is how many requests of all connections of the server wait for their results at
+	// most; each front has an equal share, of at least one. Beyond, connections aren't read, and
+	// have their turn in order. Who asks an actor whose mailbox has another bound than its system's
+	// usual one says so here: then no request is refused for a full one. 0: three fourths of that
+	// bound, house.Config.MailboxMax.
+	RequestsMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
-	// OutputMax is the bytes of unsent results of one connection beyond which no
-	// more are encoded and the connection isn't read; one result may exceed it.
-	// 0: 128 KiB.
+	// OutputMax is the bytes of unsent results of one connection, and of what those hold that wait
+	// for their turn, beyond which no more are encoded, no request begins, and the connection isn't
+	// read; one result may exceed it. 0: 128 KiB.
 	OutputMax int
-	// ConnsMax is how many connections the server has at most; beyond, a new one
-	// is closed at once. 0: no limit but the descriptors.
+	// ConnsMax is how many connections the server has at most; beyond, a new one gets what the
+	// codec's Refuse says of ErrConnsMax, and is closed at once. 0: no limit but the descriptors.
 	ConnsMax int
-	// IdleTimeout closes a connection on which no byte came in, and no result went
+	// IdleTimeout closes a connection on which no part of a request came in, and no result went
 	// out, for so long, and that waits for none. 0: 10 minutes. Negative: never.
 	IdleTimeout time.Duration
+	// RequestTimeout is how long a request may take from its first byte to its last, plus a second
+	// for every RateMin bytes of it, while the connection is read. Who takes longer gets what the
+	// codec's Refuse says of ErrSlowRequest behind the results in flight, and the connection is
+	// closed. 0: 30 s. Negative: no limit.
+	RequestTimeout time.Duration
+	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a long
+	// one has no more time than others.
+	RateMin int
 	// WriteTimeout closes a connection whose socket took no byte of a pending
 	// result for so long. The kernel buffers some megabytes and asks for more in
 	// large steps: a short timeout is hard on slow clients that are alive. 0:
 	// 30 s. Negative: never.
 	WriteTimeout time.Duration
+	// KeepAlive is for how long a client's system may be silent before it is asked for a sign of
+	// life; it is given up after three that didn't come. So is one that leaves bytes unacknowledged
+	// for four times as long, or for WriteTimeout if that is longer. TCP only. 0: 15 s. Negative:
+	// never asked.
+	KeepAlive time.Duration
+	// SocketMode is the file mode of a Unix socket's path. 0: as the process's umask has it.
+	SocketMode fs.FileMode
 }
 
 const never = time.Duration(1<<63 - 1)
@@ -51,7 +74,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 		name  string
 		value *int
 		zero  int
-	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"ReadSize", &c.ReadSize, 16 << 10}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
+	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"RequestsMax", &c.RequestsMax, 0}, {"ReadSize", &c.ReadSize, 16 << 10}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
 		if *f.value < 0 {
 			return c, fmt.Errorf("channel: Config.%s is negative", f.name)
 		}
@@ -71,6 +94,19 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 		}
 	}
 	orDuration(&c.IdleTimeout, 10*time.Minute)
+	orDuration(&c.RequestTimeout, 30*time.Second)
 	orDuration(&c.WriteTimeout, 30*time.Second)
+	orDuration(&c.KeepAlive, 15*time.Second)
+	if c.RateMin == 0 {
+		c.RateMin = 1 << 10
+	}
 	return c, nil
+}
+
+// requestTimeout is how long a request may take of which there are n bytes.
+func (c *Config[Req, Rep]) requestTimeout(n int) time.Duration {
+	if c.RateMin < 0 {
+		return c.RequestTimeout
+	}
+	return c.RequestTimeout + min(never-c.RequestTimeout, time.Duration(n)*time.Second/time.Duration(c.RateMin))
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +21,6 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // begin runs f in a goroutine and returns where its error will be.
@@ -170,8 +171,8 @@ func TestDrainCutOff(t *testing.T) {
 	})
 }
 
-// One worker that is blocked keeps neither Drain nor Close from the connections of others. They return in their time, say
-// what is true, and what they left is closed when the worker is back.
+// One worker that is blocked keeps neither Drain nor Close from the connections of others. They
+// return in their time, say what is true, and what they left is closed when the worker is back.
 func TestOneWorkerIsBlocked(t *testing.T) {
 	for _, blocked := range []string{"0", "1"} {
 		for _, draining := range []bool{true, false} {
@@ -312,26 +313,19 @@ func TestFrontStops(t *testing.T) {
 	})
 }
 
-// TestOneOfTwoFrontsStops: what comes afterwards goes to the other, as far as the
-// system lets it.
+// TestOneOfTwoFrontsStops: what comes afterwards goes to the other.
 func TestOneOfTwoFrontsStops(t *testing.T) {
-	if !netio.CanReusePort {
-		t.Skip("one listening socket deals to both fronts, as a Unix socket does")
-	}
-	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
-	require.NoError(t, w.fronts[1].StopWait(w.ctx))
-	served := func() bool {
-		conn, err := net.Dial("tcp", w.server.Addr())
-		require.NoError(t, err)
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(lostAfter))
-		io.WriteString(conn, "last a\n")
-		got, _ := io.ReadAll(conn)
-		return string(got) == "a\n"
-	}
-	w.await("the second listener closed", func() bool { return !served() })
-	for range 50 {
-		require.True(t, served())
+	for _, network := range []string{"tcp", "unix"} {
+		for i := range 2 {
+			w := openWorld(t, place{network: network, workers: 2}, nil)
+			require.NoError(t, w.fronts[i].StopWait(w.ctx))
+			for range 50 {
+				c := w.dial()
+				c.send("last a")
+				c.expect("a")
+				c.expectEnd()
+			}
+		}
 	}
 }
 
@@ -389,19 +383,49 @@ func TestListenFails(t *testing.T) {
 	require.ErrorIs(t, listen(w.ctx, c, w.fronts...), core.ErrStopped)
 }
 
-// TestUnixSocketFile: a path, not a name that leaves no file.
+// TestUnixSocketFile: a path, not a name that leaves no file. It has the mode that it is given, and
+// goes with its server, however that ends; what another process has put there since stays.
 func TestUnixSocketFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "channel")
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
-	for range 2 { // the second finds the file of the first
-		w := openWorld(t, place{network: "unix", workers: 2}, func(c *config) { c.Address = filepath.Join(dir, "s") })
-		require.Equal(t, filepath.Join(dir, "s"), w.server.Addr())
+	path := filepath.Join(dir, "s")
+	for _, way := range []string{"drain", "close", "shutdown", "left", "replaced"} {
+		w := openWorld(t, place{network: "unix", workers: 2}, func(c *config) { c.Address, c.SocketMode = path, 0o620 })
+		require.Equal(t, path, w.server.Addr())
+		if runtime.GOOS == "linux" {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o620), info.Mode().Perm())
+		}
 		c := w.dial()
 		c.send("a")
 		c.expect("a")
-		drained := begin(func() error { return w.server.Drain(w.ctx) })
-		c.expectEnd()
-		require.NoError(t, <-drained)
+		switch way {
+		case "drain", "replaced":
+			if way == "replaced" {
+				require.NoError(t, os.Remove(path))
+				require.NoError(t, os.WriteFile(path, nil, 0o600))
+			}
+			drained := begin(func() error { return w.server.Drain(w.ctx) })
+			c.expectEnd()
+			require.NoError(t, <-drained)
+		case "close":
+			require.NoError(t, w.server.Close(w.ctx))
+		case "shutdown":
+			require.NoError(t, w.system.Shutdown(w.ctx))
+		case "left": // as by a process that was killed; the next one finds it
+			require.NoError(t, os.Rename(path, path+".left"))
+			require.NoError(t, w.server.Close(w.ctx))
+			require.NoError(t, os.Rename(path+".left", path))
+			continue
+		}
+		_, err := os.Lstat(path)
+		if way == "replaced" {
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(path))
+		} else {
+			require.ErrorIs(t, err, fs.ErrNotExist, way)
+		}
 	}
 }

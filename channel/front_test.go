@@ -25,6 +25,7 @@ import (
 //	panic         panics
 //	later         panics in its second step
 //	worker        answers the number of the worker
+//	sleep N       takes N ms of the worker's time, then answers with the line
 //	block         blocks the worker until the gate is open, then answers
 type front struct {
 	keeper  core.Port[hold, struct{}]
@@ -81,6 +82,9 @@ func (f *front) serve(s *lineStack) core.Yield {
 		return core.Suspend(s, (*front).panics)
 	case "worker":
 		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Worker().Index), 10)})
+	case "sleep":
+		n, _ := number(rest)
+		time.Sleep(time.Duration(n) * time.Millisecond)
 	case "block":
 		f.blocked.Add(1)
 		<-f.gate
@@ -136,12 +140,7 @@ func (f *front) woke(s *napStack) core.Yield { return s.Return(struct{}{}) }
 func (f *front) peek(s *peekStack) core.Yield {
 	var most channel.Held
 	for _, c := range f.conns {
-		h := channel.Holds[request, reply](c)
-		most.Unsent = max(most.Unsent, h.Unsent)
-		most.Chunks = max(most.Chunks, h.Chunks)
-		most.Inflight = max(most.Inflight, h.Inflight)
-		most.Input = max(most.Input, h.Input)
-		most.StuckAt = max(most.StuckAt, h.StuckAt)
+		most = most.Max(channel.Holds[request, reply](c))
 	}
 	return s.Return(most)
 }

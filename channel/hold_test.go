@@ -12,8 +12,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// A stranger's bad requests end neither a front, of whose requests panics are the results, nor a store behind it: that is
-// held, requests for it end at once meanwhile, and connections go on.
+// A stranger's bad requests end neither a front, of whose requests panics are the results, nor a
+// store behind it: that is held, requests for it end at once meanwhile, and connections go on.
 func TestBadRequestsOfAStranger(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		for _, pipelined := range []bool{false, true} {
@@ -53,8 +53,8 @@ func TestBadRequestsOfAStranger(t *testing.T) {
 	})
 }
 
-// A panic of a request's handler is that request's result, and a Failure: what else the front has in progress goes on, and
-// the front does, with the state that it has.
+// A panic of a request's handler is that request's result, and a Failure: what else the front has
+// in progress goes on, and the front does, with the state that it has.
 func TestPanicOfARequestIsItsResult(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, nil)

@@ -43,6 +43,8 @@ func serveFewDescriptors(t *testing.T) {
 		fmt.Println("used", time.Duration(used.Utime.Nano()+used.Stime.Nano()).Microseconds())
 	}
 	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	require.NotZero(t, w.server.Stats().AcceptFailures)
+	require.Contains(t, w.failed.last.Load(), "channel: accept on "+w.server.Addr(), "it is told")
 }
 
 func descriptorLimit(t *testing.T, network string) {

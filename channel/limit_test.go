@@ -18,7 +18,9 @@ func TestConnsMax(t *testing.T) {
 				all = append(all, c)
 			}
 			for range 5 {
-				w.dial().expectEnd()
+				c := w.dial()
+				c.expect("refused: channel: too many connections")
+				c.expectEnd()
 			}
 			for _, c := range all {
 				c.send("b")
@@ -28,5 +30,7 @@ func TestConnsMax(t *testing.T) {
 			w.await("room", func() bool { return w.server.Stats().Conns == 0 })
 		}
 		require.Equal(t, uint64(9), w.server.Stats().Accepted)
+		require.Equal(t, uint64(15), w.server.Stats().Rejected)
+		require.Contains(t, w.failed.last.Load(), "too many connections", "it is told")
 	})
 }

@@ -35,8 +35,8 @@ type linger struct {
 }
 
 // part is run of a connection that is finished.
-func (c *conn[Req, Rep]) part(w *stack.Worker) core.Yield {
-	if c.phase != parting && !c.beginToPart() || c.parted(w) {
+func (c *conn[Req, Rep]) part() core.Yield {
+	if c.phase != parting && !c.beginToPart() || c.parted() {
 		return stack.End(&c.Stack)
 	}
 	return stack.Again(&c.Stack)
@@ -53,9 +53,9 @@ func (c *conn[Req, Rep]) beginToPart() bool {
 }
 
 // parted reports whether the connection can close.
-func (c *conn[Req, Rep]) parted(w *stack.Worker) bool {
+func (c *conn[Req, Rep]) parted() bool {
 	l := c.linger
-	if l.over.Ready() || c.readable && c.swallow(w) {
+	if l.over.Ready() || c.readable && c.swallow() {
 		return true
 	}
 	if l.dropped < lingerBytes {
@@ -72,14 +72,12 @@ func (c *conn[Req, Rep]) parted(w *stack.Worker) bool {
 
 // swallow drops what has come, for the connection's share of a turn. It reports whether the
 // client has ended its side, or broken the connection.
-func (c *conn[Req, Rep]) swallow(w *stack.Worker) bool {
-	b := w.Shard.Bytes(c.serve.config.ReadSize)
-	defer b.Release()
+func (c *conn[Req, Rep]) swallow() bool {
 	for range readsMax {
 		if c.linger.dropped >= lingerBytes {
 			return false
 		}
-		n, err := netio.Read(c.fd, b.B())
+		n, err := netio.Read(c.fd, c.site.buffer)
 		c.linger.dropped += n
 		switch err {
 		case nil:

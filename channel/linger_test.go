@@ -25,9 +25,10 @@ func (c *client) flood(bytes int) {
 	}
 }
 
-// lingerRounds is how many connections end in each of the ways below; where that takes long there are fewer.
+// lingerRounds is how many connections end in each of the ways below; where that takes long there
+// are fewer.
 func lingerRounds() int {
-	if invariant.Race || !netio.CanReusePort {
+	if invariant.Race || !netio.CanShare {
 		return 100
 	}
 	return 1000
@@ -120,8 +121,8 @@ func drainsWhileClientsSend(t *testing.T, network string, conns int) {
 	group.Wait()
 }
 
-// A connection whose client never ends its side, and neither reads nor sends, is closed when its time has passed, and counts
-// until then.
+// A connection whose client never ends its side, and neither reads nor sends, is closed when its
+// time has passed, and counts until then.
 func TestConnectionsThatPartCount(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, func(c *config) { c.ConnsMax = 1 }, virtual)
@@ -133,7 +134,9 @@ func TestConnectionsThatPartCount(t *testing.T) {
 		w.pass(0) // behind the step that ended the sending side
 		w.pass(1900 * time.Millisecond)
 		require.EqualValues(t, 1, w.server.Stats().Conns)
-		w.dial().expectEnd()
+		second := w.dial()
+		second.expect("refused: channel: too many connections")
+		second.expectEnd()
 		w.pass(200 * time.Millisecond)
 		w.await("the connection gone", func() bool { return w.server.Stats().Conns == 0 })
 		again := w.dial()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -22,15 +24,14 @@ func Handle[A, S, Req, Rep any, PS stack.ChannelOf[S, Req, Rep]](first func(*A, 
 }
 
 // ended is called when a request in flight has ended.
-func ended[Req, Rep any](s *stack.ChannelStack[Req, Rep]) { s.Conn().(*conn[Req, Rep]).result() }
+func ended[Req, Rep any](s *stack.ChannelStack[Req, Rep]) { s.Conn().(*conn[Req, Rep]).result(s) }
 
 // Server accepts connections and has them served by actors, one for each worker
 // that should take part.
 type Server[Req, Rep any] struct {
 	service service[Req, Rep]
-	bound   string
+	door    door
 	sites   []core.Address[site]
-	conns   atomic.Int64 // counted by all sites
 }
 
 // service is what the connections of one server share.
@@ -41,22 +42,25 @@ type service[Req, Rep any] struct {
 	counts  counts
 }
 
-type counts struct{ accepted, refused, overloaded, idleTimeouts, writeTimeouts atomic.Uint64 }
+type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts atomic.Uint64 }
 
 // Stats is what a server counted since it began.
 type Stats struct {
-	Conns         int64  // open now
-	Accepted      uint64 // connections
-	Refused       uint64 // requests that couldn't be decoded
-	Overloaded    uint64 // requests beyond Config.WorkMax
-	IdleTimeouts  uint64 // connections closed
-	WriteTimeouts uint64 // connections closed
+	Conns           int64  // open now
+	Accepted        uint64 // connections
+	Rejected        uint64 // connections beyond Config.ConnsMax
+	AcceptFailures  uint64 // times that the system could give no connection, most likely for want of descriptors
+	Refused         uint64 // requests that couldn't be decoded
+	Overloaded      uint64 // requests beyond Config.WorkMax
+	IdleTimeouts    uint64 // connections closed
+	RequestTimeouts uint64 // connections closed
+	WriteTimeouts   uint64 // connections closed
 }
 
-// Listen opens a server. Each front serves, on its own worker, the connections
-// accepted there; the system must have been started. TCP sockets are one for each
-// front, with SO_REUSEPORT; connections of a Unix socket, and of every socket where the
-// system has no SO_REUSEPORT, are dealt to the fronts in turn. ctx limits the opening only. It blocks: only guests may call it.
+// Listen opens a server. Each front serves connections on its own worker; the system must have been
+// started. All workers wait for the same socket: who comes first serves a new connection, unless it
+// has many more than another one that isn't busy. Where the system can't do that the first front's
+// worker accepts. ctx limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -64,6 +68,9 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	}
 	if len(fronts) == 0 {
 		return nil, errors.New("channel: a server needs a front")
+	}
+	if c.RequestsMax == 0 {
+		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
 	s.service = service[Req, Rep]{config: c, handler: h.by}
@@ -74,9 +81,17 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	}
 	if err != nil {
 		_, silent := s.cutOff(ctx)
-		return nil, errors.Join(fmt.Errorf("channel: listen on %s %s: %w", c.Network, c.Address, err), silent)
+		return nil, errors.Join(fmt.Errorf("channel: %w", err), silent)
 	}
 	return s, nil
+}
+
+// requestsMax is the zero of Config.RequestsMax: three fourths of a usual mailbox of w's system.
+func requestsMax(w *stack.Worker) int {
+	if w.MailboxMax == 0 {
+		return math.MaxInt32
+	}
+	return max(1, w.MailboxMax/4*3)
 }
 
 func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
@@ -86,29 +101,42 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 	return all
 }
 
-// bind opens the listening sockets: one for each of n fronts, or one for all.
+// bind opens the listening socket, of which each of n fronts gets a descriptor, or the first one
+// alone.
 func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	c := &s.service.config
-	listeners := make([]parcel, n)
-	reuse := n > 1 && !c.deals()
-	if c.deals() {
-		n = 1
+	opt := netio.ListenOptions{Mode: c.SocketMode}
+	if c.KeepAlive != never {
+		opt.KeepAlive = c.KeepAlive
+		if c.WriteTimeout != never {
+			opt.AckTimeout = max(4*min(c.KeepAlive, time.Hour), c.WriteTimeout)
+		}
 	}
-	s.bound = c.Address
-	for i := range n {
-		fd, bound, err := netio.Listen(c.Network, s.bound, netio.ListenOptions{ReusePort: reuse, First: i == 0})
-		if err != nil {
+	fd, bound, err := netio.Listen(c.Network, c.Address, opt)
+	if err != nil {
+		return nil, err
+	}
+	s.door.address, s.door.max, s.door.refusal = bound, int64(c.ConnsMax), c.refusal()
+	if c.Network == "unix" {
+		s.door.file, _ = os.Lstat(bound) // none of a name without a file
+	}
+	listeners := make([]parcel, n)
+	listeners[0] = parcel{fd: fd, full: true}
+	for i := 1; i < n && netio.CanShare; i++ {
+		if fd, err = netio.Share(listeners[0].fd); err != nil {
 			release(listeners)
 			return nil, err
 		}
 		listeners[i] = parcel{fd: fd, full: true}
-		s.bound = bound // port 0: the others take the same
 	}
 	return listeners, nil
 }
 
-// deals reports whether one listening socket's connections are dealt to the fronts.
-func (c *Config[Req, Rep]) deals() bool { return c.Network == "unix" || !netio.CanReusePort }
+// refusal is what a codec says of ErrConnsMax; nothing if it panics.
+func (c *Config[Req, Rep]) refusal() (text []byte) {
+	defer func() { recover() }()
+	return c.Codec().Refuse(make([]byte, 0, refusalMax), ErrConnsMax)
+}
 
 func release(all []parcel) {
 	for i := range all {
@@ -117,25 +145,24 @@ func release(all []parcel) {
 }
 
 // open spawns a site beside each front and has it accept. The first, which may
-// share with the others, comes last.
+// accept for the others, comes last.
 func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts []*stack.House) error {
 	defer release(listeners) // that no site was asked to take
-	var peers []peer
+	c := &s.service.config
+	var peers []*peer
 	for _, front := range fronts {
-		// There are at most ConnsMax descriptors on their way to a site.
-		coming := new(atomic.Int64)
+		own := &peer{}
 		at, err := core.SpawnWith(near{front}, func() *site {
-			return &site{fd: -1, coming: coming, conns: &s.conns, max: int64(s.service.config.ConnsMax),
+			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
+				share: share{max: max(1, c.RequestsMax/len(fronts))},
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
-		}, core.Props{Mailbox: core.Unbounded()})
+		}, core.Props{Mailbox: core.Unbounded()}) // there are at most ConnsMax descriptors on their way to a site
 		if err != nil {
 			return err
 		}
+		own.port, own.worker = siteAdopt.At(at), at.House().Owner()
 		s.sites = append(s.sites, at)
-		peers = append(peers, peer{siteAdopt.At(at), coming})
-	}
-	if !s.service.config.deals() || len(peers) == 1 {
-		peers = nil
+		peers = append(peers, own)
 	}
 	for i := range s.sites {
 		i = len(s.sites) - 1 - i
@@ -163,12 +190,9 @@ func (n near) Settle(h *stack.House, make stack.Factory) *stack.House {
 // admit makes the connection of an accepted descriptor.
 func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err error) {
 	if front.Actor() == nil {
-		if st.peers == nil {
-			st.stop() // so that new connections go where they are served
-		}
 		return core.ErrStopped
 	}
-	c := &conn[Req, Rep]{site: st, serve: v, fd: fd, writable: true}
+	c := &conn[Req, Rep]{site: st, serve: v, fd: fd, writable: true, urgent: v.config.Network == "unix"}
 	stack.Own(c, front, v.owned)
 	c.activeAt = front.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }
@@ -190,25 +214,28 @@ func (c *conn[Req, Rep]) links() (prev, next *connection) { return &c.prev, &c.n
 
 // Addr returns the address that the server listens on: with the port that was
 // picked, if that was left open.
-func (s *Server[Req, Rep]) Addr() string { return s.bound }
+func (s *Server[Req, Rep]) Addr() string { return s.door.address }
 
 // Stats returns what the server counted. Any goroutine may call it.
 func (s *Server[Req, Rep]) Stats() Stats {
 	c := &s.service.counts
 	return Stats{
-		Conns:         s.conns.Load(),
-		Accepted:      c.accepted.Load(),
-		Refused:       c.refused.Load(),
-		Overloaded:    c.overloaded.Load(),
-		IdleTimeouts:  c.idleTimeouts.Load(),
-		WriteTimeouts: c.writeTimeouts.Load(),
+		Conns:           s.door.conns.Load(),
+		Accepted:        c.accepted.Load(),
+		Rejected:        s.door.rejected.Load(),
+		AcceptFailures:  s.door.failed.Load(),
+		Refused:         c.refused.Load(),
+		Overloaded:      c.overloaded.Load(),
+		IdleTimeouts:    c.idleTimeouts.Load(),
+		RequestTimeouts: c.requestTimeouts.Load(),
+		WriteTimeouts:   c.writeTimeouts.Load(),
 	}
 }
 
-// Drain stops accepting, has every connection answer what it was sent so far, and
-// closes it; see linger.go for how. It returns when all are closed. If ctx ends first they are closed at once,
-// by each worker as soon as its step has ended, and the error says how many were; Drain waits for that for a second
-// at most. It blocks: only guests may call it, or house.System.OnShutdown.
+// Drain stops accepting, has every connection answer what it was sent so far, and closes it; see
+// linger.go for how. It returns when all are closed. If ctx ends first they are closed at once, by
+// each worker as soon as its step has ended, and the error says how many were; Drain waits for that
+// for a second at most. It blocks: only guests may call it, or house.System.OnShutdown.
 func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
 	s.tell(siteDrain)
 	err := s.stop(ctx)
@@ -219,9 +246,9 @@ func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("channel: %d connections were cut off: %w", cut, err), silent)
 }
 
-// Close stops accepting and closes every connection at once; it returns when all
-// are closed, or ctx has ended: then a worker that was busy closes its own when its step has ended. It blocks: only guests
-// may call it.
+// Close stops accepting and closes every connection at once; it returns when all are closed, or ctx
+// has ended: then a worker that was busy closes its own when its step has ended. It blocks: only
+// guests may call it.
 func (s *Server[Req, Rep]) Close(ctx context.Context) error {
 	s.tell(siteKill)
 	return s.stop(ctx)
@@ -234,8 +261,8 @@ func (s *Server[Req, Rep]) tell(what core.NoticeHandler[site, struct{}]) {
 	}
 }
 
-// stop waits until all sites, which were told, have closed their connections, and stops them: first the one that
-// may deal what it accepts to the others.
+// stop waits until all sites, which were told, have closed their connections, and stops them: first
+// the one that may deal what it accepts to the others.
 func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	for _, at := range s.sites {
 		if _, err := stopSite(ctx, at); err != nil {
@@ -245,8 +272,8 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	return nil
 }
 
-// stopSite is stop of one site. It returns how many connections that has cut off. It doesn't mind that the site has
-// stopped, nor that an ask without a deadline has the system's default.
+// stopSite is stop of one site. It returns how many connections that has cut off. It doesn't mind
+// that the site has stopped, nor that an ask without a deadline has the system's default.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
 		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
@@ -272,11 +299,12 @@ func pause(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// cutOffTimeout is how long closing at once may take when there is no time left: a handler may block its worker.
+// cutOffTimeout is how long closing at once may take when there is no time left: a handler may
+// block its worker.
 const cutOffTimeout = time.Second
 
-// cutOff is Close when ctx may have ended. It returns how many connections were cut off, as far as their workers
-// answer; the error says how many don't.
+// cutOff is Close when ctx may have ended. It returns how many connections were cut off, as far as
+// their workers answer; the error says how many don't.
 func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
 	s.tell(siteKill)
 	silent := 0

@@ -1,6 +1,8 @@
 package channel
 
 import (
+	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -32,54 +34,46 @@ type connection interface {
 // connections. It stands beside the actor that serves them.
 type site struct {
 	poller *netio.Poller
-	fd     int // the listening socket, -1: none here
+	fd     int // its descriptor of the listening socket, -1: none here
 	token  netio.Token
 	open   bool // fd is registered
 	accept acceptor
+	door   *door
 	admit  func(st *site, fd int) error
-	peers  []peer // sites that get accepted descriptors in turn; nil: all stay here
-	turn   int
-	coming *atomic.Int64 // descriptors on their way here from another site, or this one
+	peers  []*peer // all sites of the server
+	own    *peer   // this one
+	share  share
+	buffer []byte // that connections read to; nothing stays there
 
 	closed   bool // accepts no more
 	draining bool // connections finish
 	killed   bool // and there will be no other
 
 	first connection
-	count int
-	cut   int           // connections that were closed with something left to do
-	conns *atomic.Int64 // of the whole server
-	max   int64
+	cut   int // connections that were closed with something left to do
 	iov   netio.IOVecs
 }
 
-// peer is a site, this one too, that gets descriptors.
+// peer is what sites know of each other.
 type peer struct {
 	port   core.NoticePort[parcel]
-	coming *atomic.Int64
+	worker *stack.Worker
+	conns  atomic.Int64 // its connections, and descriptors on their way to it
+	gone   atomic.Bool  // there is nobody left to serve them
 }
 
 // parcel is a descriptor in a message to a site. Unless the site unpacks it, who
 // frees the message closes it: the site may have stopped, or its whole system.
 type parcel struct {
-	fd     int
-	full   bool
-	conns  *atomic.Int64 // that the descriptor is counted in; nil: it isn't
-	coming *atomic.Int64 // of the site that it is sent to; nil: it isn't sent
+	fd   int
+	full bool
+	door *door // that it was let in by; nil: it wasn't
+	to   *peer // that it is counted by; nil: none
 }
 
 func (p *parcel) unpack() int {
 	p.full = false
-	p.arrive()
 	return p.fd
-}
-
-// arrive ends the parcel's way, once.
-func (p *parcel) arrive() {
-	if p.coming != nil {
-		p.coming.Add(-1)
-		p.coming = nil
-	}
 }
 
 // Release implements stack.Releaser.
@@ -87,19 +81,17 @@ func (p *parcel) Release() {
 	if !p.full {
 		return
 	}
-	p.full = false
-	p.arrive()
-	netio.Close(p.fd)
-	if p.conns != nil {
-		p.conns.Add(-1)
+	netio.Close(p.unpack())
+	if p.door != nil {
+		p.door.conns.Add(-1)
+		p.to.conns.Add(-1)
 	}
 }
 
-// opening gives a site its listening socket, and tells it the others if it
-// shares what it accepts.
+// opening gives a site its listening socket, and tells it all sites.
 type opening struct {
 	listener parcel
-	peers    []peer
+	peers    []*peer
 }
 
 // Release implements stack.Releaser.
@@ -136,12 +128,12 @@ var (
 func (st *site) begin(s *openStack) core.Yield {
 	st.poller = s.Worker().Net.(*netio.Poller)
 	st.peers = s.Req.peers
+	st.accept.site = st
+	stack.Own(&st.accept, s.House(), acceptHandler)
 	if !s.Req.listener.full {
 		return s.Return(0)
 	}
 	st.fd = s.Req.listener.unpack()
-	st.accept.site = st
-	stack.Own(&st.accept, s.House(), acceptHandler)
 	if err := st.listen(); err != nil {
 		return s.Throw(err)
 	}
@@ -182,7 +174,7 @@ func (a *acceptor) run() core.Yield {
 
 // tick listens again after a pause.
 func (a *acceptor) tick() core.Yield {
-	if st := a.site; !st.closed && !st.open && st.listen() != nil {
+	if st := a.site; !st.closed && !st.open && !st.door.closed.Load() && st.listen() != nil {
 		core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
 	}
 	return stack.Again(&a.Stack)
@@ -198,30 +190,72 @@ func (st *site) acceptSome(n int) bool {
 			return true
 		}
 		fd, err := netio.Accept(st.fd)
-		if err != nil {
-			return err == netio.ErrAgain
+		switch {
+		case err != nil && st.door.closed.Load():
+			st.stop()
+			return true
+		case err == netio.ErrAgain:
+			return true
+		case err != nil:
+			st.door.failed.Add(1)
+			st.report(fmt.Errorf("channel: accept on %s: %w", st.door.address, err))
+			return false
+		case st.door.enter():
+			st.place(parcel{fd: fd, full: true, door: st.door})
+		default:
+			st.report(fmt.Errorf("channel: a connection on %s was refused: %w", st.door.address, ErrConnsMax))
+			st.door.reject(fd)
 		}
-		st.place(fd)
 	}
 	return true
 }
 
-// place gives an accepted descriptor to the site whose turn it is.
-func (st *site) place(fd int) {
-	p := parcel{fd: fd, full: true, conns: st.conns}
-	if st.conns.Add(1) > st.max {
+// report tells the system's log, which shows some lines a second.
+func (st *site) report(err error) {
+	st.accept.Worker().Driver.Failed(st.accept.House(), &st.accept.Stack, err)
+}
+
+// place gives an accepted descriptor to a site: this one, as a rule.
+func (st *site) place(p parcel) {
+	to := st.choose()
+	if to == nil {
+		p.to = st.own
+		p.to.conns.Add(1)
 		p.Release()
 		return
 	}
-	if st.peers == nil {
+	p.to = to
+	to.conns.Add(1)
+	if to == st.own {
 		st.take(&p)
 		return
 	}
-	st.turn++
-	to := st.peers[st.turn%len(st.peers)]
-	p.coming = to.coming
-	p.coming.Add(1)
 	to.port.Notice(&st.accept.Stack, p)
+}
+
+const (
+	// leadMax is how many connections more than another site one has that goes on keeping those
+	// that it accepts.
+	leadMax = 8
+	// livelyTime is how old the turn may be, ns, of a worker that gets connections which another
+	// one has accepted.
+	livelyTime = 1_000_000
+)
+
+// choose returns the site for a new connection: this one, unless another one has far fewer, and a
+// worker that isn't busy with something long; nil: there is none.
+func (st *site) choose() (to *peer) {
+	most := int64(math.MaxInt64)
+	if !st.own.gone.Load() {
+		to, most = st.own, st.own.conns.Load()-leadMax
+	}
+	now := st.accept.Worker().Now
+	for _, p := range st.peers {
+		if n := p.conns.Load(); n < most && p != st.own && !p.gone.Load() && (to == nil || p.worker.Lively(now, livelyTime)) {
+			to, most = p, n
+		}
+	}
+	return to
 }
 
 // adopt takes a descriptor that another site accepted, or leaves it in its parcel.
@@ -232,11 +266,22 @@ func (st *site) adopt(s *adoptStack) core.Yield {
 	return s.Return()
 }
 
+// take serves a connection; where the front has stopped another site does.
 func (st *site) take(p *parcel) {
-	if st.admit(st, p.unpack()) != nil {
-		p.full = true
-		p.Release()
+	err := st.admit(st, p.unpack())
+	if err == nil {
+		return
 	}
+	p.full = true
+	if err != core.ErrStopped {
+		p.Release()
+		return
+	}
+	st.own.gone.Store(true)
+	st.own.conns.Add(-1)
+	again := *p
+	p.full = false
+	st.place(again)
 }
 
 // add and remove keep the list of connections.
@@ -247,7 +292,6 @@ func (st *site) add(c connection) {
 		*prev = c
 	}
 	st.first = c
-	st.count++
 }
 
 func (st *site) remove(c connection) {
@@ -263,8 +307,8 @@ func (st *site) remove(c connection) {
 		st.first = *next
 	}
 	*prev, *next = nil, nil
-	st.count--
-	st.conns.Add(-1)
+	st.door.conns.Add(-1)
+	st.own.conns.Add(-1)
 }
 
 // each calls f for every connection; f may remove the one it is called with.
@@ -285,6 +329,7 @@ func (st *site) stop() {
 	st.closed = true
 	st.unlisten()
 	if st.fd >= 0 {
+		st.door.shut(st.fd)
 		netio.Close(st.fd)
 	}
 }
@@ -318,10 +363,11 @@ func (st *site) killAll(s *tellStack) core.Yield {
 	return s.Return()
 }
 
-// census is how many connections a site has, or are on their way to it, and how many it has cut off.
+// census is how many connections a site has, or are on their way to it, and how many it has cut
+// off.
 type census struct{ left, cut int }
 
 // tell answers what connections there are.
 func (st *site) tell(s *censusStack) core.Yield {
-	return s.Return(census{st.count + int(st.coming.Load()), st.cut})
+	return s.Return(census{int(st.own.conns.Load()), st.cut})
 }

@@ -104,7 +104,7 @@ func TestSlowReaderIsServed(t *testing.T) {
 
 // TestSlowSenderIsServedIdleOneIsClosed: a byte now and then keeps a connection.
 func TestSlowSenderIsServedIdleOneIsClosed(t *testing.T) {
-	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout = 10 * time.Second }, virtual)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout, c.RequestTimeout = 10*time.Second, time.Hour }, virtual)
 	slow, idle, half, other := w.dial(), w.dial(), w.dial(), w.dial()
 	idle.send("a")
 	idle.expect("a")
@@ -149,7 +149,7 @@ func TestWaitingIsNotIdle(t *testing.T) {
 }
 
 func TestTimeoutsCanBeOff(t *testing.T) {
-	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout, c.WriteTimeout = -1, -1 }, virtual)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout, c.RequestTimeout, c.WriteTimeout = -1, -1, -1 }, virtual)
 	idle, stuck := w.dial(), w.dial()
 	stuck.Conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	ended := begin(func() error {

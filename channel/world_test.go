@@ -197,12 +197,15 @@ func (w *world) await(what string, ready func() bool) {
 	}
 }
 
-// peek returns the most that a marked connection of the first front holds.
-func (w *world) peek() channel.Held {
+// peek returns the most that a marked connection holds.
+func (w *world) peek() (most channel.Held) {
 	w.Helper()
-	h, err := core.Ask(w.ctx, frontPeek.At(w.fronts[0]), struct{}{})
-	require.NoError(w, err)
-	return h
+	for _, at := range w.fronts {
+		h, err := core.Ask(w.ctx, frontPeek.At(at), struct{}{})
+		require.NoError(w, err)
+		most = most.Max(h)
+	}
+	return most
 }
 
 // letGo has the keeper answer what it holds under key.
@@ -250,6 +253,11 @@ func dialTo(t testing.TB, network, address string) *client {
 	t.Helper()
 	conn, err := net.Dial(network, address)
 	require.NoError(t, err)
+	return dialed(t, conn)
+}
+
+// dialed is the client of a connection, which is closed with the test.
+func dialed(t testing.TB, conn net.Conn) *client {
 	require.NoError(t, conn.SetDeadline(time.Now().Add(lostAfter)))
 	t.Cleanup(func() { conn.Close() })
 	return &client{conn, t, bufio.NewReader(conn)}

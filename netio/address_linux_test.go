@@ -5,19 +5,83 @@ package netio
 import (
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
-func TestReusePort(t *testing.T) {
+// TestShare: each of several descriptors of a listener takes connections of the one queue, until one is shut down.
+func TestShare(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		f := newFixture(t, batchMax)
+		address := "127.0.0.1:0"
+		if network == "unix" {
+			address = socketName(t, "shared")
+		}
+		first, bound := f.listen(network, address, ListenOptions{})
+		second, err := Share(first)
+		require.NoError(t, err)
+		flags, err := unix.FcntlInt(uintptr(second), unix.F_GETFD, 0)
+		require.NoError(t, err)
+		require.NotZero(t, flags&unix.FD_CLOEXEC, "it goes to no child")
+		for _, fd := range []int{first, second, first} {
+			client := f.connect(network, bound)
+			require.NoError(t, f.connected(client))
+			f.accept(fd)
+		}
+		require.NoError(t, Shutdown(first, false))
+		_, err = Accept(second)
+		require.Error(t, err)
+		_, err = net.Dial(network, bound)
+		require.ErrorIs(t, err, unix.ECONNREFUSED)
+		require.NoError(t, Close(second))
+	}
+}
+
+// TestTimeoutsAreInherited: an accepted connection has what its listener was given.
+func TestTimeoutsAreInherited(t *testing.T) {
 	f := newFixture(t, batchMax)
-	shared := ListenOptions{ReusePort: true}
-	_, bound := f.listen("tcp", "127.0.0.1:0", shared)
-	_, again := f.listen("tcp", bound, shared)
-	require.Equal(t, bound, again)
-	_, _, err := Listen("tcp", bound, ListenOptions{})
-	require.ErrorIs(t, err, unix.EADDRINUSE)
+	fd, bound := f.listen("tcp", "127.0.0.1:0", ListenOptions{KeepAlive: 1500 * time.Millisecond, AckTimeout: 7 * time.Second})
+	require.NoError(t, f.connected(f.connect("tcp", bound)))
+	conn := f.accept(fd)
+	for _, o := range []struct{ level, name, want int }{
+		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 2},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 2},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
+		{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 7000},
+	} {
+		got, err := unix.GetsockoptInt(conn, o.level, o.name)
+		require.NoError(t, err)
+		require.Equal(t, o.want, got, "option %d", o.name)
+	}
+}
+
+// readiness collects what a handler is told.
+type readiness struct{ all *Ready }
+
+func (h readiness) Ready(r Ready) { *h.all |= r }
+
+// TestUrgentData: a read ends before urgent data though there is more behind it; who polls is told that this may be.
+func TestUrgentData(t *testing.T) {
+	f := newFixture(t, batchMax)
+	client, server := f.tcpPair()
+	var seen Ready
+	f.add(server, readiness{&seen})
+	f.write(client, "before")
+	require.NoError(t, unix.Sendto(client, []byte("!"), unix.MSG_OOB, nil))
+	f.write(client, "behind")
+	f.until(func() bool { return seen&Urgent != 0 })
+	require.NotZero(t, seen&Readable)
+	var got []byte
+	for len(got) < len("beforebehind") {
+		b := make([]byte, 100)
+		n, err := Read(server, b)
+		require.NoError(t, err)
+		got = append(got, b[:n]...)
+	}
+	require.Equal(t, "beforebehind", string(got))
 }
 
 func TestUnknownZone(t *testing.T) {

@@ -54,7 +54,6 @@
 //   - The end or the failure of a peer whose bytes fill the buffer is told when some of
 //     them were read. A peer that has ended its side is tried 20 times a second, because
 //     nothing else would tell that it is gone.
-//   - CanReusePort is false: workers share a listener. Several pollers that wait for
-//     one are all woken.
+//   - CanShare is false. Several pollers that wait for one listener are all woken.
 //   - The abstract name space of Unix sockets is Linux's alone.
 package netio

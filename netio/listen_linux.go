@@ -6,12 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// CanReusePort reports whether ListenOptions.ReusePort is possible here.
-const CanReusePort = true
+// CanShare reports whether Share is possible here.
+const CanShare = true
+
+// Share returns another descriptor of the listener fd: several pollers, each with its own, wait for
+// the connections of one queue. The listener ends when all are closed, or one is shut down for
+// reading.
+func Share(fd int) (nfd int, err error) {
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+}
 
 // backlogMax is cut down to the system's limit by the kernel.
 const backlogMax = 1<<16 - 1
@@ -31,7 +39,7 @@ const backlogMax = 1<<16 - 1
 // leaves the file.
 func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
 	switch {
-	case opt.Backlog < 0 || opt.ReusePort && network == "unix":
+	case opt.Backlog < 0 || opt.KeepAlive < 0 || opt.AckTimeout < 0:
 		fd, err = -1, errOptions
 	case network == "unix":
 		fd, err = listenUnix(address, opt)
@@ -61,22 +69,15 @@ func listenTCP(network, address string, opt ListenOptions) (int, error) {
 }
 
 func bindTCP(sa unix.Sockaddr, only6 bool, opt ListenOptions) (int, error) {
-	if opt.ReusePort && opt.First {
-		fd, err := bound(sa, only6, false)
-		if err != nil {
-			return -1, err
-		}
-		unix.Close(fd)
-	}
-	fd, err := bound(sa, only6, opt.ReusePort)
+	fd, err := bound(sa, only6)
 	if err != nil {
 		return -1, err
 	}
-	return listen(fd, nil, opt)
+	return listen(fd, setTimeouts(fd, opt), opt)
 }
 
 // bound opens a socket and binds it.
-func bound(sa unix.Sockaddr, only6, reusePort bool) (int, error) {
+func bound(sa unix.Sockaddr, only6 bool) (int, error) {
 	fd, err := socket(family(sa))
 	if err != nil {
 		return -1, err
@@ -86,9 +87,6 @@ func bound(sa unix.Sockaddr, only6, reusePort bool) (int, error) {
 	}
 	// So that a restarted server gets its port while old connections linger.
 	err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1))
-	if reusePort {
-		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
-	}
 	if err == nil {
 		err = unix.Bind(fd, sa)
 	}
@@ -97,6 +95,30 @@ func bound(sa unix.Sockaddr, only6, reusePort bool) (int, error) {
 		return -1, err
 	}
 	return fd, nil
+}
+
+const (
+	// keepAliveProbes is how often a silent peer's system is asked before it is given up.
+	keepAliveProbes = 3
+	// timeoutMax is the longest that a kernel takes: 32,767 s.
+	timeoutMax = 9 * time.Hour
+)
+
+// setTimeouts sets what the connections accepted from fd inherit.
+func setTimeouts(fd int, opt ListenOptions) (err error) {
+	if opt.AckTimeout > 0 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(min(opt.AckTimeout, timeoutMax)/time.Millisecond))
+	}
+	if opt.KeepAlive == 0 {
+		return err
+	}
+	seconds := int((min(opt.KeepAlive, timeoutMax) + time.Second - 1) / time.Second)
+	return errors.Join(err,
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds),
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, seconds),
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, keepAliveProbes),
+	)
 }
 
 func listenUnix(path string, opt ListenOptions) (int, error) {
@@ -113,6 +135,9 @@ func listenUnix(path string, opt ListenOptions) (int, error) {
 		if err = unix.Unlink(path); err == nil {
 			err = unix.Bind(fd, sa)
 		}
+	}
+	if err == nil && opt.Mode != 0 {
+		err = unix.Chmod(path, uint32(opt.Mode.Perm())) // nobody can connect yet
 	}
 	return listen(fd, err, opt)
 }

@@ -3,17 +3,23 @@
 package netio
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// CanReusePort reports whether ListenOptions.ReusePort is possible here.
-const CanReusePort = false
+// CanShare reports whether Share is possible here.
+const CanShare = false
+
+// Share isn't possible here.
+func Share(int) (nfd int, err error) { return -1, errOptions }
 
 // Listen opens a listener and returns it with the address that it is bound to. The
 // network is "tcp", "tcp4", "tcp6" or "unix".
@@ -31,12 +37,12 @@ const CanReusePort = false
 func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
 	var l net.Listener
 	switch {
-	case opt.Backlog < 0 || opt.ReusePort:
+	case opt.Backlog < 0 || opt.KeepAlive < 0 || opt.AckTimeout < 0:
 		err = errOptions
 	case network == "unix":
-		l, err = listenUnix(address)
+		l, err = listenUnix(address, opt.Mode)
 	default:
-		l, err = listenTCP(network, address)
+		l, err = listenTCP(network, address, opt.KeepAlive)
 	}
 	if err != nil {
 		return -1, "", fmt.Errorf("netio: listen %s %s: %w", network, address, failure(err))
@@ -49,7 +55,7 @@ func Listen(network, address string, opt ListenOptions) (fd int, bound string, e
 	return handles.enter(s), text(l.Addr()), nil
 }
 
-func listenTCP(network, address string) (net.Listener, error) {
+func listenTCP(network, address string, keepAlive time.Duration) (net.Listener, error) {
 	a, err := resolve(network, address)
 	if err != nil {
 		return nil, err
@@ -57,10 +63,15 @@ func listenTCP(network, address string) (net.Listener, error) {
 	if network == "tcp" && a.IP.To4() != nil {
 		network = "tcp4" // package net takes 0.0.0.0 for both families
 	}
-	return net.ListenTCP(network, a)
+	every := net.KeepAliveConfig{Enable: keepAlive > 0, Idle: keepAlive, Interval: keepAlive, Count: keepAliveProbes}
+	by := net.ListenConfig{KeepAlive: -1, KeepAliveConfig: every}
+	return by.Listen(context.Background(), network, a.String())
 }
 
-func listenUnix(path string) (net.Listener, error) {
+// keepAliveProbes is how often a silent peer's system is asked before it is given up.
+const keepAliveProbes = 3
+
+func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	a, err := unixAddr(path)
 	if err != nil {
 		return nil, err
@@ -75,6 +86,12 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
+	if mode != 0 {
+		if err = os.Chmod(path, mode.Perm()); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
 	return l, nil
 }
 

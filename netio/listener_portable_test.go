@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReusePortIsRefused(t *testing.T) {
-	_, _, err := Listen("tcp", "127.0.0.1:0", ListenOptions{ReusePort: true})
+func TestShareIsRefused(t *testing.T) {
+	f := newFixture(t, batchMax)
+	fd, _ := f.listen("tcp", "127.0.0.1:0", ListenOptions{})
+	_, err := Share(fd)
 	require.ErrorIs(t, err, errOptions)
 }
 

@@ -32,6 +32,8 @@ const (
 	// Closed: the peer sent its last byte, or the connection failed.
 	// Bytes may still be unread: reading to the end tells which it was.
 	Closed
+	// Urgent: a read may leave bytes that have arrived, because of urgent data among them.
+	Urgent
 )
 
 // A Handler is told that its descriptor is ready, by Poll or Deliver. It

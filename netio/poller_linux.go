@@ -69,7 +69,7 @@ func open(batch int) (*Poller, error) {
 //
 //alloc:none
 func (p *Poller) Add(fd int, h Handler) (Token, error) {
-	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
+	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
 // AddLevel registers a listener: its handler is told at every Poll for as long as
@@ -274,6 +274,9 @@ func token(e *unix.EpollEvent) Token { return tokenOf(uint32(e.Fd), uint32(e.Pad
 func ready(events uint32) (r Ready) {
 	if events&unix.EPOLLIN != 0 {
 		r |= Readable
+	}
+	if events&unix.EPOLLPRI != 0 {
+		r |= Readable | Urgent
 	}
 	if events&unix.EPOLLOUT != 0 {
 		r |= Writable

@@ -1,9 +1,15 @@
 package netio
 
+import (
+	"io/fs"
+	"time"
+)
+
 // The contract of the sockets, the same on every operating system. All
 // descriptors are of non-blocking stream sockets.
 //
 //	Listen(network, address string, opt ListenOptions) (fd int, bound string, err error)
+//	Share(fd int) (nfd int, err error)
 //	Accept(fd int) (nfd int, err error)
 //	Connect(network, address string) (fd int, err error)
 //	ConnectError(fd int) error
@@ -18,13 +24,16 @@ package netio
 
 // ListenOptions are Listen's. Zero is useful.
 type ListenOptions struct {
-	// ReusePort lets several listeners, each with a queue of its own, share one TCP
-	// address; the kernel spreads connections over them. A connection in the queue of
-	// a listener that is closed is reset. Only where CanReusePort is true.
-	ReusePort bool
-	// First makes the first of them fail if somebody else, as another process of the
-	// same user, listens there already.
-	First bool
+	// KeepAlive is for how long the peer of an accepted TCP connection may be silent before its
+	// system is asked for a sign of life; behind three questions, as far apart, without an answer
+	// the connection is broken. Whole seconds. 0: never.
+	KeepAlive time.Duration
+	// AckTimeout is for how long written bytes may stay unacknowledged, or unread before a full
+	// buffer, until the connection is broken. TCP, and only where the system can. 0: as the system
+	// has it.
+	AckTimeout time.Duration
+	// Mode is the file mode of a Unix listener's path. 0: as the umask has it.
+	Mode fs.FileMode
 	// Backlog is the largest number of connections waiting for Accept. 0: as
 	// many as the system allows (net.core.somaxconn, which also bounds other values).
 	Backlog int

@@ -1,0 +1,61 @@
+package channel
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/netio"
+)
+
+// ErrConnsMax is what a Codec tells a client of whose connection is beyond Config.ConnsMax.
+var ErrConnsMax = errors.New("channel: too many connections")
+
+// door is what all sites of a server know of its listening socket.
+type door struct {
+	address string
+	file    fs.FileInfo // of a Unix socket's path; nil: it has none
+	closed  atomic.Bool // nobody listens any more
+	refusal []byte      // for who is one too many
+
+	max      int64
+	conns    atomic.Int64  // let in and not gone
+	rejected atomic.Uint64 // because of max
+	failed   atomic.Uint64 // times that the system could give no connection
+}
+
+// enter counts a connection, if there is room for it.
+func (d *door) enter() bool {
+	if d.conns.Add(1) <= d.max {
+		return true
+	}
+	d.conns.Add(-1)
+	d.rejected.Add(1)
+	return false
+}
+
+// reject tells a client that it is one too many, as far as that can be done at once.
+func (d *door) reject(fd int) {
+	if len(d.refusal) > 0 {
+		netio.Write(fd, d.refusal)
+		netio.Shutdown(fd, true)
+		var came [512]byte
+		netio.Read(fd, came[:]) // what is unread would make the close a reset, which may overtake the refusal
+	}
+	netio.Close(fd)
+}
+
+// shut has all sites' descriptors of the listening socket, of which fd is one, let nobody in, and
+// removes the socket's file, if it is still this socket's.
+func (d *door) shut(fd int) {
+	if d.closed.Swap(true) {
+		return
+	}
+	if d.file != nil {
+		if now, err := os.Lstat(d.address); err == nil && os.SameFile(d.file, now) {
+			os.Remove(d.address)
+		}
+	}
+	netio.Shutdown(fd, false)
+}

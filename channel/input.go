@@ -1,0 +1,59 @@
+package channel
+
+import "github.com/stackhouse-go/stackhouse/pool"
+
+// inputMin is the smallest slab that received bytes are kept in: requests that wait share it.
+const inputMin = 1 << 10
+
+// input is the bytes of a connection that were received and not decoded yet.
+//
+// A read goes to a buffer that all connections of a site use in turn; what came is copied to a slab
+// of its size. Requests refer to the slab that they were decoded from and hold it as long as they
+// live, so one of the size of a read would be held by a few bytes. Only the rest of a long request
+// is read into its place, which doubles as its bytes come: memory is bounded by what was received,
+// not by what was announced.
+type input struct {
+	slab pool.Bytes // of which slab.B()[from:] isn't decoded
+	from int
+}
+
+// rest is what isn't decoded yet, valid until bytes are added or dropped.
+func (in *input) rest() []byte { return in.slab.B()[in.from:] }
+
+// len is the length of rest.
+func (in *input) len() int { return in.slab.Len() - in.from }
+
+// add copies got behind the rest, which can't be decoded before there are need bytes.
+func (in *input) add(s *pool.Shard, got []byte, need int) {
+	if in.free() < len(got) {
+		in.move(s, max(inputMin, in.len()+len(got)), need)
+	}
+	copy(in.tail(), got)
+	in.added(len(got))
+}
+
+// free is how many bytes there is room for behind the rest.
+func (in *input) free() int { return in.slab.Cap() - in.slab.Len() }
+
+// tail is that room; added says how much of it was filled.
+func (in *input) tail() []byte { return in.slab.Grow(in.slab.Cap()).B()[in.slab.Len():] }
+
+func (in *input) added(n int) { in.slab = in.slab.Grow(in.slab.Len() + n) }
+
+// move copies the rest to a slab of at least size bytes. If that is a part of a long request it is
+// longer: by a fourth, or as much as is needed, up to twice as long.
+func (in *input) move(s *pool.Shard, size, need int) {
+	if in.len() > 0 {
+		size = max(size+size/4, min(need, 2*size))
+	}
+	b := s.Bytes(size)
+	n := copy(b.B(), in.rest())
+	in.slab.Release()
+	in.slab, in.from = b.Grow(n), 0
+}
+
+// drop lets go of everything.
+func (in *input) drop() {
+	in.slab.Release()
+	*in = input{}
+}
