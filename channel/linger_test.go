@@ -144,3 +144,25 @@ func TestConnectionsThatPartCount(t *testing.T) {
 		again.expect("b")
 	})
 }
+
+// What came while the worker was busy is dropped in shares of a turn, without another event.
+func TestPartsThoughMuchHasArrived(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		if p.workers > 1 {
+			t.Skip("the other worker may serve it")
+		}
+		w := openWorld(t, p, nil, virtual) // time doesn't end it
+		c, other := w.dial(), w.dial()
+		c.send("b")
+		c.expect("b")
+		other.send("block")
+		w.await("the block", func() bool { return w.blocked.Load() == 1 })
+		c.send("last a")
+		c.flood(150_000) // as a Unix socket takes at most
+		c.halfClose()
+		w.gate <- struct{}{}
+		other.expect("block")
+		c.expect("a")
+		w.await("the connection gone", func() bool { return w.server.Stats().Conns == 1 })
+	})
+}
