@@ -306,3 +306,26 @@ func TestRequestTimeoutWhileNotRead(t *testing.T) {
 	c.expect("a", "b", "the start and the end")
 	require.Zero(t, w.server.Stats().RequestTimeouts)
 }
+
+// boastfulCodec announces more than comes.
+type boastfulCodec struct{ lineCodec }
+
+func (c *boastfulCodec) Need() int { return lineMax }
+
+// What a client announces takes no memory before it comes.
+func TestAnnouncedLengthTakesNothing(t *testing.T) {
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) {
+		c.Codec = func() channel.Codec[request, reply] { return &boastfulCodec{} }
+	})
+	c, other := w.dial(), w.dial()
+	c.send("mark")
+	c.expect("mark")
+	for sent := range 40 { // 1 KiB each
+		_, err := c.Write([]byte(strings.Repeat("x", 1<<10)))
+		require.NoError(t, err)
+		other.send("b") // the poller tells in the order of arrival
+		other.expect("b")
+		require.LessOrEqual(t, w.peek().Input, 4*(sent+1)<<10)
+	}
+	require.NotZero(t, w.peek().Input)
+}
