@@ -105,6 +105,14 @@ func (p pair) close() {
 	p.kv.Close()
 }
 
+// abort breaks the connections: the servers find them reset.
+func (p pair) abort() {
+	for _, c := range []*conn{p.redis, p.kv} {
+		c.Conn.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	}
+}
+
 // exchange sends the same requests to both and returns the replies of each.
 func (p pair) exchange(requests []byte, replies int, wait time.Duration) (redis, kv [][]byte, err error) {
 	fromRedis := p.redis.start(requests, replies, wait)

@@ -8,11 +8,11 @@
 // Both servers are emptied first, and again to shorten a conversation: give it none
 // whose data matters. Redis must have one database, as kv has (--databases 1).
 //
-// Commands come in batches of 1 to 64, each on one of several connections, some of
-// which speak RESP3. A batch begins when all replies to the one before it have
-// come, so that both servers see one order. Keys are few, so that commands meet
-// each other's work; many commands are wrong in some way: arities, types, integers,
-// options. All of it follows from the seed.
+// Commands come in batches of 1 to 64, each on one of several connections, some of which speak
+// RESP3. A batch begins when all replies to the one before it have come, so that both servers see
+// one order. Keys are few, so that commands meet each other's work; many commands are wrong in some
+// way: arities, types, integers, options. Some values have hundreds of kilobytes. Now and then a
+// connection is reset, and another takes its place. All of it follows from the seed.
 //
 // Times are either in the past or so far ahead that nothing expires during a run,
 // and no two of them are closer to each other than a run takes.

@@ -30,7 +30,7 @@ type recipe struct {
 }
 
 func newGenerator(o options) *generator {
-	g := &generator{dice: dice{Rand: rand.New(rand.NewPCG(o.seed, 0))}, pass: o.pass}
+	g := &generator{dice: dice{Rand: rand.New(rand.NewPCG(o.seed, 0)), large: o.pass == ""}, pass: o.pass}
 	for _, r := range recipes() {
 		if len(o.only) > 0 && !o.only[r.name] || o.without[r.name] {
 			continue

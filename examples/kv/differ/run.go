@@ -37,6 +37,11 @@ func run(o options) error {
 	defer s.close()
 	counts, different := map[string]*count{}, map[string]bool{}
 	for done := 0; done < o.n; {
+		if s.IntN(resetEvery) == 0 {
+			if err := s.reset(s.IntN(len(s.conns))); err != nil {
+				return err
+			}
+		}
 		batch := s.batch(o.n - done)
 		found, err := s.play(batch, counts)
 		s.remember(batch)
@@ -91,8 +96,10 @@ func printCounts(counts map[string]*count) {
 	}
 }
 
-// open dials all connections, empties the servers, and brings every second
-// connection to RESP3.
+// resetEvery is how many batches there are, on average, between two connections that are broken.
+const resetEvery = 50
+
+// open dials all connections, and empties the servers.
 func (s *session) open() error {
 	s.history = s.history[:0]
 	for i := range s.options.conns {
@@ -101,26 +108,43 @@ func (s *session) open() error {
 			return err
 		}
 		s.conns = append(s.conns, p)
-		batch := []sent{}
-		if s.options.pass != "" {
-			batch = append(batch, sent{command{"AUTH", s.options.pass}, i, 0})
-		}
-		if i == 0 {
-			batch = append(batch, sent{command{"FLUSHALL"}, i, 0})
-		}
-		if i%2 == 1 {
-			batch = append(batch, sent{command{"HELLO", "3"}, i, 0})
-		}
-		batch = append(batch, sent{command{"PING"}, i, 0})
-		found, err := s.play(batch, nil)
-		if err != nil {
+		if err := s.greet(i); err != nil {
 			return err
 		}
-		for _, d := range found {
-			return fmt.Errorf("%v: redis-server says %q, kv says %q", batch[d.at].command, d.redis, d.kv)
-		}
 	}
-	return nil
+	return s.agree(sent{command{"FLUSHALL"}, 0, 0})
+}
+
+// greet has a new connection allowed all, and every second one speak RESP3.
+func (s *session) greet(i int) error {
+	var batch []sent
+	if s.options.pass != "" {
+		batch = append(batch, sent{command{"AUTH", s.options.pass}, i, 0})
+	}
+	if i%2 == 1 {
+		batch = append(batch, sent{command{"HELLO", "3"}, i, 0})
+	}
+	return s.agree(append(batch, sent{command{"PING"}, i, 0})...)
+}
+
+// agree plays a batch that both must answer alike.
+func (s *session) agree(batch ...sent) error {
+	found, err := s.play(batch, nil)
+	for _, d := range found {
+		return fmt.Errorf("%v: redis-server says %q, kv says %q", batch[d.at].command, d.redis, d.kv)
+	}
+	return err
+}
+
+// reset breaks a connection to both servers, and dials again.
+func (s *session) reset(i int) error {
+	s.conns[i].abort()
+	p, err := dialPair(s.options)
+	if err != nil {
+		return err
+	}
+	s.conns[i] = p
+	return s.greet(i)
 }
 
 func (s *session) close() {

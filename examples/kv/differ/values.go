@@ -9,7 +9,8 @@ import (
 // dice makes all random decisions.
 type dice struct {
 	*rand.Rand
-	times int // how many distinct times were given out
+	times int  // how many distinct times were given out
+	large bool // values may be so: a connection without rights must not send such
 }
 
 // in reports true in so many of 100 cases.
@@ -65,8 +66,11 @@ func (d *dice) fieldValue(hash string) string {
 	return d.value()
 }
 
-// value has the lengths at which Redis changes its ways: 44 and 64 bytes.
+// value has the lengths at which Redis changes its ways, 44 and 64 bytes, and now and then is a large one.
 func (d *dice) value() string {
+	if d.large && d.IntN(2000) == 0 {
+		return strings.Repeat("0123456789abcdef", d.IntN(20_000))
+	}
 	switch d.IntN(20) {
 	case 0, 1, 2, 3, 4:
 		return strconv.Itoa(d.IntN(200) - 50)
