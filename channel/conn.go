@@ -72,6 +72,7 @@ type conn[Req, Rep any] struct {
 	ended    bool  // all that it sent, up to its end, was read
 	waits    bool  // for its turn, while all requests of the site are in flight
 	cut      bool  // nobody is to hear of the end
+	known    bool  // addr is: it isn't written again, as others may read it
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
@@ -110,8 +111,8 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 
 // Introduce implements stack.Endpoint.
 func (c *conn[Req, Rep]) Introduce() {
-	if c.addr == "" && c.phase != closed {
-		c.addr = netio.RemoteAddr(c.fd)
+	if !c.known && c.phase != closed {
+		c.addr, c.known = netio.RemoteAddr(c.fd), true
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 // echo answers each line with itself.
 type echo struct{}
 
-type echoStack struct{ core.ChannelStack[request, reply] }
+type echoStack struct {
+	core.ChannelStack[request, reply]
+}
 
 var serveEcho = channel.Handle((*echo).serve)
 

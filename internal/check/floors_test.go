@@ -51,6 +51,7 @@ floor 6
 floor 7
 	bench          -> anything
 	bench/overload -> anything   # a server and its load, two processes
+	bench/strain -> anything     # clients of a cache, a process of its own, that it loads
 	examples/... -> anything
 	internal/check               # these tests
 	internal/explore/planted     # bugs that the explorer must find
