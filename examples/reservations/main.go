@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +32,13 @@ func main() {
 	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long SIGTERM lets requests finish")
 	flag.IntVar(&o.config.Partitions, "partitions", 1, "actors that keep the catalogue, each with writes of its own; fixed when the store is made")
 	flag.IntVar(&o.config.QueueMax, "queue", 0, "requests of a partition that wait for a write; 0: 1024")
-	flag.IntVar(&o.config.Retain, "retain", 0, "outcomes and ended reservations that a partition remembers; 0: 100000")
+	flag.DurationVar(&o.config.Hold, "hold", 0, "how long a reservation is held that isn't confirmed, at most -keep; 0: 10 min")
+	flag.DurationVar(&o.config.Keep, "keep", 0, "how long outcomes and ended reservations are remembered; 0: 10 min")
+	flag.IntVar(&o.config.OutcomesMax, "outcomes", 0, "outcomes that a partition remembers, beyond which changes are refused; 0: 1000000")
+	flag.Func("hosts", "names, with commas between, that clients may call the service by, beside localhost and its addresses", func(names string) error {
+		o.config.Hosts = strings.Split(names, ",")
+		return nil
+	})
 	flag.DurationVar(&o.config.RequestLimit, "limit", 0, "how long a request may take; 0: 5 s")
 	flag.DurationVar(&o.config.StoreLimit, "store-limit", 0, "how long a write may take; 0: 2 s")
 	flag.Parse()

@@ -10,37 +10,53 @@ import (
 // ErrCorrupt is what Open returns for a snapshot that no ledger has written.
 var ErrCorrupt = errors.New("ledger: the stored partition contradicts itself")
 
-// Open makes a ledger of what the store has. It keeps retain ended reservations and as many outcomes. The
-// error is ErrCorrupt: an item was oversold, or its reservations don't add up.
-func Open(s Snapshot, retain int) (*Ledger, error) {
+// Open makes a ledger of what the store has, at a time in ns since 1970. What is stored without a
+// time, or with one that is yet to come, as the clock was set back, counts from now. The error is
+// ErrCorrupt: an item was oversold, or its reservations don't add up.
+func Open(s Snapshot, limits Limits, now int64) (*Ledger, error) {
 	l := &Ledger{
-		seq:                 s.Seq,
-		items:               make(map[string]*Item, len(s.Items)),
-		reservations:        make(map[int64]*Reservation, len(s.Reservations)),
-		outcomes:            make(map[string]*Outcome, len(s.Outcomes)),
-		keys:                make(keysBySeq, len(s.Outcomes)),
-		retain:              retain,
-		changedItems:        map[string]bool{},
-		changedReservations: map[int64]bool{},
+		limits:          limits,
+		now:             now,
+		seq:             s.Seq,
+		items:           make(map[string]*Item, len(s.Items)),
+		reservations:    make(map[int64]*Reservation, len(s.Reservations)),
+		outcomes:        make(map[string]*Outcome, len(s.Outcomes)),
+		keys:            make(keysBySeq, len(s.Outcomes)),
+		oldItems:        map[string]Item{},
+		oldReservations: map[int64]Reservation{},
 	}
 	for _, item := range s.Items {
 		l.items[item.SKU] = &item
 	}
-	slices.SortFunc(s.Reservations, func(a, b Reservation) int { return cmp.Compare(a.Number, b.Number) })
+	for i := range s.Reservations {
+		l.notAhead(&s.Reservations[i].At)
+	}
+	slices.SortFunc(s.Reservations, func(a, b Reservation) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+	})
 	for _, r := range s.Reservations {
 		l.reservations[r.Number] = &r
-		if r.State != Held {
+		if r.State == Held {
+			l.holds.push(r.Number)
+		} else {
 			l.ended.push(r.Number)
 		}
 	}
 	slices.SortFunc(s.Outcomes, func(a, b Outcome) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, o := range s.Outcomes {
+		l.notAhead(&o.At)
 		l.keep(o)
 	}
 	if err := l.check(s); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+func (l *Ledger) notAhead(at *int64) {
+	if *at == 0 || *at > l.now {
+		*at = l.now
+	}
 }
 
 // check compares items with their reservations. Confirmed ones may have been forgotten, held ones never are.

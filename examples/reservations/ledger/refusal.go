@@ -11,8 +11,9 @@ const (
 	UnknownItem        Refusal = "unknown_item"
 	UnknownReservation Refusal = "unknown_reservation" // or it ended long ago
 	OutOfStock         Refusal = "out_of_stock"
-	NotHeld            Refusal = "not_held"             // it was confirmed or released before
+	NotHeld            Refusal = "not_held"             // any more
 	StockBelowReserved Refusal = "stock_below_reserved" // more is held and confirmed
 	TooManyItems       Refusal = "too_many_items"       // the partition is full
+	TooManyOutcomes    Refusal = "too_many_outcomes"    // until the oldest has been kept for its time
 	KeyReused          Refusal = "key_reused"           // the key was another request's
 )

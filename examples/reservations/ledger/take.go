@@ -1,44 +1,38 @@
 package ledger
 
-// Take returns what was changed since it was last called, nil if nothing was, and forgets what is
-// beyond the number that is kept. Who can't write the change throws the ledger away.
+// Take returns what was changed since it was last called, nil if nothing was, and forgets what has
+// been kept for its time. Who has written the change calls Stored before anything else is applied.
+// Who can't write it only looks from then on.
 func (l *Ledger) Take() *Change {
-	if len(l.fresh) == 0 {
+	if !l.Due() {
 		return nil
 	}
 	c := &Change{Seq: l.seq, Outcomes: l.fresh}
-	for sku := range l.changedItems {
+	for sku := range l.oldItems {
 		c.Items = append(c.Items, *l.items[sku])
 	}
-	for number := range l.changedReservations {
+	for number := range l.oldReservations {
 		c.Reservations = append(c.Reservations, *l.reservations[number])
 	}
-	l.forgetReservations(c)
-	l.forgetOutcomes(c)
-	l.fresh = nil
-	clear(l.changedItems)
-	clear(l.changedReservations)
-	return c
-}
-
-// forgetReservations leaves one that stands in the change to a later one: no row is
-// written and removed in one write.
-func (l *Ledger) forgetReservations(c *Change) {
-	for l.ended.len() > l.retain && !l.changedReservations[l.ended.first()] {
+	for i := 0; i < dueMax && l.dueEnded(); i++ {
 		number := l.ended.pop()
 		delete(l.reservations, number)
 		c.Forget = append(c.Forget, number)
 	}
-}
-
-// forgetOutcomes leaves those of the change to a later one.
-func (l *Ledger) forgetOutcomes(c *Change) {
-	for l.past.len() > l.retain && l.past.first() < c.Outcomes[0].Seq {
+	for i := 0; i < dueMax && l.dueOutcome(); i++ {
 		seq := l.past.pop()
 		delete(l.outcomes, l.keys[seq])
 		delete(l.keys, seq)
 		c.ForgetUpTo = seq
 	}
+	l.fresh = nil
+	return c
+}
+
+// Stored says that what Take returned is durable: from now on Look sees it.
+func (l *Ledger) Stored() {
+	clear(l.oldItems)
+	clear(l.oldReservations)
 }
 
 // fifo is a queue of numbers.

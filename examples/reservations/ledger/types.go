@@ -3,7 +3,7 @@ package ledger
 // Kind is what an operation does.
 type Kind uint8
 
-// Operations. The last two change nothing and need no key.
+// Operations. The last two change nothing and need no key: they are Look's, the others Apply's.
 const (
 	SetStock        Kind = iota + 1 // how many pieces of an item there are in all
 	Reserve                         // hold some pieces of an item
@@ -40,9 +40,9 @@ func (i Item) Available() int64 { return i.Stock - i.Held - i.Confirmed }
 
 // State is where a reservation stands:
 //
-//	Held       its pieces are taken; Confirm and Release lead on
+//	Held       its pieces are taken; Confirm, Release and the end of its time lead on
 //	Confirmed  for good
-//	Released   its pieces are given back, for good
+//	Released   its pieces are given back, for good: it was released, or its time was up
 type State string
 
 // States of a reservation.
@@ -58,6 +58,7 @@ type Reservation struct {
 	SKU      string `json:"sku"`
 	Quantity int64  `json:"quantity"`
 	State    State  `json:"state"`
+	At       int64  `json:"at"` // when it came to State, ns since 1970
 }
 
 // Answer is what an operation gives: SetStock and LookItem an item, the others a
@@ -70,6 +71,7 @@ type Answer struct {
 // Outcome is a change that was made, kept so that its repetition makes no other.
 type Outcome struct {
 	Seq    int64  `json:"seq"` // its place among the partition's changes
+	At     int64  `json:"at"`  // when it was made, ns since 1970
 	Op     Op     `json:"op"`
 	Answer Answer `json:"answer"`
 }

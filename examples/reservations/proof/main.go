@@ -46,7 +46,8 @@ func main() {
 
 func (o options) run(ctx context.Context) error {
 	c := newCrowd(o.name, o.buyers)
-	args := []string{"-store", o.store, "-partitions", strconv.Itoa(o.partitions)}
+	args := []string{"-store", o.store, "-partitions", strconv.Itoa(o.partitions),
+		"-hold", "24h", "-keep", "24h"} // longer than any proof takes
 	switch {
 	case o.inject:
 		return proveInjected(ctx, c, o.store, o.partitions, o.outage)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -42,9 +43,10 @@ func TestCheck(t *testing.T) {
 			_, err = c.client.Load().SetStock(ctx, "down", c.buyers[0].skus[0], 1000)
 			require.Error(t, err)
 			f.Set(storetest.None)
-			require.Eventually(t, func() bool {
-				_, err := c.client.Load().Item(ctx, c.buyers[0].skus[0])
-				return err == nil
+			require.Eventually(t, func() bool { // a look would be answered from memory
+				_, err := c.client.Load().Reserve(ctx, "too-many", c.buyers[0].skus[0], 1_000_000)
+				refusal := (*client.Error)(nil)
+				return errors.As(err, &refusal) && refusal.Code == "out_of_stock"
 			}, 10*time.Second, time.Millisecond)
 		}
 		err = c.check(ctx)

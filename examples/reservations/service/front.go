@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
@@ -31,7 +32,7 @@ func (s *Service) newServer() *http.Server {
 	mux.HandleFunc("GET /v1/counts", s.lookCounts)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fail(w, errNoSuchPath) })
 	return &http.Server{
-		Handler:           mux,
+		Handler:           s.guard(mux),
 		MaxHeaderBytes:    headerMax,
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       bodyTime,
@@ -42,7 +43,7 @@ func (s *Service) newServer() *http.Server {
 
 func (s *Service) lookItem(w http.ResponseWriter, r *http.Request) {
 	sku, err := readSKU(r)
-	s.do(w, r, http.StatusOK, s.partitionOf(sku), ledger.Op{Kind: ledger.LookItem, SKU: sku}, err)
+	s.look(w, r, s.partitionOf(sku), ledger.Op{Kind: ledger.LookItem, SKU: sku}, err)
 }
 
 func (s *Service) setStock(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +58,7 @@ func (s *Service) reserve(w http.ResponseWriter, r *http.Request) {
 
 func (s *Service) lookReservation(w http.ResponseWriter, r *http.Request) {
 	partition, number, err := readID(r, len(s.partitions))
-	s.do(w, r, http.StatusOK, partition, ledger.Op{Kind: ledger.LookReservation, Number: number}, err)
+	s.look(w, r, partition, ledger.Op{Kind: ledger.LookReservation, Number: number}, err)
 }
 
 // end answers confirm or release.
@@ -83,7 +84,27 @@ func (s *Service) lookCounts(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, counts)
 }
 
-// do asks the partition, unless the request was bad, and writes the reply.
+// look is do for what changes nothing. An answer from memory alone, as the store is away, says how
+// old it is, in whole seconds that have begun.
+func (s *Service) look(w http.ResponseWriter, r *http.Request, partition int, op ledger.Op, bad error) {
+	if bad != nil {
+		fail(w, bad)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.config.RequestLimit)
+	defer cancel()
+	seen, err := core.Ask(ctx, s.partitions[partition].look, op)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	if seen.Age > 0 {
+		w.Header().Set("Age", strconv.FormatInt(int64((seen.Age+time.Second-1)/time.Second), 10))
+	}
+	reply(w, http.StatusOK, show(partition, seen.Answer))
+}
+
+// do asks the partition for a change, unless the request was bad, and writes the reply.
 func (s *Service) do(w http.ResponseWriter, r *http.Request, status, partition int, op ledger.Op, bad error) {
 	if bad != nil {
 		fail(w, bad)

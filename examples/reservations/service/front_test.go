@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -42,6 +43,7 @@ func send(s *Service, what string) (status int, body string, header http.Header)
 func sendIn(ctx context.Context, s *Service, what string) (status int, body string, header http.Header) {
 	f := append(strings.SplitN(what, " ", 4), "", "")
 	r := httptest.NewRequestWithContext(ctx, f[0], f[1], strings.NewReader(f[3]))
+	r.Host = "localhost:8080"
 	if f[2] != "" && f[2] != "-" {
 		r.Header.Set("Idempotency-Key", f[2])
 	}
@@ -121,7 +123,11 @@ func TestBadRequests(t *testing.T) {
 		`POST /v1/items/tea/reservations k {"quantity":"1"}`:                                   {400, "bad_body"},
 		`POST /v1/items/tea/reservations k {"quantity":1000000001}`:                            {400, "bad_quantity"},
 		`POST /v1/items/tea/reservations k {}`:                                                 {400, "bad_quantity"},
-		`POST /v1/items/tea/reservations k {"quantity":1,"x":1}`:                               {400, "bad_body"},
+		`POST /v1/items/tea/reservations k {"quantity":1,"x":1}`:                               {400, "unknown_field"},
+		`POST /v1/items/tea/reservations k {"Quantity":1}`:                                     {400, "unknown_field"},
+		`POST /v1/items/tea/reservations k {"quantity":1,"QUANTITY":2}`:                        {400, "unknown_field"},
+		`POST /v1/items/tea/reservations k {"quantity":1,"quantity":2}`:                        {400, "field_twice"},
+		`POST /v1/items/tea/reservations k {"quantity":null,"quantity":2}`:                     {400, "field_twice"},
 		`POST /v1/items/tea/reservations k {"quantity":1}{}`:                                   {400, "bad_body"},
 		`POST /v1/items/tea/reservations k {"quantity":1`:                                      {400, "bad_body"},
 		`POST /v1/items/tea/reservations k [1]`:                                                {400, "bad_body"},
@@ -148,6 +154,10 @@ func TestBadRequests(t *testing.T) {
 func TestOutage(t *testing.T) {
 	f := &storetest.Faulty{Store: &storetest.Memory{}}
 	s := newService(t, f, Config{Partitions: 1})
+	status, _, _ := send(s, `PUT /v1/items/rum/stock rum {"quantity":1}`)
+	require.Equal(t, 200, status)
+	_, _, header := send(s, "GET /v1/items/rum")
+	require.Empty(t, header.Get("Age"))
 	const request = `PUT /v1/items/tea/stock k {"quantity":1}`
 	f.Set(storetest.Down)
 	status, body, header := send(s, request)
@@ -158,6 +168,9 @@ func TestOutage(t *testing.T) {
 	require.Equal(t, 503, status)
 	require.Equal(t, "store_down", code(body))
 	require.Equal(t, "1", header.Get("Retry-After"))
+	status, body, header = send(s, "GET /v1/items/rum")
+	require.Equal(t, 200, status, body)
+	require.Regexp(t, "^[1-9][0-9]*$", header.Get("Age"))
 	f.Set(storetest.None)
 	require.Eventually(t, func() bool { status, _, _ := send(s, request); return status == 200 }, 10*time.Second, time.Millisecond)
 }
@@ -221,7 +234,7 @@ func TestGaveUp(t *testing.T) {
 		_, body, _ := sendIn(ctx, s, request)
 		return code(body)
 	}
-	look := func() string { return within(20*time.Millisecond, "GET /v1/items/first") }
+	probe := func() string { return within(20*time.Millisecond, `PUT /v1/items/probe/stock c {"quantity":1}`) }
 	first, second := make(chan int, 1), make(chan string, 1)
 	go func() {
 		status, _, _ := send(s, `PUT /v1/items/first/stock a {"quantity":1}`)
@@ -229,15 +242,15 @@ func TestGaveUp(t *testing.T) {
 	}()
 	<-st.begun
 	go func() {
-		end := "overloaded" // while one that looks waits
+		end := "overloaded" // while a probe waits
 		for end == "overloaded" {
 			end = within(300*time.Millisecond, `PUT /v1/items/second/stock b {"quantity":1}`)
 		}
 		second <- end
 	}()
-	require.Eventually(t, func() bool { return look() == "overloaded" }, 10*time.Second, time.Millisecond) // the second is in
+	require.Eventually(t, func() bool { return probe() == "overloaded" }, 10*time.Second, time.Millisecond) // the second is in
 	require.Equal(t, "timeout", <-second)
-	require.Eventually(t, func() bool { return look() == "timeout" }, 10*time.Second, time.Millisecond) // it is out
+	require.Eventually(t, func() bool { return probe() == "timeout" }, 10*time.Second, time.Millisecond) // it is out
 	close(st.goOn)
 	require.Equal(t, 200, <-first)
 	status, _, _ := send(s, "GET /v1/items/second")
@@ -250,7 +263,7 @@ func TestFull(t *testing.T) {
 	s := newService(t, st, Config{Partitions: 1, QueueMax: 1, StoreLimit: time.Minute})
 	answers := make(chan int, 2)
 	put := func(key string) {
-		status := http.StatusServiceUnavailable // while one that looks waits
+		status := http.StatusServiceUnavailable // while a probe waits
 		for status == http.StatusServiceUnavailable {
 			status, _, _ = send(s, `PUT /v1/items/tea/stock `+key+` {"quantity":1}`)
 		}
@@ -262,10 +275,58 @@ func TestFull(t *testing.T) {
 	require.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
-		status, body, header := sendIn(ctx, s, "GET /v1/items/tea")
+		status, body, header := sendIn(ctx, s, `PUT /v1/items/probe/stock c {"quantity":1}`)
 		return status == 503 && code(body) == "overloaded" && header.Get("Retry-After") == "1"
 	}, 10*time.Second, time.Millisecond)
 	close(st.goOn)
 	require.Equal(t, 200, <-answers)
 	require.Equal(t, 200, <-answers)
+}
+
+// TestForeign: a request that a web page of others may have sent is refused, and changes nothing.
+func TestForeign(t *testing.T) {
+	s := newService(t, &storetest.Memory{}, Config{Hosts: []string{"Shop.example"}})
+	at := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 8080}
+	for _, c := range []struct {
+		host, origin, code string
+	}{
+		{"localhost:8080", "", ""},
+		{"LOCALHOST", "", ""},
+		{"127.0.0.1:8080", "", ""},
+		{"[::1]:8080", "", ""},
+		{"10.0.0.7:8080", "", ""},
+		{"shop.example", "", ""},
+		{"shop.example:8080", "https://shop.example:8080", ""},
+		{"localhost:8080", "http://localhost:8080", ""},
+		{"evil.example:8080", "", "foreign_host"},
+		{"evil.example:8080", "http://evil.example:8080", "foreign_host"},
+		{"localhost.evil.example", "", "foreign_host"},
+		{"10.0.0.8:8080", "", "foreign_host"},
+		{"", "", "foreign_host"},
+		{"localhost:8080", "http://evil.example", "foreign_origin"},
+		{"localhost:8080", "http://localhost:3000", "foreign_origin"},
+		{"localhost:8080", "null", "foreign_origin"},
+	} {
+		for _, method := range []string{"PUT", "GET"} {
+			path := map[string]string{"PUT": "/v1/items/tea/stock", "GET": "/v1/counts"}[method]
+			r := httptest.NewRequest(method, path, strings.NewReader(`{"quantity":1}`))
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, at))
+			r.Host = c.host
+			r.Header.Set("Idempotency-Key", "k")
+			if c.origin != "" {
+				r.Header.Set("Origin", c.origin)
+			}
+			w := httptest.NewRecorder()
+			s.server.Handler.ServeHTTP(w, r)
+			want := 200
+			if c.code != "" {
+				want = 403
+			}
+			require.Equal(t, want, w.Code, "%s: %+v", method, c)
+			require.Equal(t, c.code, code(w.Body.String()), "%s: %+v", method, c)
+		}
+	}
+	counts, err := s.Counts(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, counts.Changes)
 }

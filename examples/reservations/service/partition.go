@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -10,30 +11,34 @@ import (
 	"github.com/stackhouse-go/stackhouse/examples/reservations/store"
 )
 
-// Partition is the actor that keeps a part of the catalogue. Its ledger is authoritative while
-// it lives: it is what the store has, and the round that is being written.
+// Partition is the actor that keeps a part of the catalogue. Its ledger is authoritative while it
+// lives: it is what the store has, and the round that is being written. A step that panics ends the
+// instance with all that was being written; the next one begins with what is stored.
 type Partition struct {
 	number     int
 	store      store.Store
 	storeLimit time.Duration // of a write
 	loadLimit  time.Duration
 	queueMax   int // requests that wait for a write
-	retain     int // see ledger.Open
+	limits     ledger.Limits
+	now        func() int64 // the time of day, ns since 1970
 	log        *slog.Logger
 	lost       func(error) // told when another process has taken the partition, or it contradicts itself
 
-	// Written by the runStack alone, of which there is at most one.
-	ledger *ledger.Ledger // nil: to be loaded
-	epoch  int64          // of ledger
-	down   error          // why requests are refused
+	// Written by PreStart, and then by the runStack alone, of which there is at most one. Until the
+	// first load ledger is nil; while down isn't it is only looked at.
+	ledger *ledger.Ledger
+	epoch  int64 // of ledger
+	down   error // why changes are refused; nil: ledger is what is stored or being written
+	asOf   int64 // when the last write began, or load ended, by core.Now
 	counts Counts
 
-	runs  bool                      // a runStack lives
-	self  core.NoticePort[struct{}] // begins one
-	round *round                    // collects what the next write is for
+	loading core.Future[loaded] // PreStart's
+	runs    bool                // a runStack is at work
+	round   *round              // collects what the next write is for
 }
 
-// Counts is what a partition has done since its process began.
+// Counts is what a partition has done since its process, or the partition after a failure, began.
 type Counts struct {
 	Requests int64 `json:"requests"` // that came to an end in the ledger
 	Changes  int64 `json:"changes"`  // of them, those that changed something
@@ -64,11 +69,12 @@ func (p *Partition) change(s *changeStack) core.Yield {
 	if p.round.size+s.Len() > p.queueMax {
 		return s.ThrowAll(core.ErrOverloaded)
 	}
-	p.round.join(s)
 	if !p.runs {
-		p.runs = true
-		p.self.Notice(s, struct{}{})
+		if err := partitionRun.At(core.Self[Partition](s)).Notice(s, struct{}{}); err != nil {
+			return s.ThrowAll(err)
+		}
 	}
+	p.round.join(s)
 	return core.Suspend(s, (*Partition).changed)
 }
 
@@ -81,6 +87,35 @@ func (p *Partition) changed(s *changeStack) core.Yield {
 		return s.ReturnEach(func(r *Request) (ledger.Answer, error) { return r.answer, r.err })
 	}
 	return s.ThrowAll(err)
+}
+
+// Seen is what a look finds.
+type Seen struct {
+	ledger.Answer
+	Age time.Duration // for how long the store may have had more, as it is away; 0: it isn't
+}
+
+type lookStack struct {
+	core.AskStack[ledger.Op, Seen]
+}
+
+var partitionLook = core.Handle((*Partition).look)
+
+// look answers from memory, at once: with what is stored, or was when the store was last there.
+func (p *Partition) look(s *lookStack) core.Yield {
+	if p.ledger == nil || errors.Is(p.down, ErrLost) {
+		return s.Throw(p.down)
+	}
+	p.counts.Requests++
+	answer, err := p.ledger.Look(s.Req)
+	if err != nil {
+		return s.Throw(err)
+	}
+	seen := Seen{Answer: answer}
+	if p.down != nil {
+		seen.Age = time.Duration(core.Now(s) - p.asOf)
+	}
+	return s.Return(seen)
 }
 
 type countStack struct {

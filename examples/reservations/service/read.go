@@ -26,35 +26,48 @@ func readQuantity(w http.ResponseWriter, r *http.Request, kind ledger.Kind, leas
 	if op.Key, err = readKey(r); err != nil {
 		return op, err
 	}
-	var body struct {
-		Quantity *int64 `json:"quantity"`
+	quantity, err := readBody(http.MaxBytesReader(w, r.Body, bodyMax))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return op, errBodyTooLarge
 	}
-	if err = readBody(w, r, &body); err != nil {
+	if err != nil {
 		return op, err
 	}
-	if body.Quantity == nil || *body.Quantity < least || *body.Quantity > ledger.QuantityMax {
+	if quantity == nil || *quantity < least || *quantity > ledger.QuantityMax {
 		return op, errBadQuantity
 	}
-	op.Quantity = *body.Quantity
+	op.Quantity = *quantity
 	return op, nil
 }
 
-// readBody reads one JSON object and nothing behind it.
-func readBody(w http.ResponseWriter, r *http.Request, into any) error {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyMax))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		if _, err = d.Token(); err == nil {
-			return errBadBody
-		} else if err == io.EOF {
-			return nil
+// readBody reads one JSON object and nothing behind it. It takes a field once, and spelled as it is
+// documented: what one reader would understand in one way and another in another is refused.
+func readBody(body io.Reader) (quantity *int64, err error) {
+	d := json.NewDecoder(body)
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil, errors.Join(errBadBody, err)
+	}
+	for given := false; d.More(); given = true {
+		name, err := d.Token()
+		switch {
+		case err != nil:
+			return nil, errors.Join(errBadBody, err)
+		case name != "quantity":
+			return nil, errUnknownField
+		case given:
+			return nil, errFieldTwice
+		}
+		if err := d.Decode(&quantity); err != nil {
+			return nil, errors.Join(errBadBody, err)
 		}
 	}
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return errBodyTooLarge
+	if _, err := d.Token(); err != nil {
+		return nil, errors.Join(errBadBody, err)
 	}
-	return errBadBody
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.Join(errBadBody, err)
+	}
+	return quantity, nil
 }
 
 // readSKU takes the name of an item: letters, digits, and . _ - within.

@@ -24,7 +24,7 @@ type round struct {
 	err  error // of all requests
 }
 
-// newRound makes one whose stacks wait beside the partition.
+// newRound makes one whose stacks wait at a place under the partition, with which it ends.
 func newRound(at core.Place) *round {
 	d := core.Spawn(at, func() *door { return &door{} })
 	return &round{door: d, wait: doorWait.At(d)}

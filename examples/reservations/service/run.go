@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
-
-	"github.com/stackhouse-go/stackhouse/examples/reservations/ledger"
-	"github.com/stackhouse-go/stackhouse/examples/reservations/store"
 )
 
 // Why a partition refuses, or fails, all requests.
@@ -27,14 +24,19 @@ const (
 	retryMax = 500 * time.Millisecond
 )
 
+// runEvery is how often a partition that has no requests looks whether something is due: a hold
+// whose time is up, or what has been kept for long enough, or the store after a start without it.
+// That much later holds end.
+const runEvery = time.Second
+
 // runStack writes one round after the other. It
 //
-//	loads    the partition has no ledger
+//	loads    the store failed
 //	waits    the store didn't answer
-//	writes   a round; the next one collects
-//	ends     nothing is to be written; the next request begins another
+//	writes   a round, and what is due; the next one collects
+//	ends     nothing is to be written; the next request, or runEvery, begins another
 //
-// From a write that fails to a load that succeeds, requests are refused.
+// From a write that fails to a load that succeeds, changes are refused.
 type runStack struct {
 	core.NoticeStack[struct{}]
 	round   *round // being written
@@ -44,18 +46,28 @@ type runStack struct {
 	pause   time.Duration // the last wait
 }
 
-var partitionRun = core.HandleNotice((*Partition).run)
+var partitionRun = core.HandleNotice((*Partition).begin)
+
+// begin runs, unless another does, or the partition is lost: nothing is loaded again then.
+func (p *Partition) begin(s *runStack) core.Yield {
+	if p.runs || errors.Is(p.down, ErrLost) {
+		return s.Return()
+	}
+	p.runs = true
+	return p.run(s)
+}
 
 func (p *Partition) run(s *runStack) core.Yield {
-	if p.ledger == nil {
-		core.Offload(s, &s.loaded, job{store: p.store, limit: p.loadLimit, partition: p.number}, load)
+	if p.down != nil {
+		core.Offload(s, &s.loaded, p.loadJob(), load)
 		return core.Suspend(s, (*Partition).loaded)
 	}
-	if p.round.size > 0 {
+	if p.ledger.Pass(p.now()); p.round.size > 0 || p.ledger.Due() {
 		s.round = p.round
-		p.round = newRound(core.Beside(s))
+		p.round = newRound(core.Under(s))
 		p.counts.Requests += int64(s.round.size)
 		if change := s.round.apply(p.ledger); change != nil {
+			p.asOf = core.Now(s)
 			core.Offload(s, &s.written, job{p.store, p.storeLimit, p.number, p.epoch, change}, write)
 			return core.Suspend(s, (*Partition).wrote)
 		}
@@ -65,52 +77,47 @@ func (p *Partition) run(s *runStack) core.Yield {
 	return s.Return()
 }
 
-// wrote ends a round. After an error the ledger may have more than the store, or less.
+func (p *Partition) loadJob() job {
+	return job{store: p.store, limit: p.loadLimit, partition: p.number}
+}
+
+// wrote ends a round. After an error the store may have the round or not: the ledger, which has, is
+// for looks only.
 func (p *Partition) wrote(s *runStack) core.Yield {
 	changes, err := s.written.Get()
 	if err == nil {
 		p.counts.Writes++
 		p.counts.Changes += int64(changes)
+		p.ledger.Stored()
 		s.round.end(nil)
 		return p.run(s)
 	}
 	p.log.Error("reservations: a write failed; loading the partition again", "partition", p.number, "error", err)
-	p.ledger = nil
 	s.round.end(fmt.Errorf("%w: %w", ErrUnknown, err))
-	p.refuse(s, fmt.Errorf("%w: %w", ErrStoreDown, err)) // a store that hangs may take LoadLimit to say so
+	// At once, as a store that hangs may take LoadLimit to say so.
+	p.down = fmt.Errorf("%w: %w", ErrStoreDown, err)
+	p.refuse(s)
 	return p.run(s)
 }
 
-// loaded begins with what is stored, or tries again later.
+// loaded goes on with what is stored, or tries again later.
 func (p *Partition) loaded(s *runStack) core.Yield {
-	l, err := s.loaded.Get()
-	if err == nil {
-		p.ledger, err = ledger.Open(l.snapshot, p.retain)
-	}
-	switch {
-	case err == nil:
-		if p.down != nil {
-			p.log.Info("reservations: the store is back", "partition", p.number)
-		}
-		p.epoch, p.down, s.pause = l.epoch, nil, 0
+	if p.open(s, &s.loaded); p.down == nil {
+		p.log.Info("reservations: the store is back", "partition", p.number)
+		s.pause = 0
 		return p.run(s)
-	case errors.Is(err, store.ErrFenced), errors.Is(err, ledger.ErrCorrupt):
-		p.refuse(s, fmt.Errorf("%w: %w", ErrLost, err))
-		p.lost(err)
-		return s.Return() // runs stays true: nothing is loaded again
 	}
-	if s.pause == 0 {
-		p.log.Error("reservations: the store can't be reached", "partition", p.number, "error", err)
+	if p.refuse(s); errors.Is(p.down, ErrLost) {
+		p.runs = false
+		return s.Return()
 	}
-	p.refuse(s, fmt.Errorf("%w: %w", ErrStoreDown, err))
 	s.pause = min(max(retryMin, 2*s.pause), retryMax)
 	core.Timer.Ask(s, &s.tick, s.pause)
 	return core.Suspend(s, (*Partition).run)
 }
 
-// refuse ends the round that collects, and whatever comes until down is nil again.
-func (p *Partition) refuse(s *runStack, why error) {
-	p.down = why
-	p.round.end(why)
-	p.round = newRound(core.Beside(s))
+// refuse ends the round that collects; whatever comes is refused until down is nil again.
+func (p *Partition) refuse(s *runStack) {
+	p.round.end(p.down)
+	p.round = newRound(core.Under(s))
 }

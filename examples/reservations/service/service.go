@@ -23,9 +23,21 @@ type Config struct {
 	Partitions int
 	// QueueMax is how many requests wait for a write of a partition. More are refused. 0: 1,024.
 	QueueMax int
-	// Retain is how many outcomes a partition remembers, and how many reservations that have
-	// ended. Longer ago, a repeated request counts as a new one. 0: 100,000.
-	Retain int
+	// Hold is how long a reservation is held that nobody confirms, up to a second more. At most
+	// Keep. 0: 10 min.
+	Hold time.Duration
+	// Keep is how long a partition remembers an outcome, and a reservation that has ended. Later a
+	// repeated request counts as a new one. Times are the machine's: a clock that is set forward
+	// ends them early. 0: 10 min.
+	Keep time.Duration
+	// OutcomesMax is how many outcomes a partition remembers at most. One more change is refused,
+	// rather than that one is forgotten early: so many changes there can be in each Keep. One takes
+	// 320 to 430 bytes of memory, by the length of its key and item, and each of up to twice as
+	// many reservations 130 to 180. 0: 1,000,000, at most 800 MB.
+	OutcomesMax int
+	// Hosts is what names clients may call the service by, without ports, beside the loopback's
+	// names and the addresses that it is reached at.
+	Hosts []string
 	// RequestLimit is how long a request takes at most. 0: 5 s.
 	RequestLimit time.Duration
 	// StoreLimit is how long a write takes at most; less than RequestLimit, so that clients
@@ -35,20 +47,31 @@ type Config struct {
 	LoadLimit time.Duration
 	// Logger gets what goes wrong. nil: slog.Default().
 	Logger *slog.Logger
+
+	now func() int64 // the time of day, ns since 1970; nil: the machine's
 }
 
 func (c Config) validate() (Config, error) {
 	if c.Store == nil || c.Partitions < 1 {
 		return c, errors.New("service: Config has no Store, or no Partitions")
 	}
-	if c.QueueMax < 0 || c.Retain < 0 || c.RequestLimit < 0 || c.StoreLimit < 0 || c.LoadLimit < 0 {
+	if min(c.QueueMax, c.OutcomesMax) < 0 || min(c.Hold, c.Keep, c.RequestLimit, c.StoreLimit, c.LoadLimit) < 0 {
 		return c, errors.New("service: a number of Config is negative")
 	}
 	if c.QueueMax == 0 {
 		c.QueueMax = 1024
 	}
-	if c.Retain == 0 {
-		c.Retain = 100_000
+	if c.Hold == 0 {
+		c.Hold = 10 * time.Minute
+	}
+	if c.Keep == 0 {
+		c.Keep = 10 * time.Minute
+	}
+	if c.Hold > c.Keep {
+		return c, errors.New("service: Config.Hold is more than Keep")
+	}
+	if c.OutcomesMax == 0 {
+		c.OutcomesMax = 1_000_000
 	}
 	if c.RequestLimit == 0 {
 		c.RequestLimit = 5 * time.Second
@@ -61,6 +84,9 @@ func (c Config) validate() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.now == nil {
+		c.now = func() int64 { return time.Now().UnixNano() }
 	}
 	return c, nil
 }
@@ -85,14 +111,18 @@ func Start(ctx context.Context, c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: c, system: system, lost: make(chan error, c.Partitions)}
+	s := &Service{config: c, system: system, lost: make(chan error, 1)}
 	s.server = s.newServer()
 	system.OnShutdown(s.server.Shutdown) // the last requests need the actors
 	if err := system.Start(ctx); err != nil {
 		return nil, errors.Join(err, c.Store.Close())
 	}
+	schedules := core.Spawn(system, func() *core.Schedules { return core.NewSchedules(nil) })
 	for i := range c.Partitions {
-		s.partitions = append(s.partitions, spawn(system, c, i, func(err error) { s.lost <- err }))
+		s.partitions = append(s.partitions, spawn(system, c, i, s.lose))
+		if _, err := core.Ask(ctx, core.SchedulesAdd.At(schedules), s.partitions[i].runs); err != nil {
+			return nil, errors.Join(err, s.Close(ctx))
+		}
 	}
 	for i := range s.partitions {
 		if err := s.awaitLoad(ctx, i); err != nil {
@@ -102,9 +132,17 @@ func Start(ctx context.Context, c Config) (*Service, error) {
 	return s, nil
 }
 
+// lose tells of the first that is lost.
+func (s *Service) lose(err error) {
+	select {
+	case s.lost <- err:
+	default:
+	}
+}
+
 // awaitLoad asks for an item: the partition answers when it has its ledger.
 func (s *Service) awaitLoad(ctx context.Context, i int) error {
-	_, err := core.Ask(ctx, s.partitions[i].change, Request{Op: ledger.Op{Kind: ledger.LookItem}})
+	_, err := core.Ask(ctx, s.partitions[i].look, ledger.Op{Kind: ledger.LookItem})
 	if refusal := ledger.Refusal(""); err == nil || errors.As(err, &refusal) {
 		return nil
 	}

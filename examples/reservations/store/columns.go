@@ -23,8 +23,8 @@ func (c *itemColumns) fill(items []ledger.Item) {
 }
 
 type reservationColumns struct {
-	number, quantity []int64
-	sku, state       []string
+	number, quantity, at []int64
+	sku, state           []string
 }
 
 func (c *reservationColumns) fill(reservations []ledger.Reservation) {
@@ -33,6 +33,7 @@ func (c *reservationColumns) fill(reservations []ledger.Reservation) {
 		c.sku = append(c.sku, r.SKU)
 		c.quantity = append(c.quantity, r.Quantity)
 		c.state = append(c.state, string(r.State))
+		c.at = append(c.at, r.At)
 	}
 }
 

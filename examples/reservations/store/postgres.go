@@ -113,7 +113,7 @@ func (p *Postgres) load(ctx context.Context, tx pgx.Tx, partition int) (epoch in
 		return 0, s, err
 	}
 	if s.Reservations, err = rows[ledger.Reservation](ctx, tx,
-		`SELECT number, sku, quantity, state FROM reservations WHERE partition = $1`, partition); err != nil {
+		`SELECT number, sku, quantity, state, at FROM reservations WHERE partition = $1`, partition); err != nil {
 		return 0, s, err
 	}
 	s.Outcomes, err = loadOutcomes(ctx, tx, partition)
@@ -156,7 +156,7 @@ func (p *Postgres) Write(ctx context.Context, partition int, epoch int64, c *led
 	var own int
 	err := p.pool.QueryRow(ctx, writeSQL, partition, epoch, c.Seq,
 		i.sku, i.stock, i.held, i.confirmed,
-		r.number, r.sku, r.quantity, r.state,
+		r.number, r.sku, r.quantity, r.state, r.at,
 		o.seq, o.key, o.outcome,
 		c.Forget, c.ForgetUpTo).Scan(&own)
 	if err == nil && own == 0 {

@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS reservations (
 	PRIMARY KEY (partition, number)
 );
 
+ALTER TABLE reservations ADD COLUMN IF NOT EXISTS at bigint NOT NULL DEFAULT 0; -- when it came to state; 0: not known
+
 CREATE TABLE IF NOT EXISTS outcomes (
 	partition integer NOT NULL REFERENCES partitions,
 	seq       bigint  NOT NULL,

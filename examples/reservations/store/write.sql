@@ -8,15 +8,15 @@ WITH own AS (
 	ON CONFLICT (partition, sku) DO UPDATE
 	SET stock = excluded.stock, held = excluded.held, confirmed = excluded.confirmed
 ), reservation AS (
-	INSERT INTO reservations (partition, number, sku, quantity, state)
-	SELECT own.id, r.* FROM own, unnest($8::bigint[], $9::text[], $10::bigint[], $11::text[]) AS r
-	ON CONFLICT (partition, number) DO UPDATE SET state = excluded.state
+	INSERT INTO reservations (partition, number, sku, quantity, state, at)
+	SELECT own.id, r.* FROM own, unnest($8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::bigint[]) AS r
+	ON CONFLICT (partition, number) DO UPDATE SET state = excluded.state, at = excluded.at
 ), outcome AS (
 	INSERT INTO outcomes (partition, seq, key, outcome)
-	SELECT own.id, o.* FROM own, unnest($12::bigint[], $13::text[], $14::json[]) AS o
+	SELECT own.id, o.* FROM own, unnest($13::bigint[], $14::text[], $15::json[]) AS o
 ), forgotten AS (
-	DELETE FROM reservations USING own WHERE partition = own.id AND number = ANY ($15::bigint[])
+	DELETE FROM reservations USING own WHERE partition = own.id AND number = ANY ($16::bigint[])
 ), past AS (
-	DELETE FROM outcomes USING own WHERE partition = own.id AND seq <= $16
+	DELETE FROM outcomes USING own WHERE partition = own.id AND seq <= $17
 )
 SELECT count(*) FROM own

@@ -1,14 +1,18 @@
 package ledgertest
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/examples/reservations/ledger"
 )
 
 // Reference is a ledger that is plainly right: lists, which it walks.
 type Reference struct {
-	Retain       int           // as in ledger.Open
+	Limits       ledger.Limits
+	Now          int64         // ns
 	Seq          int64         // of the last change
 	Stock        []ledger.Item // Held and Confirmed are left 0
 	reservations []ledger.Reservation
@@ -17,6 +21,7 @@ type Reference struct {
 	outcomes     []ledger.Outcome
 	taken        int64 // seq at the last take
 	changed      []int64
+	stored       *Reference // at the last take; of it Stock, reservations and gone count
 }
 
 func (m *Reference) sum(sku string, state ledger.State) (n int64) {
@@ -48,30 +53,66 @@ func (m *Reference) reservation(number int64) *ledger.Reservation {
 	return &m.reservations[i]
 }
 
+// Look looks at what was there at the last Take.
+func (m *Reference) Look(op ledger.Op) (a ledger.Answer, err error) {
+	if m.stored == nil {
+		m.stored = &Reference{}
+	}
+	item, known := m.stored.Item(op.SKU)
+	r := m.stored.reservation(op.Number)
+	switch {
+	case op.Kind == ledger.LookItem && !known:
+		return a, ledger.UnknownItem
+	case op.Kind == ledger.LookItem:
+		return ledger.Answer{Item: item}, nil
+	case r == nil:
+		return a, ledger.UnknownReservation
+	}
+	return ledger.Answer{Reservation: *r}, nil
+}
+
+// Pass lets time pass.
+func (m *Reference) Pass(now int64) {
+	m.Now = now
+	var over []*ledger.Reservation
+	for i := range m.reservations {
+		if r := &m.reservations[i]; r.State == ledger.Held && m.past(r.At, m.Limits.Hold) {
+			over = append(over, r)
+		}
+	}
+	slices.SortFunc(over, byAge)
+	for _, r := range over {
+		m.end(r, ledger.Released)
+	}
+}
+
+func byAge(a, b *ledger.Reservation) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+}
+
+func (m *Reference) past(at int64, after time.Duration) bool { return at+int64(after) <= m.Now }
+
+func (m *Reference) end(r *ledger.Reservation, state ledger.State) {
+	r.State, r.At = state, m.Now
+	m.ended = append(m.ended, r.Number)
+	m.changed = append(m.changed, r.Number)
+}
+
 // Apply does one operation.
 func (m *Reference) Apply(op ledger.Op) (a ledger.Answer, err error) {
-	if op.Kind < ledger.LookItem {
-		for _, o := range m.outcomes {
-			if o.Op.Key == op.Key && o.Op == op {
-				return o.Answer, nil
-			} else if o.Op.Key == op.Key {
-				return a, ledger.KeyReused
-			}
+	for _, o := range m.outcomes {
+		if o.Op.Key == op.Key && o.Op == op {
+			return o.Answer, nil
+		} else if o.Op.Key == op.Key {
+			return a, ledger.KeyReused
 		}
+	}
+	if len(m.outcomes) >= m.Limits.OutcomesMax {
+		return a, ledger.TooManyOutcomes
 	}
 	item, known := m.Item(op.SKU)
 	r := m.reservation(op.Number)
 	switch op.Kind {
-	case ledger.LookItem:
-		if !known {
-			return a, ledger.UnknownItem
-		}
-		return ledger.Answer{Item: item}, nil
-	case ledger.LookReservation:
-		if r == nil {
-			return a, ledger.UnknownReservation
-		}
-		return ledger.Answer{Reservation: *r}, nil
 	case ledger.SetStock:
 		if known && op.Quantity < item.Held+item.Confirmed {
 			return a, ledger.StockBelowReserved
@@ -88,7 +129,7 @@ func (m *Reference) Apply(op ledger.Op) (a ledger.Answer, err error) {
 			return a, ledger.OutOfStock
 		}
 		m.Seq++
-		a.Reservation = ledger.Reservation{Number: m.Seq, SKU: op.SKU, Quantity: op.Quantity, State: ledger.Held}
+		a.Reservation = ledger.Reservation{Number: m.Seq, SKU: op.SKU, Quantity: op.Quantity, State: ledger.Held, At: m.Now}
 		m.reservations = append(m.reservations, a.Reservation)
 		m.changed = append(m.changed, m.Seq)
 	case ledger.Confirm, ledger.Release:
@@ -99,35 +140,32 @@ func (m *Reference) Apply(op ledger.Op) (a ledger.Answer, err error) {
 			return a, ledger.NotHeld
 		}
 		m.Seq++
-		r.State = map[ledger.Kind]ledger.State{ledger.Confirm: ledger.Confirmed, ledger.Release: ledger.Released}[op.Kind]
-		m.ended = append(m.ended, r.Number)
-		m.changed = append(m.changed, r.Number)
+		m.end(r, map[ledger.Kind]ledger.State{ledger.Confirm: ledger.Confirmed, ledger.Release: ledger.Released}[op.Kind])
 		a.Reservation = *r
 	}
-	m.outcomes = append(m.outcomes, ledger.Outcome{Seq: m.Seq, Op: op, Answer: a})
+	m.outcomes = append(m.outcomes, ledger.Outcome{Seq: m.Seq, At: m.Now, Op: op, Answer: a})
 	return a, nil
 }
 
-// Take forgets what Ledger.Take forgets.
+// Take forgets what Ledger.Take forgets, and has Look see what there is.
 func (m *Reference) Take() {
-	if m.Seq == m.taken {
-		return
-	}
-	for len(m.outcomes) > m.Retain && m.outcomes[0].Seq <= m.taken {
+	for len(m.outcomes) > 0 && m.outcomes[0].Seq <= m.taken && m.past(m.outcomes[0].At, m.Limits.Keep) {
 		m.outcomes = m.outcomes[1:]
 	}
-	for len(m.ended) > m.Retain && !slices.Contains(m.changed, m.ended[0]) {
-		if r := *m.reservation(m.ended[0]); r.State == ledger.Confirmed {
+	for len(m.ended) > 0 && !slices.Contains(m.changed, m.ended[0]) {
+		r := *m.reservation(m.ended[0])
+		if !m.past(r.At, m.Limits.Keep) {
+			break
+		}
+		if r.State == ledger.Confirmed {
 			m.forgetConfirmed(r)
 		}
 		m.reservations = slices.DeleteFunc(m.reservations, func(r ledger.Reservation) bool { return r.Number == m.ended[0] })
 		m.ended = m.ended[1:]
 	}
 	m.taken, m.changed = m.Seq, nil
+	m.stored = &Reference{Stock: slices.Clone(m.Stock), reservations: slices.Clone(m.reservations), gone: maps.Clone(m.gone)}
 }
-
-// Reopened is what Open makes of the order in which reservations ended: it isn't stored.
-func (m *Reference) Reopened() { slices.Sort(m.ended) }
 
 func (m *Reference) forgetConfirmed(r ledger.Reservation) {
 	if m.gone == nil {

@@ -67,19 +67,24 @@ func requireStored(t *testing.T, s store.Store, partition int, want ledger.Snaps
 
 // model writes what a ledger makes of random operations, and compares; at last in another store on the same data.
 func model(t *testing.T, s store.Store, again func() (store.Store, error)) {
-	const partition, retain = 1, 20
+	const partition = 1
+	limits := ledger.Limits{Hold: 20, Keep: 20, OutcomesMax: 1000}
 	rng := rand.New(rand.NewPCG(7, 7))
 	var want ledger.Snapshot
 	epoch := requireStored(t, s, partition, want)
-	l, err := ledger.Open(want.Clone(), retain)
+	l, err := ledger.Open(want.Clone(), limits, 0)
 	require.NoError(t, err)
 	for i := range 60 {
+		l.Pass(int64(i))
 		for range 1 + rng.IntN(30) {
-			l.Apply(ledgertest.Draw(rng, want.Seq))
+			if op := ledgertest.Draw(rng, want.Seq); op.Kind < ledger.LookItem {
+				l.Apply(op)
+			}
 		}
 		if c := l.Take(); c != nil {
 			require.NoError(t, s.Write(background(t), partition, epoch, c))
 			want.Merge(c)
+			l.Stored()
 		}
 		if i%20 == 19 {
 			epoch = requireStored(t, s, partition, want)
