@@ -302,6 +302,27 @@ func TestRestart(t *testing.T) {
 	require.Equal(t, int64(2), w.item("x").Held)
 }
 
+// TestRequestsThatPanicStopNoPartition: ten a second for half a minute, and one a second for five. The
+// partition is held for a while now and then; it goes on by itself, with all that was acknowledged.
+func TestRequestsThatPanicStopNoPartition(t *testing.T) {
+	w := newWorld(t, 1, Config{})
+	_, err := w.ask(stock)
+	require.NoError(t, err)
+	first, err := w.ask(reserve(0))
+	require.NoError(t, err)
+	for _, pace := range []time.Duration{100 * time.Millisecond, time.Second} {
+		for range 300 {
+			_, err = w.ask(ledger.Op{}) // of no kind
+			require.ErrorIs(t, err, core.ErrRestarted)
+			w.sim.Run(pace)
+		}
+		w.sim.Run(31 * time.Second) // the longest hold
+		again, err := w.ask(reserve(0))
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	}
+}
+
 // TestRestartWithoutStore: a partition that begins anew while the store is away comes back when the
 // store does.
 func TestRestartWithoutStore(t *testing.T) {
