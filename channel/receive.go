@@ -1,0 +1,184 @@
+package channel
+
+import (
+	"io"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// This file is how a connection takes requests in.
+
+// takes reports whether requests may come in.
+func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
+
+// full reports whether results must leave before more requests may come in: of this connection, or
+// of others.
+func (c *conn[Req, Rep]) full() bool {
+	return c.inflight.Len() >= c.serve.config.InflightMax || c.overfull() || c.inflight.HeldBack() || c.site.share.full(c)
+}
+
+// queueUp has the connection wait for its turn, if it is others' requests that it waits for.
+func (c *conn[Req, Rep]) queueUp() {
+	st := &c.site.share
+	st.looked(c)
+	if !c.waits && c.takes() && st.full(c) && (c.readable || c.in.len() > 0 && !c.missing) {
+		c.waits = true
+		st.wait(c)
+	}
+}
+
+// resume has run called when it is the connection's turn.
+func (c *conn[Req, Rep]) resume() {
+	c.waits = false
+	c.schedule()
+}
+
+// receive reads and decodes until the socket has no more, a limit stops it, or
+// it has had its share of the turn.
+func (c *conn[Req, Rep]) receive(w *stack.Worker) {
+	for reads, skips := 0, skipsMax; ; reads++ {
+		skips = c.decode(w, skips)
+		switch {
+		case !c.takes() || c.full():
+			return
+		case skips == 0:
+			c.schedule() // others have their turn
+			return
+		case !c.readable || c.phase == leaving && c.toRead <= 0:
+			if c.phase == leaving {
+				c.phase = ending
+			}
+			return
+		case reads == readsMax:
+			c.schedule()
+			return
+		}
+		c.read(w)
+	}
+}
+
+// read reads once.
+func (c *conn[Req, Rep]) read(w *stack.Worker) {
+	space, own := c.site.buffer, c.makeRoom(w)
+	if own {
+		space = c.in.tail()
+	}
+	n, err := netio.Read(c.fd, space)
+	if n > 0 {
+		if own {
+			c.in.added(n)
+		} else {
+			c.in.add(&w.Shard, space[:n], c.codec.Need())
+		}
+		c.missing = false
+		c.toRead -= int32(n)
+		if n < len(space) && !c.hungUp && !c.urgent {
+			c.readable = false // drained; the next byte is a new event
+		}
+		return
+	}
+	c.readable = false
+	switch err {
+	case netio.ErrAgain:
+	case io.EOF:
+		c.phase, c.ended = ending, true
+		c.in.drop() // the start of a request that will not end
+	default:
+		c.cutOff(w)
+	}
+}
+
+// makeRoom makes room behind what was received of a long request; false: it isn't long.
+func (c *conn[Req, Rep]) makeRoom(w *stack.Worker) bool {
+	have, size := c.in.len(), len(c.site.buffer)
+	if have < size || c.codec.Need()-have < size {
+		return false
+	}
+	if c.in.free() < size {
+		c.in.move(&w.Shard, have+size, c.codec.Need())
+	}
+	return true
+}
+
+// decode starts a handler for every whole request that was received. Of bytes that ask for nothing
+// it takes at most skips runs, and returns what is left of that.
+func (c *conn[Req, Rep]) decode(w *stack.Worker, skips int) int {
+	for c.in.len() > 0 && !c.missing && skips > 0 && c.takes() && !c.full() {
+		if c.decodeOne(w, c.in.rest()) {
+			skips--
+		}
+	}
+	return skips
+}
+
+// decodeOne decodes a request from the start of in. It reports whether the codec skipped bytes
+// instead.
+func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
+	s := stack.Inbound[Req, Rep](w, c.House(), c.serve.handler, c)
+	c.begun = s // if Decode panics, close gives it back
+	n, err := c.codec.Decode(in, &s.Req)
+	if uint(n) > uint(len(in)) {
+		panic("channel: Decode took other bytes than it got")
+	}
+	c.begun = nil
+	if n > 0 && err == nil {
+		c.accept(w, s)
+		c.in.from += n
+		c.activeAt, c.owedAt = w.Now, 0
+		return false
+	}
+	w.Discard(&s.Stack)
+	switch {
+	case err == ErrSkip && n > 0:
+		c.in.from += n
+		c.owedAt = 0
+		return true
+	case err != nil:
+		c.serve.counts.refused.Add(1)
+		c.refuseWith(err)
+	default:
+		c.missing = true
+		c.activeAt = w.Now
+	}
+	return false
+}
+
+// accept starts the handler of s, unless there are too many.
+func (c *conn[Req, Rep]) accept(w *stack.Worker, s *core.ChannelStack[Req, Rep]) {
+	if c.working < c.serve.config.WorkMax {
+		c.working++
+		c.site.share.begun()
+		c.inflight.Accept(w, s, c.in.slab)
+		return
+	}
+	c.serve.counts.overloaded.Add(1)
+	c.inflight.Refuse(s, c.in.slab, core.ErrOverloaded) // others' ends have it encoded
+}
+
+// refuseWith has the client told why it isn't listened to any more.
+func (c *conn[Req, Rep]) refuseWith(err error) {
+	c.refused, c.phase = err, refusing
+	c.in.drop()
+}
+
+// timeRequest ends a connection whose client lets a request wait for its end. That isn't asked of
+// one that isn't read.
+func (c *conn[Req, Rep]) timeRequest(now int64) {
+	switch {
+	case !c.missing || !c.takes() || c.full() || c.serve.config.RequestTimeout == never:
+		c.owedAt = 0
+	case c.owedAt == 0:
+		c.owedAt = now
+	case now-c.owedAt >= int64(c.requestTimeout()):
+		c.serve.counts.requestTimeouts.Add(1)
+		c.refuseWith(ErrSlowRequest)
+	}
+}
+
+// requestTimeout is how long the request that the client is at may take in all.
+func (c *conn[Req, Rep]) requestTimeout() time.Duration {
+	return c.serve.config.requestTimeout(c.in.len())
+}

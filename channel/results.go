@@ -1,0 +1,144 @@
+package channel
+
+import (
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// This file is how results leave a connection.
+
+// result is called when a request in flight has ended.
+func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
+	c.working--
+	if !s.KeptBack() {
+		c.site.share.ended()
+	}
+	switch w := c.Worker(); c.phase {
+	case closing: // close discards it
+	case closed:
+		c.discard(w)
+	default:
+		if c.inflight.Ended(s); c.overfull() {
+			c.holdBack()
+		}
+		w.Defer(&c.flush) // should run not come to it: what holds the front's requests doesn't hold results
+		c.schedule()
+	}
+}
+
+// overfull reports whether no further request may begin before results have left.
+func (c *conn[Req, Rep]) overfull() bool {
+	return c.out.unsent+c.inflight.Held() >= c.serve.config.OutputMax
+}
+
+// holdBack keeps requests that came in from beginning; letBegin ends that. In between they have no
+// part in the site's share.
+func (c *conn[Req, Rep]) holdBack() {
+	for range c.inflight.HoldBack() {
+		c.site.share.ended()
+	}
+}
+
+func (c *conn[Req, Rep]) letBegin(w *stack.Worker) {
+	if !c.inflight.HeldBack() || c.overfull() {
+		return
+	}
+	n, done := c.inflight.LetBegin(w)
+	for range n {
+		c.site.share.begun()
+	}
+	if !done {
+		c.schedule() // behind those
+	}
+}
+
+// encode turns complete results into bytes, in the order of their requests,
+// unless too many are unsent already.
+func (c *conn[Req, Rep]) encode(w *stack.Worker) {
+	if c.phase == deaf {
+		c.discard(w)
+		return
+	}
+	for c.inflight.Complete() && c.out.unsent < c.serve.config.OutputMax {
+		rep, last, err := c.inflight.Result()
+		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
+		c.out.commit(c.codec.Encode(room, rep, err))
+		c.inflight.Pop(w)
+		if last {
+			c.hangUp(w)
+			return
+		}
+	}
+}
+
+// refuse tells the client, once it has the results in flight, that it can't be
+// understood.
+func (c *conn[Req, Rep]) refuse(w *stack.Worker) {
+	if c.phase == refusing && c.inflight.Len() == 0 {
+		room := c.out.reserve(&w.Shard, refusalMax)
+		c.out.commit(c.codec.Refuse(room, c.refused))
+		c.phase = ending
+	}
+}
+
+// discard frees complete results that nobody will read.
+func (c *conn[Req, Rep]) discard(w *stack.Worker) {
+	for c.inflight.Complete() {
+		c.inflight.Pop(w)
+	}
+}
+
+// write is the deferred end of a turn: it sends what the turn encoded, and encodes what run didn't
+// come to.
+func (c *conn[Req, Rep]) write() {
+	if c.phase >= closing || c.panicked != nil {
+		return
+	}
+	w := c.Worker()
+	if c.inflight.Complete() && !c.encodeLate(w) || !c.writable {
+		return
+	}
+	before := c.out.unsent
+	err := c.out.send(c.fd, &c.site.iov)
+	if c.out.unsent < before {
+		c.stuckAt = 0
+	}
+	switch {
+	case err == netio.ErrAgain:
+		c.writable = false
+		if c.stuckAt == 0 {
+			c.stuckAt = w.Now
+			c.schedule() // to arm the write timeout
+		}
+	case err != nil:
+		c.cutOff(w)
+		c.schedule()
+	default:
+		c.activeAt = w.Now
+		if c.phase != open || c.inflight.Complete() || c.inflight.HeldBack() || (!c.full() && (c.readable || c.in.len() > 0 && !c.missing)) {
+			c.schedule()
+		}
+	}
+}
+
+// encodeLate is encode outside of a step: a panic of the codec is left to the next one. Then it
+// reports false.
+func (c *conn[Req, Rep]) encodeLate(w *stack.Worker) bool {
+	defer func() {
+		if c.panicked = recover(); c.panicked != nil {
+			c.schedule()
+		}
+	}()
+	c.encode(w)
+	return true
+}
+
+// isStuck reports whether the client has taken nothing for WriteTimeout.
+func (c *conn[Req, Rep]) isStuck(now int64) bool {
+	if c.stuckAt == 0 || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
+		return false
+	}
+	c.serve.counts.writeTimeouts.Add(1)
+	return true
+}
