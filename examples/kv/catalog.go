@@ -90,7 +90,7 @@ func (e *entry) keys() (first, last, step int64) {
 		return 1, 2, 1
 	case e.sums || e.name == "mget":
 		return 1, -1, 1
-	case e.do != nil && e.merge == nil:
+	case e.do != nil && e.merge == nil || e.name == "hscan":
 		return 1, 1, 1
 	}
 	return 0, 0, 0

@@ -86,16 +86,16 @@ func (f *front) clientList(s *command) core.Yield {
 	switch cmd := &s.Req.Command; {
 	case cmd.Len() == 2:
 	case cmd.Len() == 4 && resp.EqualFold(cmd.Arg(2), "type"):
-		listed = resp.EqualFold(cmd.Arg(3), "normal")
-		if kind := cmd.Arg(3); !listed && !resp.EqualFold(kind, "master") && !resp.EqualFold(kind, "replica") &&
-			!resp.EqualFold(kind, "slave") && !resp.EqualFold(kind, "pubsub") {
-			return s.answer(resp.Err(fmt.Sprintf("ERR Unknown client type '%s'", clip(kind, len(kind)))))
+		if !isClientType(cmd.Arg(3)) {
+			return s.answer(unknownType(cmd.Arg(3)))
 		}
+		listed = resp.EqualFold(cmd.Arg(3), "normal")
 	case cmd.Len() > 3 && resp.EqualFold(cmd.Arg(2), "id"):
 		listed = false
-		for i := 3; i < cmd.Len(); i++ {
-			id, ok := resp.ParseInt(cmd.Arg(i))
-			if !ok || id < 1 {
+		ids := cmd.Args(3)
+		for arg, ok := ids.Next(); ok; arg, ok = ids.Next() {
+			id, ok := resp.ParseInt(arg)
+			if !ok {
 				return s.answer(resp.Err("ERR Invalid client ID"))
 			}
 			listed = listed || id == s.Req.session.id
@@ -109,37 +109,59 @@ func (f *front) clientList(s *command) core.Yield {
 	return s.answer(resp.Verbatim("txt", s.describe("list")))
 }
 
-// clientKill is CLIENT KILL address, or CLIENT KILL with filters. Only the client
-// that asks can be meant, and it is skipped unless SKIPME says no.
+// isClientType reports whether Redis has clients of that type; those here are normal.
+func isClientType(name []byte) bool {
+	for _, right := range [...]string{"normal", "master", "replica", "slave", "pubsub"} {
+		if resp.EqualFold(name, right) {
+			return true
+		}
+	}
+	return false
+}
+
+func unknownType(name []byte) resp.Reply {
+	return resp.Err(fmt.Sprintf("ERR Unknown client type '%s'", clip(name, len(name))))
+}
+
+// clientKill is CLIENT KILL address, or CLIENT KILL with filters, of which the last of a kind
+// holds. Only the client that asks can be meant, and it is skipped unless SKIPME says no.
 func (f *front) clientKill(s *command) core.Yield {
 	cmd := &s.Req.Command
-	switch {
-	case cmd.Len() == 3:
+	if cmd.Len() == 3 {
 		return s.answer(resp.Err("ERR No such client"))
-	case cmd.Len()%2 != 0:
-		return s.answer(resp.Err(errSyntax))
 	}
-	meant, skip := true, true
-	for i := 2; i < cmd.Len(); i += 2 {
-		filter, value := cmd.Arg(i), cmd.Arg(i+1)
+	own := s.Req.session.id
+	id, addressed, normal, skip := own, false, true, true
+	words := cmd.Args(2)
+	for filter, ok := words.Next(); ok; filter, ok = words.Next() {
+		value, there := words.Next()
 		switch {
+		case !there:
+			return s.answer(resp.Err(errSyntax))
 		case resp.EqualFold(filter, "id"):
-			id, ok := resp.ParseInt(value)
-			if !ok || id < 1 {
+			if id, ok = resp.ParseInt(value); !ok || id < 1 {
 				return s.answer(resp.Err("ERR client-id should be greater than 0"))
 			}
-			meant = meant && id == s.Req.session.id
+		case resp.EqualFold(filter, "type"):
+			if !isClientType(value) {
+				return s.answer(unknownType(value))
+			}
+			normal = resp.EqualFold(value, "normal")
+		case resp.EqualFold(filter, "addr") || resp.EqualFold(filter, "laddr"):
+			addressed = true
+		case resp.EqualFold(filter, "user"):
+			if string(value) != userName {
+				return s.answer(resp.Err(fmt.Sprintf("ERR No such user '%s'", clip(value, len(value)))))
+			}
 		case resp.EqualFold(filter, "skipme") && resp.EqualFold(value, "yes"):
 			skip = true
 		case resp.EqualFold(filter, "skipme") && resp.EqualFold(value, "no"):
 			skip = false
-		case resp.EqualFold(filter, "addr") || resp.EqualFold(filter, "laddr"):
-			meant = false
 		default:
 			return s.answer(resp.Err(errSyntax))
 		}
 	}
-	if !meant || skip {
+	if id != own || addressed || !normal || skip {
 		return s.answer(resp.Int(0))
 	}
 	return s.ReturnLast(resp.Int(1))

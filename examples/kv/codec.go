@@ -11,10 +11,12 @@ import (
 
 // codec is the Redis protocol on one connection.
 type codec struct {
-	decoder resp.Decoder
-	session session
-	stores  *stores
-	owed    owed
+	decoder  resp.Decoder
+	stranger bool // has strangerLimits
+	service  *service
+	session  session
+	stores   *stores
+	owed     owed
 }
 
 // owed is how many replies each request in flight owes, in order: a request that failed
@@ -32,8 +34,11 @@ func (o *owed) push(n int) {
 func (o *owed) first() int { return int(o.counts[o.took%inflightMax]) }
 
 func (c *codec) Decode(in []byte, req *inbound) (int, error) {
+	if c.session.id == 0 { // not every codec that is made is a client's
+		c.session.id = c.service.ids.Add(1)
+	}
 	req.session = &c.session
-	n, err := c.decoder.Decode(in, &req.Command)
+	n, err := c.decode(in, &req.Command)
 	switch {
 	case n == 0 || err != nil:
 	case req.Len() == 0:
@@ -90,8 +95,13 @@ func (c *codec) Encode(out []byte, rep *resp.Reply, err error) []byte {
 }
 
 func (c *codec) Refuse(out []byte, err error) []byte {
-	if err == errHTTP {
+	switch err {
+	case errHTTP:
 		return out
+	case channel.ErrConnsMax:
+		return resp.AppendError(out, "ERR max number of clients reached")
+	case channel.ErrSlowRequest:
+		return resp.AppendError(out, "ERR the request took too long to arrive")
 	}
 	return resp.AppendError(out, err.Error())
 }

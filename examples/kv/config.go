@@ -62,8 +62,14 @@ var configCommands = []entry{
 
 func (f *front) configResetStat(s *command) core.Yield { return s.answer(resp.OK()) }
 
+// patternsMax bounds the work of one CONFIG GET, which is done at once, in bytes.
+const patternsMax = 16 << 10
+
 // configGet answers the parameters that match one of the patterns.
 func (f *front) configGet(s *command) core.Yield {
+	if len(s.Req.Raw()) > patternsMax {
+		return s.answer(resp.Err("ERR the patterns of CONFIG GET are too long: 16 KiB together is the most"))
+	}
 	var found []*parameter
 	var names [][]byte // as they were asked for
 	size := frameMax

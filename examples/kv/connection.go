@@ -72,20 +72,22 @@ func (f *front) hello(s *command) core.Yield {
 		}
 		version = resp.Version(n)
 	}
-	for i := 2; i < cmd.Len(); i++ {
-		switch arg, left := cmd.Arg(i), cmd.Len()-1-i; {
-		case resp.EqualFold(arg, "auth") && left >= 2:
-			if !f.service.secret.admits(cmd.Arg(i+1), cmd.Arg(i+2)) {
+	words := cmd.Args(2)
+	for arg, ok := words.Next(); ok; arg, ok = words.Next() {
+		switch {
+		case resp.EqualFold(arg, "auth") && words.Len() >= 2:
+			user, _ := words.Next()
+			password, _ := words.Next()
+			if !f.service.secret.admits(user, password) {
 				return s.answer(resp.Err(errWrongPass))
 			}
 			c.authenticated = true
-			i += 2
-		case resp.EqualFold(arg, "setname") && left >= 1:
-			i++
-			if !validName(cmd.Arg(i)) {
+		case resp.EqualFold(arg, "setname") && words.Len() >= 1:
+			name, _ := words.Next()
+			if !validName(name) {
 				return s.answer(resp.Err(errName))
 			}
-			c.name = string(cmd.Arg(i))
+			c.name = string(name)
 		default:
 			return s.answer(resp.Err(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", clip(arg, len(arg)))))
 		}

@@ -40,30 +40,70 @@
 //     one is.
 //   - RENAMENX and MSETNX look first and write then: a key that another connection
 //     makes in between is overwritten.
-//   - KEYS, SCAN, DBSIZE and RANDOMKEY see each store at a moment of its own.
+//   - DBSIZE and RANDOMKEY see each store at a moment of its own.
+//
+// KEYS, SCAN and HSCAN give their store up after a millisecond or so, and go on when others had
+// their turn: what changes meanwhile they may see or not. Commands behind them on their connection
+// wait. One that takes longer than 5 s is an error.
+//
+// # What a command may cost
+//
+// All others are done at once, while their store does nothing else. Their work is in proportion
+// to what they send and answer, and that is bounded:
+//
+//   - GET, SET, APPEND, SETRANGE and all on one string copy it, which has at most 512 MiB;
+//     APPEND and SETRANGE may move it to another place, too.
+//   - MGET, MSET, DEL, EXISTS, HSET, HDEL and all with many arguments look up each: at most
+//     1,048,576.
+//   - HGETALL, HKEYS, HVALS and HRANDFIELD go through all fields of a hash, and RENAME to another
+//     store copies them. Nothing bounds how many a hash has.
+//   - Options that are repeated are read once each; CONFIG GET takes 16 KiB of patterns.
+//
+// # Memory
+//
+// A connection has at most 8 requests in flight, and isn't read while 128 KiB wait for it. Of a
+// client that reads nothing, their replies stay in memory. A pipeline's first request is one
+// command, the next ones are of twice as many while replies are short, up to 16, and of one again
+// once they were longer than 128 KiB. So 20 clients that ask for values of 1 MiB and don't read
+// take about 200 MiB. Who has had short replies may have 128 commands under way when they become
+// long: their replies, whatever their length, are the most that a connection has in memory.
+//
+// Before its password a connection sends at most 10 arguments of 16 KiB, or a line of 64 KiB.
+//
+// With -maxmemory, Go's collector is told to keep what is beside the values below a fourth of
+// that, at least 32 MiB, unless GOMEMLIMIT says something else; CONFIG SET doesn't change that.
+// It is no bound: what is in use stays. With the arena's half as much again, -maxmemory 64mb is
+// for a process of 128 MiB. Thousands of connections want a larger GOMEMLIMIT, or "off".
 //
 // # Where it differs from Redis
 //
 //   - There is one database, and of the kinds of values strings and hashes.
 //   - An argument has at most 64 MiB, an MGET, HMGET or KEYS takes at most 64 MiB from each
-//     store. A string may grow to 512 MiB. Of up to 16 commands that come in one go, a store does no
-//     more once their replies are longer than 256 MiB together, and says so.
+//     store. A string may grow to 512 MiB. Of up to 16 commands that come in one go, a store does
+//     no more once their replies are longer than 256 MiB together, and says so.
 //   - Time goes by the machine's monotonic clock: if the wall clock is set, deadlines
 //     in Unix time stay where they were. One that lies further ahead than 292 years
 //     counts as that.
 //   - With -maxmemory nothing is evicted, as with Redis' noeviction. What counts is the
 //     keys, values and their indexes; the arena may take half as much again. What is
 //     in flight when the limit is reached is still done.
+//     CONFIG SET maxmemory wants digits; Redis takes "" and "mb" for 0.
 //   - There is one user, default, with the password of -requirepass, or CONFIG SET
 //     requirepass; CONFIG GET doesn't tell it.
 //   - Of other connections nothing is known: CLIENT LIST lists the one that asks, CLIENT
-//     KILL ends only that, and addresses are not told.
+//     KILL ends only that, and addresses are not told. One ID twice is listed once.
 //   - OBJECT IDLETIME is 0, OBJECT FREQ an error, MEMORY USAGE this server's own sum.
-//   - Who hasn't given the password yet may send requests as long as others may; Redis
-//     takes ten arguments of 16 KiB then.
+//   - Who has given the password once may send long requests, even after RESET.
+//   - A request has at most 1,048,576 arguments, and 65 MiB in all.
+//   - An argument that isn't followed by CR LF is an invalid length, and the end of the
+//     connection. Redis skips any two bytes there.
+//   - A request in one line has at most 64 KiB, even if it came with one read. A NUL in it is an
+//     ordinary byte; Redis doesn't see the line's end behind it.
 //   - INFO has the sections Server, Clients, Memory, Stats and Runtime, and lines of its own
 //     in them.
-//   - HRANDFIELD with a count above 0 takes neighbours; RANDOMKEY prefers keys behind gaps if nearly all keys have gone.
+//   - HRANDFIELD with a count above 0 takes neighbours; RANDOMKEY prefers keys behind gaps if
+//     nearly all keys have gone.
+//   - A page of SCAN or HSCAN ends at 256 KiB, whatever its COUNT is.
 //   - A cursor of SCAN goes through one store after the other, so that even the scan of
 //     an empty server takes as many calls as there are stores.
 //   - DEBUG GC is this server's own: it runs Go's collector, and answers how long that took,

@@ -44,7 +44,7 @@ func badTime(s *storeStack) resp.Reply {
 // deadline returns when a string should expire that is set by one of the options
 // for that; false: it makes no sense, and rep says so.
 func (t *store) deadline(s *storeStack, now int64, o stringOptions) (at int64, rep resp.Reply, ok bool) {
-	n, ok := resp.ParseInt(s.arg(o.time))
+	n, ok := resp.ParseInt(o.time)
 	if !ok {
 		return 0, resp.Err(errInteger), false
 	}
@@ -81,8 +81,9 @@ const (
 
 // conditions reads the options of EXPIRE.
 func conditions(cmd *resp.Command) (c condition, rep resp.Reply, ok bool) {
-	for i := 3; i < cmd.Len(); i++ {
-		switch arg := cmd.Arg(i); {
+	words := cmd.Args(3)
+	for arg, ok := words.Next(); ok; arg, ok = words.Next() {
+		switch {
 		case resp.EqualFold(arg, "nx"):
 			c |= ifNone
 		case resp.EqualFold(arg, "xx"):

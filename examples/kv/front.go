@@ -34,6 +34,8 @@ type command struct {
 	parts   [storesMax]core.Future[resp.Reply] // of each store, for commands on many keys
 	merge   func(f *front, s *command) resp.Reply
 	ticket  uint64 // see queue
+	polls   int    // of its turn
+	pause   core.Future[core.Tick]
 	version resp.Version
 	mute    bool // nobody wants the reply
 

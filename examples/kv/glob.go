@@ -1,38 +1,61 @@
 package main
 
+import "math"
+
 // matches reports whether all of text is what pattern describes: ? is any byte, *
 // any bytes, [a-c] one of a set, [^a-c] none of it, and \ takes the next byte as it
 // is. It reads patterns that have no end as Redis does, and as there an empty text
-// matches the patterns "" and "*" only. The time that it takes is at
-// most the product of the lengths: only the last * is tried again.
+// matches the patterns "" and "*" only.
 func matches(pattern, text []byte) bool {
-	if len(text) == 0 {
-		return len(pattern) == 0 || string(pattern) == "*"
+	g := newGlob(pattern, text)
+	g.run(math.MaxInt)
+	return g.matches
+}
+
+// glob is a match under way. In all it takes at most as many steps as the product of the lengths,
+// and their sum: only the last * is tried again.
+type glob struct {
+	pattern, text []byte
+	p, i          int // what comes next of either
+	star          int // where the last * stands, or -1
+	again         int // how far it reached
+	matches       bool
+}
+
+func newGlob(pattern, text []byte) glob { return glob{pattern: pattern, text: text, star: -1} }
+
+// run goes on for that many steps, and for a set that the last of them is at. It returns how many
+// are left, and whether it is done.
+func (g *glob) run(steps int) (left int, done bool) {
+	if len(g.text) == 0 {
+		g.matches = len(g.pattern) == 0 || string(g.pattern) == "*"
+		return steps, true
 	}
-	star, again := -1, 0 // where the last * stands, and how far it reached
-	p, i := 0, 0
-	for i < len(text) {
-		if p < len(pattern) && pattern[p] == '*' {
-			star, again = p, i
-			p++
+	for ; steps > 0; steps-- {
+		if g.p < len(g.pattern) && g.pattern[g.p] == '*' {
+			g.star, g.again = g.p, g.i
+			g.p++
 			continue
 		}
-		if p < len(pattern) {
-			if next, ok := one(pattern, p, text[i]); ok {
-				p, i = next, i+1
+		if g.i == len(g.text) {
+			g.matches = g.p == len(g.pattern)
+			return steps, true
+		}
+		if g.p < len(g.pattern) {
+			next, ok := one(g.pattern, g.p, g.text[g.i])
+			steps -= next - g.p - 1
+			if ok {
+				g.p, g.i = next, g.i+1
 				continue
 			}
 		}
-		if star < 0 {
-			return false
+		if g.star < 0 {
+			return steps, true
 		}
-		again++
-		p, i = star+1, again
+		g.again++
+		g.p, g.i = g.star+1, g.again
 	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
+	return steps, false
 }
 
 // one matches one byte with what stands in the pattern at p, and returns what

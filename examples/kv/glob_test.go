@@ -2,8 +2,11 @@ package main
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // matchesSlowly tries everything: a star takes nothing, or a byte and stays.
@@ -38,14 +41,27 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// TestGlobIsQuick: no pattern makes it try all ways to divide a text.
-func TestGlobIsQuick(t *testing.T) {
-	text := make([]byte, 2000)
-	var pattern []byte
-	for range 200 {
-		pattern = append(pattern, "\x00*"...)
-	}
-	if matches(append(pattern, 'x'), text) {
-		t.Fatal("it matches")
+// TestGlobInSteps: a match that is interrupted comes out the same, and takes no more steps than
+// it says.
+func TestGlobInSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, c := range []struct{ pattern, text string }{
+		{strings.Repeat("\x00*", 200) + "x", strings.Repeat("\x00", 2000)}, // all ways to divide a text
+		{"*" + strings.Repeat("a", 500) + "b", strings.Repeat("a", 2000)},
+		{"*[" + strings.Repeat("b", 500) + "]", strings.Repeat("a", 2000)},
+		{strings.Repeat("*", 3000), strings.Repeat("a", 2000)},
+		{"a" + strings.Repeat("*", 3000), "a"},
+		{strings.Repeat("?", 2000), strings.Repeat("a", 2000)},
+	} {
+		pattern, text := []byte(c.pattern), []byte(c.text)
+		g, taken := newGlob(pattern, text), 0
+		for done := false; !done; {
+			n, left := 1+rng.IntN(1000), 0
+			left, done = g.run(n)
+			taken += n - left
+			require.LessOrEqual(t, -left, len(pattern), c.pattern)
+		}
+		require.Equal(t, matches(pattern, text), g.matches, c.pattern)
+		require.LessOrEqual(t, taken, (len(pattern)+1)*(len(text)+1), c.pattern)
 	}
 }

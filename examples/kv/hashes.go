@@ -220,35 +220,6 @@ func (t *store) hincrByFloat(s *storeStack) resp.Reply {
 	return resp.Bulk(s.Copy(sum))
 }
 
-// hscan is HSCAN key cursor [MATCH pattern] [COUNT n].
-func (t *store) hscan(s *storeStack) resp.Reply {
-	cursor, ok := parseCursor(s.arg(2))
-	if !ok {
-		return resp.Err(errCursor)
-	}
-	if kind, there := t.table.Kind(s.arg(1), core.Now(s)); !there {
-		return t.page(s, 0, 0, nil)
-	} else if !kind.IsHash() {
-		return resp.Err(errKind)
-	}
-	o, rep, ok := parseScan(s.cmd, 3, false)
-	if !ok {
-		return rep
-	}
-	out, n := t.scratch[:0], 0
-	cursor, err := t.table.ScanFields(s.arg(1), cursor, o.count, core.Now(s), func(name, value []byte) {
-		if o.matches(name) {
-			out = resp.AppendBulk(resp.AppendBulk(out, name), value)
-			n += 2
-		}
-	})
-	if err != nil {
-		return refused(err)
-	}
-	t.keep(out)
-	return t.page(s, cursor, n, out)
-}
-
 // hrandfield is HRANDFIELD key [count [WITHVALUES]]. A count below 0 takes fields
 // more than once; one above takes neighbours, from a random one on.
 func (t *store) hrandfield(s *storeStack) resp.Reply {

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -71,6 +72,9 @@ func (o options) validate(arguments []string) error {
 func run(o options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	if limit := collectorLimit(o.maxmemory); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
 	o.seed = maphash.Bytes(maphash.MakeSeed(), nil)
 	s, err := start(ctx, o)
 	if err != nil {
@@ -88,6 +92,19 @@ func run(o options) error {
 	err = s.system.Shutdown(ctx)
 	slog.Info("kv ends")
 	return err
+}
+
+// collectorMin is the least that collectorLimit gives, in bytes: some of the largest requests and
+// replies.
+const collectorMin = 32 << 20
+
+// collectorLimit is how many bytes there may be beside the values, which aren't the collector's,
+// before it works harder; 0: no limit.
+func collectorLimit(maxmemory int64) int64 {
+	if maxmemory == 0 {
+		return 0
+	}
+	return max(maxmemory/4, collectorMin)
 }
 
 // open reports whether others than programs of this machine may use a server that

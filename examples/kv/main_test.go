@@ -52,3 +52,9 @@ func TestOpen(t *testing.T) {
 		require.Equal(t, c.open, c.o.open(c.address), "%s, password %q", c.address, c.o.password)
 	}
 }
+
+func TestCollectorLimit(t *testing.T) {
+	require.Zero(t, collectorLimit(0))
+	require.EqualValues(t, 32<<20, collectorLimit(64<<20))
+	require.EqualValues(t, 1<<30, collectorLimit(4<<30))
+}

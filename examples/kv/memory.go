@@ -96,11 +96,13 @@ func (f *front) memoryDoctor(s *command) core.Yield {
 func (f *front) memoryPurge(s *command) core.Yield { return s.answer(resp.OK()) }
 
 func (t *store) memoryUsage(s *storeStack) resp.Reply {
-	for i := 3; i < s.cmd.Len(); i += 2 {
-		if !resp.EqualFold(s.arg(i), "samples") || i+1 == s.cmd.Len() {
+	words := s.cmd.Args(3)
+	for arg, ok := words.Next(); ok; arg, ok = words.Next() {
+		value, there := words.Next()
+		if !there || !resp.EqualFold(arg, "samples") {
 			return resp.Err(errSyntax)
 		}
-		switch n, ok := resp.ParseInt(s.arg(i + 1)); {
+		switch n, ok := resp.ParseInt(value); {
 		case !ok:
 			return resp.Err(errInteger)
 		case n < 0:

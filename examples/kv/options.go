@@ -43,7 +43,7 @@ var optionNames = [...]struct {
 // stringOptions are those of one command.
 type stringOptions struct {
 	is   option
-	time int // the argument that says when it expires, if there is one
+	time []byte // when it expires, if an option says so
 }
 
 func (o stringOptions) timed() bool { return o.is&optTimes != 0 }
@@ -64,17 +64,17 @@ func (o stringOptions) flags() (flags table.Flags) {
 // parseOptions reads the options from argument i on, of those that the command
 // has; false: they make no sense.
 func parseOptions(cmd *resp.Command, i int, has option) (o stringOptions, ok bool) {
-	for ; i < cmd.Len(); i++ {
-		arg, known := cmd.Arg(i), false
+	words := cmd.Args(i)
+	for arg, there := words.Next(); there; arg, there = words.Next() {
+		known := false
 		for _, n := range &optionNames {
 			if n.is&has == 0 || !resp.EqualFold(arg, n.name) {
 				continue
 			}
 			known = o.is&n.not == 0
 			if n.is&optTimes != 0 {
-				i++
-				o.time = i
-				known = known && i < cmd.Len()
+				o.time, there = words.Next()
+				known = known && there
 			}
 			o.is |= n.is
 			break

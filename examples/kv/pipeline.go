@@ -50,8 +50,9 @@ type place struct {
 }
 
 // width is how many commands the next pipeline of a connection may have. What many commands
-// share must not be large: it is copied, and others wait meanwhile. So long replies make it
-// smaller, by half, and short ones larger.
+// share must not be large: it is copied, it waits in memory for the client, and others wait
+// meanwhile. So it begins with one, short replies double it and long ones halve it, or make it one
+// again.
 type width int
 
 // shortReplies is how long the replies of a pipeline are together that may be twice as wide, and
@@ -59,9 +60,15 @@ type width int
 // them.
 const shortReplies = pool.SlabMax / 8
 
+// longReplies is from where on the replies to a request are so long that the next ones stand
+// alone, in bytes: what a connection may have unsent before it isn't read.
+const longReplies = 128 << 10
+
 // adapt takes note of how long the replies to a request were.
 func (w *width) adapt(size int) {
 	switch {
+	case size > longReplies:
+		*w = 1
 	case size > 4*shortReplies:
 		*w = max(1, *w/2)
 	case size < shortReplies:
@@ -91,7 +98,7 @@ func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
 	for end := n; req.pipeline.n < most && end < len(in); end += n {
 		// What isn't taken is decoded again, as the first of its request.
 		var err error
-		if n, err = c.decoder.Decode(in[end:], &next); n == 0 || err != nil || !c.place(&req.pipeline, &next, end+n) {
+		if n, err = c.decode(in[end:], &next); n == 0 || err != nil || !c.place(&req.pipeline, &next, end+n) {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -18,6 +19,13 @@ func encoded(lines ...string) (text []byte) {
 		text = resp.AppendCommand(text, strings.Fields(line)...)
 	}
 	return text
+}
+
+// widen has the pipelines of a new connection be as wide as any.
+func (c *client) widen() {
+	for w := width(1); w < pipelineMax; w *= 2 {
+		c.do("GET", "none")
+	}
 }
 
 // TestWhatIsAPipeline: how many commands each request has.
@@ -50,7 +58,7 @@ func TestWhatIsAPipeline(t *testing.T) {
 		{append(encoded("GET a"), "*2\r\n$x\r\n"...), []int{1, -2}},
 		{append(encoded("GET a", "GET b"), "POST / HTTP/1.1\r\nGET a\r\n"...), []int{2, -2}},
 	} {
-		codec := &codec{decoder: resp.NewDecoder(resp.Limits{}), session: session{width: pipelineMax}, stores: &stores{ports: make([]core.Port[request, resp.Reply], 2)}}
+		codec := &codec{decoder: resp.NewDecoder(resp.Limits{}), session: session{id: 1, width: pipelineMax}, stores: &stores{ports: make([]core.Port[request, resp.Reply], 2)}}
 		var got []int
 		for in := c.in; len(in) > 0; {
 			var req inbound
@@ -96,6 +104,7 @@ func decodedAlone(t *testing.T, in []byte) (cmd resp.Command) {
 func TestRepliesOfAPipeline(t *testing.T) {
 	each(t, func(t *testing.T, workers int) {
 		c := openWorld(t, workers, options{}).dial()
+		c.widen()
 		for range 3 {
 			c.answers([][2]string{
 				{"SET a first", "+OK"}, {"GET a", "$5 first"}, {"SET a SECOND", "+OK"}, {"GET a", "$6 SECOND"},
@@ -126,6 +135,7 @@ func TestStoreFailsInAPipeline(t *testing.T) {
 	t.Cleanup(func() { e.do = do })
 	w := openWorld(t, 2, options{})
 	c := w.dial()
+	c.widen()
 	var one, other string
 	for i := 0; one == "" || other == ""; i++ {
 		if key := fmt.Sprint("k", i); w.cluster.of([]byte(key)) == 0 {
@@ -163,6 +173,7 @@ func TestPipelineOfAStranger(t *testing.T) {
 func TestMutedPipelines(t *testing.T) {
 	each(t, func(t *testing.T, workers int) {
 		c := openWorld(t, workers, options{}).dial()
+		c.widen()
 		c.send(encoded("CLIENT REPLY OFF", "INCR a", "INCR b", "INCR a", "CLIENT REPLY ON", "GET a", "GET b",
 			"CLIENT REPLY SKIP", "INCR a", "INCR b", "GET a", "INCR a", "INCR b"))
 		for _, want := range []string{"+OK", "$1 2", "$1 1", ":2", "$1 3", ":4", ":3"} {
@@ -183,6 +194,7 @@ func TestFrontFailsInAPipeline(t *testing.T) {
 	t.Cleanup(func() { e.run = run })
 	w := openWorld(t, 1, options{})
 	c := w.dial()
+	c.widen()
 	require.Equal(t, "+OK", c.do("ECHO", "off"))
 	c.send(encoded("PING", "GET a", "GET b", "GET c", "ECHO on", "GET a", "GET b"))
 	for _, want := range []string{"+PONG", "-ERR internal error", "-ERR internal error", "-ERR internal error", "+OK", "$-1", "$-1"} {
@@ -197,7 +209,7 @@ func TestWidth(t *testing.T) {
 		size int
 		want width
 	}{
-		{4*shortReplies + 1, 8}, {4 * shortReplies, 8}, {shortReplies, 8}, {1 << 30, 4}, {1 << 20, 2}, {1 << 20, 1}, {1 << 20, 1},
+		{4*shortReplies + 1, 8}, {4 * shortReplies, 8}, {shortReplies, 8}, {longReplies, 4}, {longReplies + 1, 1}, {1 << 30, 1},
 		{shortReplies, 1}, {shortReplies - 1, 2}, {0, 4}, {0, 8}, {0, 16}, {0, 16},
 	} {
 		w.adapt(c.size)
@@ -216,4 +228,41 @@ func TestWidth(t *testing.T) {
 			require.Equal(t, "$-1", c.reply())
 		}
 	})
+}
+
+// TestUnreadReplies: whoever sends many requests and reads nothing has a few replies in memory,
+// and others are served.
+func TestUnreadReplies(t *testing.T) {
+	const (
+		conns = 4
+		depth = 64
+		size  = 1 << 20
+	)
+	w := openWorld(t, 2, options{})
+	other := w.dial()
+	require.Equal(t, "+OK", other.do("SET", "long", strings.Repeat("z", size)))
+	before := heap()
+	var silent []*client
+	for range conns {
+		c := w.dial()
+		c.send(encoded(strings.Split(strings.Repeat("GET long;", depth-1)+"GET long", ";")...))
+		silent = append(silent, c)
+	}
+	var first [1]byte
+	for _, c := range silent { // once its first reply is there, what began with it mostly is, too
+		_, err := c.Read(first[:])
+		require.NoError(t, err)
+	}
+	for range 100 {
+		require.Equal(t, "+OK", other.do("SET", "k", "v"))
+	}
+	require.Less(t, heap()-before, int64(conns*(inflightMax+4)*size))
+}
+
+// heap returns the bytes of what is in use.
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }

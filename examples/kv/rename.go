@@ -22,12 +22,7 @@ func (f *front) rename(s *command) core.Yield {
 		return core.Suspend(s, (*front).answered)
 	}
 	s.hold(from)
-	return core.Suspend(s, (*front).renamed)
-}
-
-func (f *front) renamed(s *command) core.Yield {
-	s.release()
-	return f.answered(s)
+	return core.Suspend(s, (*front).releasing)
 }
 
 // rename is RENAME at the store of from.

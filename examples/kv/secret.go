@@ -58,6 +58,24 @@ func (v *secret) auth(args resp.Args) resp.Reply {
 	return right(v.admits([]byte(userName), first))
 }
 
+// isShown reports whether a command tells the password.
+func (v *secret) isShown(cmd *resp.Command) bool {
+	switch {
+	case cmd.Is("auth"):
+		return cmd.Len() <= 3 && v.auth(cmd.Args(1)).Kind != resp.KindError
+	case cmd.Is("hello"):
+		words := cmd.Args(2)
+		for words.Len() >= 3 {
+			if word, _ := words.Next(); resp.EqualFold(word, "auth") {
+				user, _ := words.Next()
+				password, _ := words.Next()
+				return v.admits(user, password)
+			}
+		}
+	}
+	return false
+}
+
 func right(ok bool) resp.Reply {
 	if ok {
 		return resp.OK()

@@ -42,6 +42,7 @@ const storesMax = 8
 // stores says where keys live.
 type stores struct {
 	ports  []core.Port[request, resp.Reply]
+	walks  []core.Port[request, resp.Reply]
 	doors  []core.NoticePort[parcel] // for what moves between them
 	seed   uint64
 	wall   int64 // Unix time, in ms, when the system's clock is 0
@@ -110,6 +111,7 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 			panic(err)
 		}
 		c.ports = append(c.ports, storeDo.At(at))
+		c.walks = append(c.walks, storeWalk.At(at))
 		c.doors = append(c.doors, storeAccept.At(at))
 		core.Notice(storeSweep.At(at), struct{}{})
 	}
@@ -140,9 +142,14 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 
 // codec makes the codec of a new connection, with its session.
 func (v *service) codec() channel.Codec[inbound, resp.Reply] {
-	return &codec{
+	c := &codec{
 		decoder: resp.NewDecoder(resp.Limits{}),
+		service: v,
 		stores:  v.cluster,
-		session: session{id: v.ids.Add(1), began: time.Now(), version: resp.V2, authenticated: !v.secret.needed(), width: pipelineMax},
+		session: session{began: time.Now(), version: resp.V2, authenticated: !v.secret.needed(), width: 1},
 	}
+	if !c.session.authenticated {
+		c.stranger, c.decoder = true, resp.NewDecoder(strangerLimits)
+	}
+	return c
 }

@@ -34,6 +34,7 @@ type session struct {
 // it asks again.
 type queue struct {
 	busy  bool // a command of several steps is under way
+	walks bool // it is a walk
 	at    int  // the store whose answer it waits for
 	taken uint64
 	next  uint64 // Invariant: next <= taken; those between wait
@@ -52,7 +53,19 @@ func (f *front) wait(s *command) core.Yield {
 	return f.askNothing(s)
 }
 
+// pollsMax is how often a command asks for its turn at once behind walks: more often than those
+// have it ask that end in one go. Later it asks every pollEvery.
+const (
+	pollsMax  = 2 * inflightMax * storesMax
+	pollEvery = time.Millisecond
+)
+
 func (f *front) askNothing(s *command) core.Yield {
+	if s.Req.session.queue.walks {
+		if s.polls++; s.polls > pollsMax {
+			core.Timer.Ask(s, &s.pause, pollEvery)
+		}
+	}
 	f.stores.ports[s.Req.session.queue.at].Ask(s, &s.reply, request{do: (*store).nothing})
 	return core.Suspend(s, (*front).waited)
 }
@@ -78,4 +91,4 @@ func (s *command) hold(at int) {
 	s.Req.session.queue.at = at
 }
 
-func (s *command) release() { s.Req.session.queue.busy = false }
+func (s *command) release() { s.Req.session.queue.busy, s.Req.session.queue.walks = false, false }

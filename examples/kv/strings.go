@@ -78,7 +78,7 @@ func (t *store) psetEx(s *storeStack) resp.Reply { return t.setFor(s, optPX) }
 // setFor is SETEX key time value.
 func (t *store) setFor(s *storeStack, unit option) resp.Reply {
 	now := core.Now(s)
-	at, rep, ok := t.deadline(s, now, stringOptions{is: unit, time: 2})
+	at, rep, ok := t.deadline(s, now, stringOptions{is: unit, time: s.arg(2)})
 	if !ok {
 		return rep
 	}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+)
+
+// strangerLimits are for requests of who hasn't given the password: Redis' own.
+var strangerLimits = resp.Limits{MaxArgs: 10, MaxBulk: 16 << 10}
+
+var (
+	errStrangerArgs = errors.New("ERR Protocol error: unauthenticated multibulk length")
+	errStrangerBulk = errors.New("ERR Protocol error: unauthenticated bulk length")
+)
+
+// decode decodes one command. Who gives the password in it may send longer ones from there on, and
+// keeps that: what follows is decoded before the front has looked at it.
+func (c *codec) decode(in []byte, cmd *resp.Command) (int, error) {
+	n, err := c.decoder.Decode(in, cmd)
+	if c.stranger && (n > 0 || err != nil) {
+		err = c.lookAtStranger(in, cmd, err)
+	}
+	return n, err
+}
+
+//go:noinline
+func (c *codec) lookAtStranger(in []byte, cmd *resp.Command, err error) error {
+	switch {
+	case err == nil:
+		if c.service.secret.isShown(cmd) {
+			c.stranger, c.decoder = false, resp.NewDecoder(resp.Limits{})
+		}
+	case err == resp.ErrMultibulkLength && !isWrong(in, err):
+		return errStrangerArgs
+	case err == resp.ErrBulkLength && !isWrong(in, err):
+		return errStrangerBulk
+	}
+	return err
+}
+
+// isWrong reports whether others, too, get err for in.
+func isWrong(in []byte, err error) bool {
+	var cmd resp.Command
+	all := resp.NewDecoder(resp.Limits{})
+	_, other := all.Decode(in, &cmd)
+	return other == err
+}
