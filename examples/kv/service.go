@@ -42,7 +42,7 @@ const storesMax = 8
 // stores says where keys live.
 type stores struct {
 	ports  []core.Port[request, resp.Reply]
-	walks  []core.Port[request, resp.Reply]
+	walks  []core.Port[walkRequest, resp.Reply]
 	doors  []core.NoticePort[parcel] // for what moves between them
 	seed   uint64
 	wall   int64 // Unix time, in ms, when the system's clock is 0

@@ -8,27 +8,41 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/examples/kv/table"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // A walk is a command that may look at all that a store has, and at each name for as long as a
-// pattern takes: KEYS, SCAN, HSCAN. It gives the store up after walkSteps, and goes on when
-// others have had their turn, so that it may see what they change. The commands behind it on its
-// connection wait: see queue.
+// pattern takes: KEYS, SCAN, HSCAN. It gives the store up after walkSteps: it forwards the rest to
+// the store, behind what has come meanwhile, so that it may see what that changes. A timer, or
+// an ask, would go ahead: answers do. The commands behind it on its connection wait: see queue.
 
 const (
-	// walkSteps is how many steps a walk takes at once: a millisecond or so.
-	walkSteps = 1 << 18
+	// walkSteps is how many steps a walk takes at once: some 30 µs.
+	walkSteps = 1 << 12
 	// visitSteps is for the homes that one visit of the table looks at.
 	visitSteps = 10
 	// pageMax is how long a page of SCAN or HSCAN may be, in bytes, for one more visit.
 	pageMax = 256 << 10
 )
 
-// walkStack is a walk through one store.
+// walkRequest is what a store does next of a walk.
+type walkRequest struct {
+	bytes pool.Bytes // the command
+	walk  *walk      // what has been done; nil: nothing
+}
+
+// Release implements stack.Releaser.
+func (r *walkRequest) Release() { r.bytes.Release() }
+
+// walkStack is a part of a walk through one store.
 type walkStack struct {
-	core.AskStack[request, resp.Reply]
-	cmd  resp.Command
-	tick core.Future[core.Tick]
+	core.AskStack[walkRequest, resp.Reply]
+	walk
+}
+
+// walk is how far it has come.
+type walk struct {
+	cmd resp.Command
 	scanOptions
 
 	key     []byte // HSCAN: of the hash; nil: it walks through keys
@@ -49,8 +63,12 @@ type candidate struct {
 
 var storeWalk = core.Handle((*store).walk)
 
-// walk begins a walk.
+// walk begins a walk, or goes on with one.
 func (t *store) walk(s *walkStack) core.Yield {
+	if s.Req.walk != nil {
+		s.walk = *s.Req.walk
+		return t.walkOn(s)
+	}
 	t.decode(&s.cmd, s.Req.bytes.B())
 	if rep, ok := t.beginWalk(s); !ok {
 		return s.Return(rep)
@@ -85,20 +103,13 @@ func (t *store) beginWalk(s *walkStack) (rep resp.Reply, ok bool) {
 	return rep, ok
 }
 
-// walkAgain goes on after others had their turn.
-func (t *store) walkAgain(s *walkStack) core.Yield {
-	if _, err := s.tick.Get(); err != nil {
-		return s.Throw(err)
-	}
-	return t.walkOn(s)
-}
-
 // walkOn does what a walk may do at once.
 func (t *store) walkOn(s *walkStack) core.Yield {
 	for s.steps = walkSteps; s.visits > 0 || len(s.pending) > 0; {
 		if s.steps <= 0 {
-			core.Timer.Ask(s, &s.tick, 0)
-			return core.Suspend(s, (*store).walkAgain)
+			rest := walkRequest{s.Req.bytes, new(walk)}
+			*rest.walk, s.Req = s.walk, walkRequest{}
+			return t.stores.walks[t.index].Forward(s, rest)
 		}
 		if len(s.pending) == 0 {
 			if err := t.visit(s); err != nil {
@@ -134,7 +145,7 @@ func (t *store) visit(s *walkStack) (err error) {
 }
 
 // see takes a name that the table has, which is valid for the call.
-func (s *walkStack) see(name, value []byte) {
+func (s *walk) see(name, value []byte) {
 	g := newGlob(s.pattern, name)
 	if len(s.pending) == 0 && s.try(&g, value) {
 		return
@@ -144,7 +155,7 @@ func (s *walkStack) see(name, value []byte) {
 }
 
 // try goes on with a match and appends what matches; false: there are no steps left for it.
-func (s *walkStack) try(g *glob, value []byte) bool {
+func (s *walk) try(g *glob, value []byte) bool {
 	if s.pattern != nil {
 		left, done := g.run(s.steps)
 		s.steps = left
@@ -235,7 +246,7 @@ func (f *front) walk(s *command, store int) core.Yield {
 func (f *front) askWalk(s *command, store int, answer *core.Future[resp.Reply]) {
 	s.hold(store)
 	s.Req.session.queue.walks = true
-	f.stores.walks[store].Ask(s, answer, f.request(s, nil))
+	f.stores.walks[store].Ask(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw())})
 }
 
 // releasing is answered for a command that holds the others back.
