@@ -13,6 +13,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // Results that have ended out of turn, and those that the client doesn't take, are bounded by their
@@ -252,6 +253,9 @@ func TestEmptyLinesShareTheTurn(t *testing.T) {
 // A request must come whole in its time, which is longer for a long one; bytes that ask for nothing
 // keep no connection.
 func TestRequestTimeout(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
 	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout = 2 * time.Minute }, virtual)
 	drips, long, idle, other := w.dial(), w.dial(), w.dial(), w.dial()
 	late := "refused: " + channel.ErrSlowRequest.Error()
