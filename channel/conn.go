@@ -103,6 +103,9 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 	if r&netio.Closed != 0 {
 		c.hungUp, c.suspect = true, true
 	}
+	if c.writable && c.out.unsent > 0 && c.phase < closing {
+		c.Worker().Defer(&c.flush)
+	}
 	if c.readable || c.out.unsent > 0 {
 		c.schedule()
 	}
@@ -213,7 +216,7 @@ func (c *conn[Req, Rep]) finished() bool {
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(now int64) {
-	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && !c.waits && now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
@@ -228,7 +231,8 @@ func (c *conn[Req, Rep]) arm(w *stack.Worker) {
 		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
 	if c.owedAt != 0 && !c.owed.Waiting() {
-		core.Timer.Ask(&c.Stack, &c.owed, remaining(c.requestTimeout(), w.Now-c.owedAt))
+		// It may fire for another request than this one, which has less time.
+		core.Timer.Ask(&c.Stack, &c.owed, min(c.serve.config.RequestTimeout, remaining(c.requestTimeout(), w.Now-c.owedAt)))
 	}
 	if c.stuckAt != 0 && !c.stuck.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.stuck, remaining(c.serve.config.WriteTimeout, w.Now-c.stuckAt))

@@ -19,6 +19,7 @@ import (
 //	never         doesn't answer
 //	big N         answers N bytes
 //	last x        answers x and closes
+//	lastbig N     answers N bytes that its stack doesn't hold, and closes
 //	late x        answers with the line; a function reads it later
 //	keep x        has a function keep it, and answers with the line
 //	throw x       ends with the error x
@@ -71,6 +72,13 @@ func (f *front) serve(s *lineStack) core.Yield {
 		return f.readLate(s)
 	case "keep":
 		return f.keepLine(s)
+	case "lastbig":
+		n, _ := number(rest)
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = 'a' + byte(i%26)
+		}
+		return s.ReturnLast(reply{text})
 	case "last":
 		return s.ReturnLast(reply{rest})
 	case "throw":

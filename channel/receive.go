@@ -17,22 +17,31 @@ func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
 // full reports whether results must leave before more requests may come in: of this connection, or
 // of others.
 func (c *conn[Req, Rep]) full() bool {
-	return c.inflight.Len() >= c.serve.config.InflightMax || c.overfull() || c.inflight.HeldBack() || c.site.share.full(c)
+	return c.ownFull() || c.site.share.full(c)
+}
+
+// ownFull is full of this connection alone.
+func (c *conn[Req, Rep]) ownFull() bool {
+	return c.inflight.Len() >= c.serve.config.InflightMax || c.overfull() || c.inflight.HeldBack()
 }
 
 // queueUp has the connection wait for its turn, if it is others' requests that it waits for.
 func (c *conn[Req, Rep]) queueUp() {
 	st := &c.site.share
 	st.looked(c)
-	if !c.waits && c.takes() && st.full(c) && (c.readable || c.in.len() > 0 && !c.missing) {
+	if !c.waits && st.full(c) && (c.takes() && c.hasMore() || c.phase < deaf && c.inflight.HeldBack() && !c.overfull()) {
 		c.waits = true
 		st.wait(c)
 	}
 }
 
+// hasMore reports whether there may be another request.
+func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.missing }
+
 // resume has run called when it is the connection's turn.
 func (c *conn[Req, Rep]) resume() {
 	c.waits = false
+	c.activeAt = c.Worker().Now // it couldn't be
 	c.schedule()
 }
 
@@ -42,15 +51,15 @@ func (c *conn[Req, Rep]) receive(w *stack.Worker) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
+		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.missing):
+			c.phase = ending
+			return
 		case !c.takes() || c.full():
 			return
 		case skips == 0:
 			c.schedule() // others have their turn
 			return
-		case !c.readable || c.phase == leaving && c.toRead <= 0:
-			if c.phase == leaving {
-				c.phase = ending
-			}
+		case !c.readable:
 			return
 		case reads == readsMax:
 			c.schedule()

@@ -19,7 +19,7 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 	case closed:
 		c.discard(w)
 	default:
-		if c.inflight.Ended(s); c.overfull() {
+		if c.inflight.Ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
 		w.Defer(&c.flush) // should run not come to it: what holds the front's requests doesn't hold results
@@ -32,24 +32,25 @@ func (c *conn[Req, Rep]) overfull() bool {
 	return c.out.unsent+c.inflight.Held() >= c.serve.config.OutputMax
 }
 
-// holdBack keeps requests that came in from beginning; letBegin ends that. In between they have no
-// part in the site's share.
+// holdBack keeps requests that came in from beginning. Until letBegin they have no part in the
+// site's share.
 func (c *conn[Req, Rep]) holdBack() {
 	for range c.inflight.HoldBack() {
 		c.site.share.ended()
 	}
 }
 
+// letBegin lets as many of those begin as there is room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Worker) {
 	if !c.inflight.HeldBack() || c.overfull() {
 		return
 	}
-	n, done := c.inflight.LetBegin(w)
+	n, aside := c.inflight.LetBegin(w, c.site.share.room(c))
 	for range n {
 		c.site.share.begun()
 	}
-	if !done {
-		c.schedule() // behind those
+	if !aside {
+		c.schedule() // behind those that aren't
 	}
 }
 
@@ -102,7 +103,7 @@ func (c *conn[Req, Rep]) write() {
 	before := c.out.unsent
 	err := c.out.send(c.fd, &c.site.iov)
 	if c.out.unsent < before {
-		c.stuckAt = 0
+		c.stuckAt, c.activeAt = 0, w.Now
 	}
 	switch {
 	case err == netio.ErrAgain:
@@ -115,8 +116,10 @@ func (c *conn[Req, Rep]) write() {
 		c.cutOff(w)
 		c.schedule()
 	default:
-		c.activeAt = w.Now
-		if c.phase != open || c.inflight.Complete() || c.inflight.HeldBack() || (!c.full() && (c.readable || c.in.len() > 0 && !c.missing)) {
+		if c.inflight.Complete() {
+			w.Defer(&c.flush)
+		}
+		if c.phase != open || c.inflight.Complete() || c.inflight.HeldBack() || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}
@@ -136,7 +139,7 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Worker) bool {
 
 // isStuck reports whether the client has taken nothing for WriteTimeout.
 func (c *conn[Req, Rep]) isStuck(now int64) bool {
-	if c.stuckAt == 0 || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
+	if c.stuckAt == 0 || c.writable || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
 		return false
 	}
 	c.serve.counts.writeTimeouts.Add(1)

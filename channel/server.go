@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -118,7 +120,9 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	}
 	s.door.address, s.door.max, s.door.refusal = bound, int64(c.ConnsMax), c.refusal()
 	if c.Network == "unix" {
-		s.door.file, _ = os.Lstat(bound) // none of a name without a file
+		if file, err := os.Lstat(bound); err == nil && file.Mode()&fs.ModeSocket != 0 && !strings.HasPrefix(bound, "@") {
+			s.door.file = file
+		}
 	}
 	listeners := make([]parcel, n)
 	listeners[0] = parcel{fd: fd, full: true}
@@ -152,6 +156,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	var peers []*peer
 	for _, front := range fronts {
 		own := &peer{}
+		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
 				share: share{max: max(1, c.RequestsMax/len(fronts))},

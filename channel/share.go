@@ -25,8 +25,14 @@ func (s *share) ended() {
 }
 
 // full reports whether c can't begin another request: others, too, may come first.
-func (s *share) full(c sharer) bool {
-	return s.used >= s.max || s.first < len(s.waiting) && s.roused != c
+func (s *share) full(c sharer) bool { return s.room(c) <= 0 }
+
+// room is how many requests c may begin.
+func (s *share) room(c sharer) int {
+	if s.roused != c && (s.roused != nil || s.first < len(s.waiting)) {
+		return 0
+	}
+	return s.max - s.used
 }
 
 // wait has c resume when it can. It must not be waiting.

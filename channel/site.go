@@ -45,6 +45,7 @@ type site struct {
 	share  share
 	buffer []byte // that connections read to; nothing stays there
 
+	last     bool // accepts for the last time: all stay here
 	closed   bool // accepts no more
 	draining bool // connections finish
 	killed   bool // and there will be no other
@@ -59,7 +60,7 @@ type peer struct {
 	port   core.NoticePort[parcel]
 	worker *stack.Worker
 	conns  atomic.Int64 // its connections, and descriptors on their way to it
-	gone   atomic.Bool  // there is nobody left to serve them
+	gone   atomic.Bool  // there is nobody to serve them: it hasn't begun, or its front has stopped
 }
 
 // parcel is a descriptor in a message to a site. Unless the site unpacks it, who
@@ -129,6 +130,7 @@ func (st *site) begin(s *openStack) core.Yield {
 	st.poller = s.Worker().Net.(*netio.Poller)
 	st.peers = s.Req.peers
 	st.accept.site = st
+	st.own.gone.Store(false)
 	stack.Own(&st.accept, s.House(), acceptHandler)
 	if !s.Req.listener.full {
 		return s.Return(0)
@@ -247,6 +249,9 @@ const (
 func (st *site) choose() (to *peer) {
 	most := int64(math.MaxInt64)
 	if !st.own.gone.Load() {
+		if st.last {
+			return st.own
+		}
 		to, most = st.own, st.own.conns.Load()-leadMax
 	}
 	now := st.accept.Worker().Now
@@ -343,6 +348,7 @@ func (st *site) PostStop(s *core.HookStack) core.Yield {
 // drainAll accepts who was there already, then has each connection finish.
 func (st *site) drainAll(s *tellStack) core.Yield {
 	st.poller.Settle()
+	st.last = true
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true

@@ -136,10 +136,16 @@ func listenUnix(path string, opt ListenOptions) (int, error) {
 			err = unix.Bind(fd, sa)
 		}
 	}
-	if err == nil && opt.Mode != 0 {
+	if err != nil || strings.HasPrefix(path, "@") {
+		return listen(fd, err, opt)
+	}
+	if opt.Mode != 0 {
 		err = unix.Chmod(path, uint32(opt.Mode.Perm())) // nobody can connect yet
 	}
-	return listen(fd, err, opt)
+	if fd, err = listen(fd, err, opt); err != nil {
+		unix.Unlink(path)
+	}
+	return fd, err
 }
 
 // abandoned reports whether path is a socket file on which nobody listens.

@@ -86,7 +86,7 @@ func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if mode != 0 {
+	if mode != 0 && !strings.HasPrefix(path, "@") {
 		if err = os.Chmod(path, mode.Perm()); err != nil {
 			l.Close()
 			return nil, err

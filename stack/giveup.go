@@ -47,7 +47,7 @@ const (
 // giving is that word. Only the asker's side stores into it, while it is wanted; then it is swapped.
 type giving struct{ atomic.Uint32 }
 
-// Load reports whether the asker has given up.
+// Load reports whether the asker has given up, or the call is held back.
 func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
 
 // abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its answer will find nobody.

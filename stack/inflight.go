@@ -8,7 +8,8 @@ type Inflight[Req, Rep any] struct {
 	head, tail *ChannelStack[Req, Rep]
 	n          int
 	held       int  // bytes that the stacks of complete requests hold
-	back       bool // some were kept from beginning, and aren't let begin yet
+	back       int  // requests that are kept from beginning
+	fresh      bool // some may not have begun, and aren't among those
 }
 
 // Len returns the number of requests in flight.
@@ -43,6 +44,7 @@ func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
 	}
 	q.tail = c
 	q.n++
+	q.fresh = true
 }
 
 // Complete reports whether the oldest request's result is there.
@@ -80,6 +82,7 @@ func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
 		}
 		if c.KeptBack() {
 			back++
+			q.back--
 		}
 		c.cancelled.Store(givenUp)
 		switch {
@@ -95,6 +98,9 @@ func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
 
 // Ended notes what c, which has just completed, holds.
 func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
+	if c.KeptBack() {
+		q.back--
+	}
 	c.holds = c.carried.Size()
 	for p := c.bound; p != nil && p.Bound; p = p.Next {
 		if p.Call != nil {
@@ -107,32 +113,32 @@ func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
 // HoldBack keeps requests that haven't begun from beginning, until LetBegin, and returns how many.
 // Each is put aside when its turn comes.
 func (q *Inflight[Req, Rep]) HoldBack() (n int) {
-	if q.back {
+	if !q.fresh {
 		return 0
 	}
-	q.back = true
+	q.fresh = false
 	for c := q.head; c != nil; c = c.after {
-		if !c.complete && c.state == idle {
+		if !c.complete && c.state == idle && c.cancelled.Uint32.Load() == wanted {
 			c.cancelled.Store(heldBack)
 			n++
 		}
 	}
+	q.back += n
 	return n
 }
 
 // HeldBack reports whether LetBegin is called for.
-func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back }
+func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back > 0 }
 
-// LetBegin lets those begin that were held back, and returns how many; false: not all were put
-// aside yet, so that it is called too early, and again.
-func (q *Inflight[Req, Rep]) LetBegin(w *Worker) (n int, done bool) {
+// LetBegin lets the first most of those that were held back begin, and returns how many there were;
+// false: not all were put aside yet, so that it is called too early, and again.
+func (q *Inflight[Req, Rep]) LetBegin(w *Worker, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.after {
 		if c.KeptBack() && !c.complete && !c.aside {
 			return 0, false
 		}
 	}
-	q.back = false
-	for c := q.head; c != nil; c = c.after {
+	for c := q.head; c != nil && n < most; c = c.after {
 		if c.aside {
 			c.cancelled.Store(wanted)
 			c.aside = false
@@ -140,6 +146,8 @@ func (q *Inflight[Req, Rep]) LetBegin(w *Worker) (n int, done bool) {
 			n++
 		}
 	}
+	q.back -= n
+	q.fresh = q.fresh || n > 0
 	return n, true
 }
 
