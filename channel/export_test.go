@@ -3,19 +3,20 @@ package channel
 // Held is what a connection keeps in memory.
 type Held struct {
 	Unsent, Chunks, Inflight, Waiting, Input int
+	Used                                     int // of the site's share; if that is below 0, how far
 	StuckAt                                  int64
 }
 
 // Max returns the larger of each.
 func (h Held) Max(other Held) Held {
 	return Held{max(h.Unsent, other.Unsent), max(h.Chunks, other.Chunks), max(h.Inflight, other.Inflight),
-		max(h.Waiting, other.Waiting), max(h.Input, other.Input), max(h.StuckAt, other.StuckAt)}
+		max(h.Waiting, other.Waiting), max(h.Input, other.Input), max(h.Used, other.Used), max(h.StuckAt, other.StuckAt)}
 }
 
 // Holds looks into a connection. Only a step of the actor that serves it may.
 func Holds[Req, Rep any](of any) Held {
 	c := of.(*conn[Req, Rep])
-	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), StuckAt: c.stuckAt}
+	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used), StuckAt: c.stuckAt}
 	for i := range c.out.chunks {
 		h.Chunks += c.out.chunks[i].data.Cap()
 	}

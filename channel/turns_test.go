@@ -203,6 +203,9 @@ func TestHeldBackWithinRequestsMax(t *testing.T) {
 	for _, c := range all {
 		c.expect(slices.Repeat([]string{"z"}, 7)...)
 	}
+	all[0].send("mark")
+	all[0].expect("mark")
+	require.Zero(t, w.peek().Used)
 }
 
 // Who waits for its turn isn't idle, and neither is who has had it a moment ago.
@@ -228,8 +231,8 @@ func TestRequestTimeoutIsOfEachRequest(t *testing.T) {
 	c := w.dial()
 	c.Write([]byte("a"))
 	for range 20 {
-		c.send("b", "c") // and the start of the next
-		c.Write([]byte("a"))
+		_, err := c.Write([]byte("b\nc\na")) // with the start of the next
+		require.NoError(t, err)
 		c.expect("ab", "c")
 		w.pass(10 * time.Second)
 	}
