@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKeepAlive: a client's system that is silent, or acknowledges nothing, is asked and given up by default; a server may say
-// otherwise, and one that waits for slow readers for ever gives none up for that.
+// TestKeepAlive: a client's system that is silent, or acknowledges nothing, is asked and given up
+// by default; a server may say otherwise, and one that waits for slow readers for ever gives none
+// up for that.
 func TestKeepAlive(t *testing.T) {
 	for _, c := range []struct {
 		set                 func(*config)

@@ -149,7 +149,8 @@ func TestLongRequestIsCopiedFewTimes(t *testing.T) {
 		if err != nil || len(got) != len(long)+1 {
 			t.Fatalf("%d bytes, %v; want %d", len(got), err, len(long)+1)
 		}
-		// The client's own copies, the output, and slabs that grow by a fourth: five times the request.
+		// The client's own copies, the output, and slabs that grow by a fourth: five times the
+		// request.
 		if most := uint64(16 * len(long)); after.TotalAlloc-before.TotalAlloc > most {
 			t.Errorf("%T: %d bytes were allocated for a request of %d", codec, after.TotalAlloc-before.TotalAlloc, len(long))
 		}

@@ -32,8 +32,8 @@ func (*echo) serve(s *echoStack) core.Yield {
 // panics are lines of which lineCodec panics, or has its caller panic.
 var panics = []string{"decode-panic", "encode-panic", "encode-long", "encode-none", "encode-other"}
 
-// session is what a client gets that sends these bytes and ends its side; whole is false if that is only a part of it, as the
-// codec panics.
+// session is what a client gets that sends these bytes and ends its side; whole is false if that is
+// only a part of it, as the codec panics.
 func session(sent []byte) (want string, whole bool) {
 	codec, out := newLineCodec(), []byte(nil)
 	for len(sent) > 0 {
@@ -59,8 +59,8 @@ func session(sent []byte) (want string, whole bool) {
 	return string(out), true
 }
 
-// FuzzSession is one connection: any bytes, cut anywhere, and one of the ways in which a client may end. What it gets is what a
-// pass of the codec over all bytes says, and the server goes on.
+// FuzzSession is one connection: any bytes, cut anywhere, and one of the ways in which a client may
+// end. What it gets is what a pass of the codec over all bytes says, and the server goes on.
 func FuzzSession(f *testing.F) {
 	w := openWorld(f, place{network: "tcp", workers: 2}, nil)
 	var fronts []core.Address[echo]

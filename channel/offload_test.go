@@ -45,7 +45,8 @@ func (f *front) keptLine(s *lineStack) core.Yield {
 	return s.Return(reply{s.Req.line})
 }
 
-// TestRequestKeepsAFunction: the client has gone, which ends its other request, and this one goes on behind the function.
+// TestRequestKeepsAFunction: the client has gone, which ends its other request, and this one goes
+// on behind the function.
 func TestRequestKeepsAFunction(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		late.began, late.open, late.saw = make(chan struct{}), make(chan struct{}), make(chan string, 1)
@@ -61,7 +62,8 @@ func TestRequestKeepsAFunction(t *testing.T) {
 	})
 }
 
-// TestOffloadedRequestLives: what a function reads of a request isn't received into again before it has returned.
+// TestOffloadedRequestLives: what a function reads of a request isn't received into again before it
+// has returned.
 func TestOffloadedRequestLives(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		late.began, late.open, late.saw = make(chan struct{}), make(chan struct{}), make(chan string, 1)

@@ -16,7 +16,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// busy has work without end: it asks a peer, a timer and a goroutine again and again, until it is stopped.
+// busy has work without end: it asks a peer, a timer and a goroutine again and again, until it is
+// stopped.
 type busy struct {
 	peer core.Port[int, int]
 	did  *atomic.Int64
@@ -99,7 +100,8 @@ func (l *rush) guest(p core.Port[int, int]) {
 	})
 }
 
-// begin begins the load: connections, guests, actors that ask each other, timers, offloads, schedules.
+// begin begins the load: connections, guests, actors that ask each other, timers, offloads,
+// schedules.
 func (l *rush) begin() {
 	l.letGo(1)
 	var all [4]core.Address[busy]
@@ -125,8 +127,9 @@ func (l *rush) begin() {
 	}
 }
 
-// shutdownsUnderLoad shuts so many systems down while all is under way, every other one with its server drained, and
-// looks for what they leave: openWorld does, for pooled objects, connections and descriptors.
+// shutdownsUnderLoad shuts so many systems down while all is under way, every other one with its
+// server drained, and looks for what they leave: openWorld does, for pooled objects, connections
+// and descriptors.
 func shutdownsUnderLoad(t *testing.T, times int) {
 	for i := range times {
 		before := runtime.NumGoroutine()

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorkMax: one request more than a connection may have handlers for is refused, in its turn; when there is room
-// again others are handled.
+// TestWorkMax: one request more than a connection may have handlers for is refused, in its turn;
+// when there is room again others are handled.
 func TestWorkMax(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, func(c *config) { c.WorkMax = 2 })

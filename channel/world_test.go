@@ -280,7 +280,8 @@ func (c *client) expect(lines ...string) {
 	}
 }
 
-// expectEnd requires that the server sends no more and ends the connection in order. The client ends it, too.
+// expectEnd requires that the server sends no more and ends the connection in order. The client
+// ends it, too.
 func (c *client) expectEnd() {
 	c.t.Helper()
 	rest, err := io.ReadAll(c.r)

@@ -90,3 +90,12 @@ func TestBadRequestsStopNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestKillByTheLastType: of several filters of a kind the last one holds.
+func TestKillByTheLastType(t *testing.T) {
+	c := openWorld(t, 2, options{}).dial()
+	require.Equal(t, ":0", c.do("CLIENT", "KILL", "TYPE", "normal", "TYPE", "pubsub", "SKIPME", "no"))
+	require.Equal(t, ":1", c.do("CLIENT", "KILL", "TYPE", "pubsub", "TYPE", "normal", "SKIPME", "no"))
+	_, err := c.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err)
+}

@@ -89,3 +89,25 @@ func TestConfigGetIsQuick(t *testing.T) {
 	require.Equal(t, "*0", c.do("CONFIG", "GET", "*["+strings.Repeat("x", patternsMax-100)))
 	require.Contains(t, c.do("CONFIG", "GET", "*["+strings.Repeat("x", patternsMax)), "-ERR the patterns")
 }
+
+// TestWalkKeepsWhatItFound: a value that it has found stays as it was, whatever becomes of its
+// hash.
+func TestWalkKeepsWhatItFound(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		w := openWorld(t, workers, options{})
+		walker, other := w.dial(), w.dial()
+		field, old := strings.Repeat("a", 40_000)+"b", strings.Repeat("v", 1000)
+		require.Equal(t, ":1", other.do("HSET", "h", field, old))
+		walker.send(resp.AppendCommand(nil, "HSCAN", "h", "0", "MATCH", "*"+strings.Repeat("a", 256)+"b"))
+		for i := range 20 { // it has begun by then
+			require.Equal(t, "+OK", other.do("SET", fmt.Sprint("k", i), "1"))
+		}
+		require.Equal(t, ":1", other.do("DEL", "h"))
+		for i := range 20 { // as long, so that one of them gets its place
+			require.Equal(t, ":1", other.do("HSET", fmt.Sprint("h", i), strings.Repeat("c", len(field)), strings.Repeat("w", len(old))))
+		}
+		reply := walker.reply()
+		require.Contains(t, reply, old)
+		require.NotContains(t, reply, "w")
+	})
+}
