@@ -16,8 +16,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/netio"
 )
 
-// Results that have ended out of turn, and those that the client doesn't take, are bounded by their
-// bytes: beyond, no further request of the connection begins, and all are answered in the end.
+// Results that have ended out of turn, and those that the client doesn't take, are bounded by
+// their bytes: beyond, no further request of the connection begins, and all are answered in the
+// end.
 func TestResultsThatWaitAreBounded(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		const long, most = 60_000, 128 << 10
@@ -250,8 +251,8 @@ func TestEmptyLinesShareTheTurn(t *testing.T) {
 	require.NotZero(t, most.Load())
 }
 
-// A request must come whole in its time, which is longer for a long one; bytes that ask for nothing
-// keep no connection.
+// A request must come whole in its time, which is longer for a long one; bytes that ask for
+// nothing keep no connection.
 func TestRequestTimeout(t *testing.T) {
 	if !netio.CanShare {
 		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")

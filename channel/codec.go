@@ -21,8 +21,8 @@ type Codec[Req, Rep any] interface {
 	Size(rep *Rep, err error) int
 	// Encode appends the result of a request: its reply, or why there is none.
 	Encode(out []byte, rep *Rep, err error) []byte
-	// Refuse appends what tells the client of an error of Decode, ErrSlowRequest or ErrConnsMax; at
-	// most 1 KiB.
+	// Refuse appends what tells the client of an error of Decode, ErrSlowRequest or ErrConnsMax;
+	// at most 1 KiB.
 	Refuse(out []byte, err error) []byte
 }
 
@@ -30,8 +30,8 @@ type Codec[Req, Rep any] interface {
 // empty line.
 var ErrSkip = errors.New("channel: nothing to answer")
 
-// ErrSlowRequest is what a Codec tells a client of that has taken longer than Config.RequestTimeout
-// allows for a request.
+// ErrSlowRequest is what a Codec tells a client of that has taken longer than
+// Config.RequestTimeout allows for a request.
 var ErrSlowRequest = errors.New("channel: the request took too long to arrive")
 
 // refusalMax is what Refuse may append, in bytes.

@@ -12,7 +12,8 @@ import (
 type Config[Req, Rep any] struct {
 	Network string // "tcp", "tcp4", "tcp6" or "unix"
 	Address string // host:port, or a path
-	// Codec makes the codec of a new connection.
+	// Codec makes the codec of a new connection. Listen calls it once, too, for the text of
+	// ErrConnsMax.
 	Codec func() Codec[Req, Rep]
 
 	// InflightMax is how many requests of one connection may wait for a result, or

@@ -41,17 +41,18 @@
 //
 // # Backpressure
 //
-// A connection isn't read while Config.InflightMax requests wait for results, Config.OutputMax bytes
-// wait for the client or for their turn, or the server has Config.RequestsMax requests under way; the
-// kernel then slows the client down. Nor do requests of it begin that were read already, while there
-// are that many bytes. So one connection holds that output and one result more, and what the requests
-// bring that had begun. A result counts with the bytes of its stack: Bytes, Copy, and the answers of
-// its futures. Received bytes take up to four times as much memory, and 2 KiB.
+// A connection isn't read while Config.InflightMax requests wait for results, Config.OutputMax
+// bytes wait for the client or for their turn, or the server has Config.RequestsMax requests under
+// way; the kernel then slows the client down. Nor do requests of it begin that were read already,
+// while there are that many bytes. So one connection holds that output and one result more, and
+// what the requests bring that had begun. A result counts with the bytes of its stack: Bytes,
+// Copy, and the answers of its futures. Received bytes take up to four times as much memory, and 2
+// KiB.
 //
-// A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for nothing
-// for Config.IdleTimeout too, and one that lets a request wait for its end for Config.RequestTimeout.
-// An idle connection holds no buffer. When descriptors are used up the listeners pause; that, and who
-// is refused for Config.ConnsMax, is logged and counted.
+// A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for
+// nothing for Config.IdleTimeout too, and one that lets a request wait for its end for
+// Config.RequestTimeout. An idle connection holds no buffer. When descriptors are used up the
+// listeners pause; that, and who is refused for Config.ConnsMax, is logged and counted.
 //
 // A front that is paused or held begins no request, but results of those in flight are written.
 //

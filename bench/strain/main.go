@@ -64,7 +64,8 @@ func (c *client) do(command []byte) error {
 	return c.skip()
 }
 
-// again is do for the same command, whose reply is as long: a client must cost less than the server.
+// again is do for the same command, whose reply is as long: a client must cost less than the
+// server.
 func (c *client) again(command []byte) error {
 	if _, err := c.Write(command); err != nil {
 		return err
