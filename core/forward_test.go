@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -495,4 +496,30 @@ func TestForwardedAskEndsInTheQueue(t *testing.T) {
 	endedAs(t, core.ErrTimeout, call)
 	wantStat(t, "calls that were given up", stats(sim).Cancelled, 1)
 	wantStat(t, "calls that came too late", stats(sim).Expired, 1)
+}
+
+// TestForwardTimeAndAgain: work in many parts, each forwarded, holds no more memory with every part; the asker gets the answer,
+// and the bytes, of the last one, and those of all parts live until then.
+func TestForwardTimeAndAgain(t *testing.T) {
+	sim := stage(t, 1, 2)
+	_, a := cast(sim, 0)
+	_, b := cast(sim, 1)
+	most, least := 0, math.MaxInt
+	var part func(left int) script
+	part = func(left int) script {
+		return func(_ *player, s *scene) core.Yield {
+			if held := sim.Outstanding(); left < 90 { // the first parts fill lanes
+				most, least = max(most, held), min(least, held)
+			}
+			if left == 0 {
+				return s.Return(7)
+			}
+			return b.Forward(s, part(left-1))
+		}
+	}
+	wantAnswer(t, sim, a, relay(b, part(100)), 7)
+	if most > least+2 {
+		t.Errorf("between %d and %d pooled objects are out", least, most)
+	}
+	nothingLeft(t, sim)
 }

@@ -15,7 +15,7 @@ import (
 //	home       the onward call has ended: its answer, and the bytes that it carries, were moved here
 //
 // So the asker's promise still holds the stack that it knows, with the reply where it looks for it, and the
-// actor that forwarded may stop. Either call may be forwarded again.
+// actor that forwarded may stop. The onward call may be forwarded, too: the next one takes its place, see stepAside.
 type relay struct {
 	pool.Object
 	house House  // what the onward call has as its way back: without an owner, which tells it from an actor's
@@ -74,6 +74,9 @@ func (w *Worker) forward(h *House, s *Stack) {
 	w.onward = nil
 	first := s.origin()
 	first.state, first.next = ended, nil
+	if first != s {
+		w.stepAside(s, c)
+	}
 	invariant.Point("forward.place")
 	first.place().Store(c.to) // behind it the first call is the other's
 	invariant.Point("forward.push")
@@ -81,6 +84,15 @@ func (w *Worker) forward(h *House, s *Stack) {
 	if w.out.to != nil {
 		w.sendFirst()
 	}
+}
+
+// stepAside frees s, an onward call that is forwarded to c, which goes home by the relay of s: so a call that is forwarded
+// time and again takes no more memory, and its way home is as short. What s carries lives on with the first call.
+func (w *Worker) stepAside(s, c *Stack) {
+	w.Shard.Put(&c.relay().Object)
+	c.back = s.back
+	s.relay().call.carried.Join(&s.carried)
+	w.Shard.Put(&s.Object)
 }
 
 // dropOnward frees an onward call that won't be sent.
@@ -101,8 +113,8 @@ func (s *Stack) relay() *relay {
 
 // origin returns the call that was forwarded until it became s; s itself, if it wasn't.
 func (s *Stack) origin() *Stack {
-	for r := s.relay(); r != nil; r = s.relay() {
-		s = r.call
+	if r := s.relay(); r != nil {
+		return r.call
 	}
 	return s
 }
