@@ -251,6 +251,19 @@ func TestEmptyLinesShareTheTurn(t *testing.T) {
 	require.NotZero(t, most.Load())
 }
 
+// A long result is sent in parts, one in a turn: others have theirs in between.
+func TestLongResultsShareTheTurn(t *testing.T) {
+	const each, size, part = 60, 1_000_000, 64 << 10
+	w := openWorld(t, place{network: "tcp", workers: 1}, nil)
+	c := w.dial()
+	before := w.system.Stats().Turns
+	for range each {
+		c.send(fmt.Sprint("big ", size))
+		c.expect(big(size))
+	}
+	w.await("turns", func() bool { return w.system.Stats().Turns-before >= each*size/part })
+}
+
 // A request must come whole in its time, which is longer for a long one; bytes that ask for
 // nothing keep no connection.
 func TestRequestTimeout(t *testing.T) {

@@ -14,6 +14,12 @@ type chunk struct {
 	sent int
 }
 
+// next is the bytes of it that are sent next, most at most.
+func (c *chunk) next(most int) []byte {
+	b := c.data.B()[c.sent:]
+	return b[:min(len(b), most)]
+}
+
 // output is the bytes of a connection that wait to be sent, in order. The chunks
 // are a queue in a slice that is kept: it grows to what the connection needs.
 type output struct {
@@ -57,11 +63,12 @@ func (o *output) commit(room []byte) {
 	}
 }
 
-// send writes as much as the socket takes.
-func (o *output) send(fd int, iov *netio.IOVecs) error {
-	for o.unsent > 0 {
-		n, err := o.write(fd, iov)
+// send writes as much as the socket takes, most bytes at most.
+func (o *output) send(fd int, iov *netio.IOVecs, most int) error {
+	for o.unsent > 0 && most > 0 {
+		n, err := o.write(fd, iov, most)
 		o.sent(n)
+		most -= n
 		if err != nil {
 			return err
 		}
@@ -69,17 +76,17 @@ func (o *output) send(fd int, iov *netio.IOVecs) error {
 	return nil
 }
 
-func (o *output) write(fd int, iov *netio.IOVecs) (int, error) {
+func (o *output) write(fd int, iov *netio.IOVecs, most int) (int, error) {
 	if o.first == len(o.chunks)-1 {
-		c := &o.chunks[o.first]
-		return netio.Write(fd, c.data.B()[c.sent:])
+		return netio.Write(fd, o.chunks[o.first].next(most))
 	}
 	iov.Reset()
-	for i := o.first; i < len(o.chunks); i++ {
-		c := &o.chunks[i]
-		if !iov.Add(c.data.B()[c.sent:]) {
+	for i := o.first; i < len(o.chunks) && most > 0; i++ {
+		b := o.chunks[i].next(most)
+		if !iov.Add(b) {
 			break
 		}
+		most -= len(b)
 	}
 	n, err := netio.Writev(fd, iov)
 	iov.Reset() // it would keep long results from the collector

@@ -101,7 +101,7 @@ func (c *conn[Req, Rep]) write() {
 		return
 	}
 	before := c.out.unsent
-	err := c.out.send(c.fd, &c.site.iov)
+	err := c.out.send(c.fd, &c.site.iov, writeMax)
 	if c.out.unsent < before {
 		c.stuckAt, c.activeAt = 0, w.Now
 	}
@@ -116,7 +116,9 @@ func (c *conn[Req, Rep]) write() {
 		c.cutOff(w)
 		c.schedule()
 	default:
-		if c.inflight.Complete() {
+		if c.out.unsent > 0 { // others have their turn
+			w.DeferOn(&c.flush)
+		} else if c.inflight.Complete() {
 			w.Defer(&c.flush)
 		}
 		if c.phase != open || c.inflight.Complete() || c.inflight.HeldBack() || !c.ownFull() && c.hasMore() {

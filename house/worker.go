@@ -133,7 +133,7 @@ func (w *Worker) Turn() (busy bool) {
 	if !keeps {
 		hot.Hurry() // the one to which deferred work has sent
 	}
-	busy = done > 0 || hot.Rouses() || !hot.Idle()
+	busy = done > 0 || hot.Rouses() || !hot.Idle() || hot.Owes()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
 		hot.Look()
@@ -230,7 +230,7 @@ func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
 			break
 		}
 	}
-	if !hot.Idle() {
+	if !hot.Idle() || hot.Owes() {
 		return true
 	}
 	hot.Heard = heard // who runs its turns needs none that spins
@@ -295,7 +295,7 @@ func (w *Worker) trim() {
 // NextWake returns how long the worker may sleep until it has a timer to fire or
 // pools to trim, ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
-	if w.hot.Rouses() {
+	if w.hot.Rouses() || w.hot.Owes() {
 		return 0
 	}
 	w.wakeAt = w.trimAt

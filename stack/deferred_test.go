@@ -37,3 +37,39 @@ func TestDeferredInOrder(t *testing.T) {
 	w.RunDeferred()
 	require.Equal(t, 3, done[6])
 }
+
+// What is deferred to the next turn isn't done before, then behind what is left of this one, and the worker owes it.
+func TestDeferOn(t *testing.T) {
+	w, _ := newTestWorker()
+	var done []string
+	var a, b, c Deferred
+	a.Run = func(d *Deferred) {
+		if done = append(done, "a"); len(done) < 6 {
+			w.DeferOn(d)
+			w.Defer(d) // it is deferred
+		}
+	}
+	b.Run = func(d *Deferred) {
+		if done = append(done, "b"); len(done) < 6 {
+			w.DeferOn(d)
+		}
+	}
+	c.Run = func(*Deferred) { done = append(done, "c") }
+	w.Defer(&a)
+	w.Defer(&b)
+	require.False(t, w.Owes())
+	w.RunDeferred()
+	require.Equal(t, []string{"a", "b"}, done)
+	w.RunDeferred()
+	require.Len(t, done, 2)
+	require.True(t, w.Owes())
+	w.Defer(&c)
+	w.BeginTurn(1, false) // the last one was cut short
+	require.False(t, w.Owes())
+	w.RunDeferred()
+	require.Equal(t, []string{"a", "b", "c", "a", "b"}, done)
+	w.BeginTurn(2, false)
+	w.RunDeferred()
+	require.Equal(t, []string{"a", "b", "c", "a", "b", "a", "b"}, done)
+	require.False(t, w.Owes())
+}

@@ -35,6 +35,9 @@ const (
 func (w *Worker) BeginTurn(now int64, follows bool) {
 	w.Now, w.Gathers = now, false
 	w.turnAt.Store(now)
+	if w.Owes() {
+		w.late.join(&w.later)
+	}
 	if p := &w.pace; follows {
 		w.Look()
 	} else {

@@ -61,8 +61,8 @@ type Worker struct {
 	share   int        // messages a visit handles at most: see setShare
 	urgents int        // replies in a row in this visit while calls waited
 	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
-	late    *Deferred  // work for the end of the turn, the first of a chain
-	latest  *Deferred  // the last of it
+	late    deferred   // work for the end of the turn
+	later   deferred   // and of the next one
 	out     outbox     // what goes to another worker
 
 	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
@@ -77,8 +77,9 @@ type Worker struct {
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
 	Wake()
-	// Wait blocks until Wake, ns have passed, or, if it counts, the network has something. A negative ns is for ever. Only
-	// the loop's own goroutine calls it, also while others have the turn.
+	// Wait blocks until Wake, ns have passed, or, if it counts, the network has something. A
+	// negative ns is for ever. Only the loop's own goroutine calls it, also while others have the
+	// turn.
 	Wait(ns int64, network bool)
 	// Lend runs turns for a guest that waits for c, a few at most, or one for another
 	// worker if c is nil. It reports whether something is left to do, now or before the loop
@@ -220,8 +221,9 @@ func (w *Worker) promote(h *House) {
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
 func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
-// Push delivers a call that was begun on this worker to the house h. If h has no room for it, it is
-// refused: an ask is answered so, and of a notice the error is ErrMailboxFull, or ErrStopped of an actor that has stopped.
+// Push delivers a call that was begun on this worker to the house h. If h has no room for it, it
+// is refused: an ask is answered so, and of a notice the error is ErrMailboxFull, or ErrStopped of
+// an actor that has stopped.
 //
 //alloc:none
 func (w *Worker) Push(h *House, s *Stack) error {
@@ -293,8 +295,8 @@ func (w *Worker) overtaken(h *House) {
 	w.makeReady(h) // who sent it may not have rung yet
 }
 
-// Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon: it is parked, or its turn
-// began less than limit ns ago. Any goroutine may ask.
+// Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
+// it is parked, or its turn began less than limit ns ago. Any goroutine may ask.
 func (w *Worker) Lively(now, limit int64) bool {
 	return w.state.Load() == stateParked || now-w.turnAt.Load() < limit
 }
@@ -319,29 +321,59 @@ type Deferred struct {
 	set  bool
 }
 
-// Defer runs d at the end of this turn; once, however often it is deferred. What was deferred first is
+// deferred is a queue of deferred work: what was deferred first is
 // done first, so that who has waited longest doesn't wait for the others too.
-func (w *Worker) Defer(d *Deferred) {
-	if d.set {
-		return
-	}
-	d.set = true
-	if w.late == nil {
-		w.late = d
+type deferred struct{ first, last *Deferred }
+
+func (q *deferred) push(d *Deferred) {
+	if q.first == nil {
+		q.first = d
 	} else {
-		w.latest.next = d
+		q.last.next = d
 	}
-	w.latest = d
+	q.last = d
 }
+
+// join moves all of p behind what is queued.
+func (q *deferred) join(p *deferred) {
+	if q.first == nil {
+		q.first = p.first
+	} else {
+		q.last.next = p.first
+	}
+	q.last = p.last
+	*p = deferred{}
+}
+
+// Defer runs d at the end of this turn; once, however often it is deferred.
+func (w *Worker) Defer(d *Deferred) {
+	if !d.set {
+		d.set = true
+		w.late.push(d)
+	}
+}
+
+// DeferOn is Defer to the end of the next turn, which follows at once, for deferred work that
+// takes long, as others are to have their turn meanwhile. Defer changes nothing about it.
+func (w *Worker) DeferOn(d *Deferred) {
+	if !d.set {
+		d.set = true
+		w.later.push(d)
+	}
+}
+
+// Owes reports whether work was deferred to the end of the next turn. Only who runs w's turn calls
+// it.
+func (w *Worker) Owes() bool { return w.later.first != nil }
 
 // RunDeferred does the turn's deferred work, and sends what was said outside visits.
 func (w *Worker) RunDeferred() {
-	for w.late != nil {
-		d := w.late
-		w.late = d.next
+	for w.late.first != nil {
+		d := w.late.first
+		w.late.first = d.next
 		d.next, d.set = nil, false
 		d.Run(d)
 	}
-	w.latest = nil // a connection may be gone by now
+	w.late.last = nil // a connection may be gone by now
 	w.sendOut()
 }
