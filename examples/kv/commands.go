@@ -31,6 +31,8 @@ type trait uint8
 const (
 	grows trait = 1 << iota // is refused when memory is used up
 	open                    // needs no password
+	walks                   // may be a walk, with many names, or
+	whole                   // with all of a hash
 )
 
 const lots = math.MaxInt
@@ -55,7 +57,7 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "decrby", least: 3, most: 3, traits: grows, do: (*store).decrBy},
 		{name: "del", least: 2, most: lots, do: (*store).del, merge: (*front).sum, sums: true},
 		{name: "echo", least: 2, most: 2, run: (*front).echo},
-		{name: "exists", least: 2, most: lots, do: (*store).exists, merge: (*front).sum, sums: true},
+		{name: "exists", least: 2, most: lots, traits: walks, do: (*store).exists, merge: (*front).sum, sums: true},
 		{name: "expire", least: 3, most: lots, do: (*store).expire},
 		{name: "expireat", least: 3, most: lots, do: (*store).expireAt},
 		{name: "expiretime", least: 2, most: 2, do: (*store).expireTime},
@@ -70,26 +72,26 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "hello", least: 1, most: lots, traits: open, run: (*front).hello},
 		{name: "hexists", least: 3, most: 3, do: (*store).hexists},
 		{name: "hget", least: 3, most: 3, do: (*store).hget},
-		{name: "hgetall", least: 2, most: 2, do: (*store).hgetall},
+		{name: "hgetall", least: 2, most: 2, traits: walks | whole, do: (*store).hgetall},
 		{name: "hincrby", least: 4, most: 4, traits: grows, do: (*store).hincrBy},
 		{name: "hincrbyfloat", least: 4, most: 4, traits: grows, do: (*store).hincrByFloat},
-		{name: "hkeys", least: 2, most: 2, do: (*store).hkeys},
+		{name: "hkeys", least: 2, most: 2, traits: walks | whole, do: (*store).hkeys},
 		{name: "hlen", least: 2, most: 2, do: (*store).hlen},
-		{name: "hmget", least: 3, most: lots, do: (*store).hmget},
+		{name: "hmget", least: 3, most: lots, traits: walks, do: (*store).hmget},
 		{name: "hmset", least: 4, most: lots, traits: grows, do: (*store).hmset},
 		{name: "hrandfield", least: 2, most: lots, do: (*store).hrandfield},
 		{name: "hscan", least: 3, most: lots, run: (*front).hscan},
 		{name: "hset", least: 4, most: lots, traits: grows, do: (*store).hset},
 		{name: "hsetnx", least: 4, most: 4, traits: grows, do: (*store).hsetNX},
 		{name: "hstrlen", least: 3, most: 3, do: (*store).hstrlen},
-		{name: "hvals", least: 2, most: 2, do: (*store).hvals},
+		{name: "hvals", least: 2, most: 2, traits: walks | whole, do: (*store).hvals},
 		{name: "incr", least: 2, most: 2, traits: grows, do: (*store).incr},
 		{name: "incrby", least: 3, most: 3, traits: grows, do: (*store).incrBy},
 		{name: "incrbyfloat", least: 3, most: 3, traits: grows, do: (*store).incrByFloat},
 		{name: "info", least: 1, most: lots, run: (*front).info},
 		{name: "keys", least: 2, most: 2, run: (*front).keys},
 		{name: "memory", least: 2, most: lots, subs: memoryCommands},
-		{name: "mget", least: 2, most: lots, do: (*store).mget, merge: (*front).interleave},
+		{name: "mget", least: 2, most: lots, traits: walks, do: (*store).mget, merge: (*front).interleave},
 		{name: "mset", least: 3, most: lots, pairs: true, traits: grows, do: (*store).mset, merge: (*front).allOK},
 		{name: "msetnx", least: 3, most: lots, pairs: true, traits: grows, run: (*front).msetNX},
 		{name: "object", least: 2, most: lots, subs: objectCommands},
@@ -113,7 +115,7 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "setrange", least: 4, most: 4, traits: grows, do: (*store).setRange},
 		{name: "strlen", least: 2, most: 2, do: (*store).strlen},
 		{name: "substr", least: 4, most: 4, do: (*store).getRange},
-		{name: "touch", least: 2, most: lots, do: (*store).exists, merge: (*front).sum, sums: true},
+		{name: "touch", least: 2, most: lots, traits: walks, do: (*store).exists, merge: (*front).sum, sums: true},
 		{name: "ttl", least: 2, most: 2, do: (*store).ttl},
 		{name: "type", least: 2, most: 2, do: (*store).typeOf},
 		{name: "unlink", least: 2, most: lots, do: (*store).del, merge: (*front).sum, sums: true},

@@ -42,9 +42,11 @@
 //     makes in between is overwritten.
 //   - DBSIZE and RANDOMKEY see each store at a moment of its own.
 //
-// KEYS, SCAN and HSCAN give their store up after a millisecond or so, and go on when others had
-// their turn: what changes meanwhile they may see or not. Commands behind them on their connection
-// wait. One that takes longer than 5 s is an error.
+// KEYS, SCAN and HSCAN give their store up after a few microseconds, and go on when others had
+// their turn: what changes meanwhile they may see or not. So do MGET, HMGET, EXISTS and TOUCH of
+// more than 128 arguments, and HGETALL, HKEYS and HVALS where the last reply of their connection
+// was long, or there was none. None of them sees a key or a field twice, but for SCAN and HSCAN.
+// Commands behind them on their connection wait. One that takes longer than 5 s is an error.
 //
 // # What a command may cost
 //
@@ -53,10 +55,9 @@
 //
 //   - GET, SET, APPEND, SETRANGE and all on one string copy it, which has at most 512 MiB;
 //     APPEND and SETRANGE may move it to another place, too.
-//   - MGET, MSET, DEL, EXISTS, HSET, HDEL and all with many arguments look up each: at most
-//     1,048,576.
-//   - HGETALL, HKEYS, HVALS and HRANDFIELD go through all fields of a hash, and RENAME to another
-//     store copies them. Nothing bounds how many a hash has.
+//   - MSET, DEL, HSET, HDEL and all that change much look up each argument: at most 1,048,576.
+//   - HRANDFIELD goes through all fields of a hash, and RENAME to another store copies them, as does
+//     HGETALL the first time behind short replies. Nothing bounds how many a hash has.
 //   - Options that are repeated are read once each; CONFIG GET takes 16 KiB of patterns.
 //
 // # Memory

@@ -87,11 +87,18 @@ func (f *front) begin(s *command) core.Yield {
 	if e.run != nil {
 		return e.run(f, s)
 	}
+	long := c.isLong(e, cmd.Len())
 	if e.merge == nil || (e.sums && cmd.Len() == 2) {
+		if long {
+			return f.walk(s, f.stores.of(cmd.Arg(1)))
+		}
 		f.stores.ports[f.stores.of(cmd.Arg(max(e.key, 1)))].Ask(s, &s.reply, f.request(s, e.do))
 		return core.Suspend(s, (*front).answered)
 	}
 	s.merge = e.merge
+	if long {
+		return f.walkAll(s)
+	}
 	return f.askAll(s, e.do, (*front).merged)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
@@ -11,24 +12,33 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// A walk is a command that may look at all that a store has, and at each name for as long as a
-// pattern takes: KEYS, SCAN, HSCAN. It gives the store up after walkSteps: it forwards the rest to
-// the store, behind what has come meanwhile, so that it may see what that changes. A timer, or
-// an ask, would go ahead: answers do. The commands behind it on its connection wait: see queue.
+// A walk is a command that only reads, and may look at much: at all that a store has, at all
+// fields of a hash, at many names, or at one name for as long as a pattern takes. It gives the
+// store up after walkSteps: it forwards the rest to the store, behind what has come meanwhile, so
+// that it may see what that changes. A timer, or an ask, would go ahead: answers do. The commands
+// behind it on its connection wait: see queue.
+//
+// So are HGETALL, HKEYS and HVALS where the last reply was long, or there was none, and commands
+// on more than namesMax names.
 
 const (
-	// walkSteps is how many steps a walk takes at once: some 30 µs.
-	walkSteps = 1 << 12
-	// visitSteps is for the homes that one visit of the table looks at.
+	// walkSteps is how many steps a walk takes at once: as long as a few commands of others.
+	walkSteps = 1 << 9
+	// visitSteps is for the homes that one visit of the table looks at, or for a name that it
+	// looks up.
 	visitSteps = 10
+	// namesMax is how many arguments a command has that is done at once.
+	namesMax = 128
 	// pageMax is how long a page of SCAN or HSCAN may be, in bytes, for one more visit.
 	pageMax = 256 << 10
 )
 
 // walkRequest is what a store does next of a walk.
 type walkRequest struct {
-	bytes pool.Bytes // the command
-	walk  *walk      // what has been done; nil: nothing
+	bytes   pool.Bytes // the command
+	version resp.Version
+	begun   bool
+	walk    walk // what has been done
 }
 
 // Release implements stack.Releaser.
@@ -37,22 +47,47 @@ func (r *walkRequest) Release() { r.bytes.Release() }
 // walkStack is a part of a walk through one store.
 type walkStack struct {
 	core.AskStack[walkRequest, resp.Reply]
-	walk
 }
 
 // walk is how far it has come.
 type walk struct {
-	cmd resp.Command
+	cmd  resp.Command
+	kind *walkKind
 	scanOptions
 
-	key     []byte // HSCAN: of the hash; nil: it walks through keys
-	all     bool   // KEYS: to the end
+	key     []byte // whose fields it walks through; nil: it walks through keys
+	names   resp.Args
 	cursor  uint64
+	slots   int // of the table, or of the hash, when it began
 	visits  int // that are left
 	steps   int // that are left of this turn
 	out     []byte
 	n       int         // elements in it
 	pending []candidate // names that were found when no steps were left
+}
+
+// walkKind is how a command walks.
+type walkKind struct {
+	name          string
+	begin         func(t *store, s *walkStack, w *walk) (rep resp.Reply, ok bool) // false: rep is the reply
+	visit         func(t *store, s *walkStack, w *walk) error
+	end           func(t *store, s *walkStack, w *walk) resp.Reply
+	fields, texts bool // the names of fields, their values
+	most          int  // how long the reply may be, in bytes; 0: it ends there
+}
+
+// walkKinds are in no order: few commands look here.
+var walkKinds = []walkKind{
+	{name: "keys", begin: (*store).beginKeys, visit: (*store).visitKeys, end: (*store).endPart, fields: true, most: replyMax},
+	{name: "scan", begin: (*store).beginScan, visit: (*store).visitKeys, end: (*store).endScan, fields: true},
+	{name: "hscan", begin: (*store).beginHScan, visit: (*store).visitFields, end: (*store).page, fields: true, texts: true},
+	{name: "hgetall", begin: (*store).beginFields, visit: (*store).visitFields, end: (*store).endMap, fields: true, texts: true, most: math.MaxInt32},
+	{name: "hkeys", begin: (*store).beginFields, visit: (*store).visitFields, end: (*store).endArray, fields: true, most: math.MaxInt32},
+	{name: "hvals", begin: (*store).beginFields, visit: (*store).visitFields, end: (*store).endArray, texts: true, most: math.MaxInt32},
+	{name: "hmget", begin: (*store).beginFieldNames, visit: (*store).lookUpField, end: (*store).endArray, most: replyMax},
+	{name: "mget", begin: (*store).beginNames, visit: (*store).lookUp, end: (*store).endPart, most: replyMax},
+	{name: "exists", begin: (*store).beginNames, visit: (*store).count, end: (*store).endPart, most: replyMax},
+	{name: "touch", begin: (*store).beginNames, visit: (*store).count, end: (*store).endPart, most: replyMax},
 }
 
 // candidate is a name that may match, and its value, in memory of their own.
@@ -65,139 +100,249 @@ var storeWalk = core.Handle((*store).walk)
 
 // walk begins a walk, or goes on with one.
 func (t *store) walk(s *walkStack) core.Yield {
-	if s.Req.walk != nil {
-		s.walk = *s.Req.walk
-		return t.walkOn(s)
+	w := &s.Req.walk
+	if !s.Req.begun {
+		s.Req.begun = true
+		t.decode(&w.cmd, s.Req.bytes.B())
+		w.kind = kindOf(&w.cmd)
+		if rep, ok := w.kind.begin(t, s, w); !ok {
+			return s.Return(rep)
+		}
+		w.out, t.scratch = t.scratch[:0], nil
+		w.slots = t.slots(s, w)
 	}
-	t.decode(&s.cmd, s.Req.bytes.B())
-	if rep, ok := t.beginWalk(s); !ok {
-		return s.Return(rep)
-	}
-	s.out, t.scratch = t.scratch[:0], nil
-	return t.walkOn(s)
+	return t.walkOn(s, w)
 }
 
-// beginWalk reads the arguments; false: rep is the reply.
-func (t *store) beginWalk(s *walkStack) (rep resp.Reply, ok bool) {
-	switch cmd := &s.cmd; {
-	case cmd.Is("keys"):
-		s.pattern, s.all, s.visits = cmd.Arg(1), true, math.MaxInt
-		return resp.Reply{}, true
-	case cmd.Is("scan"):
-		cursor, _ := parseCursor(cmd.Arg(1)) // its front has looked
-		s.cursor = cursor / uint64(t.stores.len())
-		s.scanOptions, rep, ok = parseScan(cmd, 2, true)
-	default:
-		if s.cursor, ok = parseCursor(cmd.Arg(2)); !ok {
-			return resp.Err(errCursor), false
-		}
-		s.key = cmd.Arg(1)
-		if kind, there := t.table.Kind(s.key, core.Now(s)); !there {
-			return t.page(s), false
-		} else if !kind.IsHash() {
-			return resp.Err(errKind), false
-		}
-		s.scanOptions, rep, ok = parseScan(cmd, 3, false)
+func kindOf(cmd *resp.Command) *walkKind {
+	i := slices.IndexFunc(walkKinds, func(k walkKind) bool { return cmd.Is(k.name) })
+	return &walkKinds[i]
+}
+
+// slots is the size of what the walk goes through. Who visits all that a table has sees nothing
+// twice while it doesn't shrink.
+func (t *store) slots(s *walkStack, w *walk) int {
+	if w.key == nil {
+		return t.table.Slots()
 	}
-	s.visits = s.count
+	return t.table.FieldSlots(w.key, core.Now(s))
+}
+
+func (t *store) beginKeys(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	w.pattern, w.visits = w.cmd.Arg(1), math.MaxInt
+	return rep, true
+}
+
+func (t *store) beginScan(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	cursor, _ := parseCursor(w.cmd.Arg(1)) // its front has looked
+	w.cursor = cursor / uint64(t.stores.len())
+	w.scanOptions, rep, ok = parseScan(&w.cmd, 2, true)
+	w.visits = w.count
 	return rep, ok
 }
 
+func (t *store) beginHScan(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	if w.cursor, ok = parseCursor(w.cmd.Arg(2)); !ok {
+		return resp.Err(errCursor), false
+	}
+	w.key = w.cmd.Arg(1)
+	if kind, there := t.table.Kind(w.key, core.Now(s)); !there {
+		w.cursor = 0
+		return t.page(s, w), false
+	} else if !kind.IsHash() {
+		return resp.Err(errKind), false
+	}
+	w.scanOptions, rep, ok = parseScan(&w.cmd, 3, false)
+	w.visits = w.count
+	return rep, ok
+}
+
+func (t *store) beginFields(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	w.key, w.visits = w.cmd.Arg(1), math.MaxInt
+	return rep, true
+}
+
+func (t *store) beginFieldNames(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	w.key, w.names = w.cmd.Arg(1), w.cmd.Args(2)
+	w.visits = w.names.Len()
+	return rep, true
+}
+
+func (t *store) beginNames(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	w.names = w.cmd.Args(1)
+	w.visits = w.names.Len()
+	return rep, true
+}
+
 // walkOn does what a walk may do at once.
-func (t *store) walkOn(s *walkStack) core.Yield {
-	for s.steps = walkSteps; s.visits > 0 || len(s.pending) > 0; {
-		if s.steps <= 0 {
-			rest := walkRequest{s.Req.bytes, new(walk)}
-			*rest.walk, s.Req = s.walk, walkRequest{}
+func (t *store) walkOn(s *walkStack, w *walk) core.Yield {
+	if w.visits == math.MaxInt && t.slots(s, w) < w.slots { // it would see some again
+		w.cursor, w.out, w.n, w.pending = 0, w.out[:0], 0, nil
+		w.slots = t.slots(s, w)
+	}
+	for w.steps = walkSteps; w.visits > 0 || len(w.pending) > 0; {
+		if w.steps <= 0 {
+			rest := s.Req
+			s.Req = walkRequest{}
 			return t.stores.walks[t.index].Forward(s, rest)
 		}
-		if len(s.pending) == 0 {
-			if err := t.visit(s); err != nil {
+		if len(w.pending) == 0 {
+			w.steps -= visitSteps
+			if err := w.kind.visit(t, s, w); err != nil {
 				return s.Return(refused(err))
 			}
-		} else if first := &s.pending[0]; s.try(&first.glob, first.value) {
-			s.pending = s.pending[1:]
+		} else if first := &w.pending[0]; w.try(&first.glob, first.value) {
+			w.pending = w.pending[1:]
 		}
-		if s.all && len(s.out) > replyMax {
+		if w.kind.most > 0 && len(w.out) > w.kind.most {
 			return s.Return(resp.Err(errReply))
 		}
 	}
-	rep := t.walked(s)
-	t.keep(s.out)
+	rep := w.kind.end(t, s, w)
+	t.keep(w.out)
 	return s.Return(rep)
 }
 
-// visit looks at one more entry, or a few that the table has in one place.
-func (t *store) visit(s *walkStack) (err error) {
-	if s.steps -= visitSteps; s.key == nil {
-		s.cursor = t.table.Scan(s.cursor, 1, core.Now(s), func(key, _ []byte, kind table.Kind) {
-			if s.kind == nil || resp.EqualFold(s.kind, typeName(kind)) {
-				s.see(key, nil)
-			}
-		})
-	} else {
-		s.cursor, err = t.table.ScanFields(s.key, s.cursor, 1, core.Now(s), s.see)
-	}
-	if s.visits--; s.cursor == 0 || !s.all && len(s.out) > pageMax {
-		s.visits = 0
-	}
+// visitKeys looks at one more entry, or a few that the table has in one place.
+func (t *store) visitKeys(s *walkStack, w *walk) error {
+	w.cursor = t.table.Scan(w.cursor, 1, core.Now(s), func(key, _ []byte, kind table.Kind) {
+		if w.scanOptions.kind == nil || resp.EqualFold(w.scanOptions.kind, typeName(kind)) {
+			w.see(key, nil)
+		}
+	})
+	w.visited()
+	return nil
+}
+
+// visitFields is the same for the fields of a hash.
+func (t *store) visitFields(s *walkStack, w *walk) (err error) {
+	w.cursor, err = t.table.ScanFields(w.key, w.cursor, 1, core.Now(s), w.see)
+	w.visited()
 	return err
 }
 
+// visited counts a visit, which may be the last.
+func (w *walk) visited() {
+	if w.visits != math.MaxInt {
+		w.visits--
+	}
+	if w.cursor == 0 || w.kind.most == 0 && len(w.out) > pageMax {
+		w.visits = 0
+	}
+}
+
+// lookUp takes the next name of a command on many keys, if that key lives here.
+func (t *store) lookUp(s *walkStack, w *walk) error {
+	key, _ := w.names.Next()
+	w.visits--
+	if t.mine(key) {
+		value, found := t.table.Get(key, core.Now(s))
+		w.add(s, value, found)
+	}
+	return nil
+}
+
+// count is lookUp of who wants to know how many there are.
+func (t *store) count(s *walkStack, w *walk) error {
+	key, _ := w.names.Next()
+	w.visits--
+	if t.mine(key) {
+		if _, there := t.table.Kind(key, core.Now(s)); there {
+			w.n++
+		}
+	}
+	return nil
+}
+
+// lookUpField takes the next name of a command on many fields.
+func (t *store) lookUpField(s *walkStack, w *walk) error {
+	name, _ := w.names.Next()
+	w.visits--
+	value, found, err := t.table.Field(w.key, name, core.Now(s))
+	w.add(s, value, found)
+	return err
+}
+
+// add appends a value, or that there is none.
+func (w *walk) add(s *walkStack, value []byte, found bool) {
+	w.n++
+	if w.steps -= len(value) / bytesPerStep; found {
+		w.out = resp.AppendBulk(w.out, value)
+	} else {
+		w.out = s.Req.version.AppendNil(w.out)
+	}
+}
+
+// bytesPerStep is how many bytes are copied in a step.
+const bytesPerStep = 128
+
 // see takes a name that the table has, which is valid for the call.
-func (s *walk) see(name, value []byte) {
-	g := newGlob(s.pattern, name)
-	if len(s.pending) == 0 && s.try(&g, value) {
+func (w *walk) see(name, value []byte) {
+	g := newGlob(w.pattern, name)
+	if len(w.pending) == 0 && w.try(&g, value) {
 		return
 	}
 	g.text = bytes.Clone(name)
-	s.pending = append(s.pending, candidate{glob: g, value: bytes.Clone(value)})
+	w.pending = append(w.pending, candidate{glob: g, value: bytes.Clone(value)})
 }
 
 // try goes on with a match and appends what matches; false: there are no steps left for it.
-func (s *walk) try(g *glob, value []byte) bool {
-	if s.pattern != nil {
-		left, done := g.run(s.steps)
-		s.steps = left
+func (w *walk) try(g *glob, value []byte) bool {
+	if w.pattern != nil {
+		left, done := g.run(w.steps)
+		w.steps = left
 		if !done || !g.matches {
 			return done
 		}
 	}
-	s.out = resp.AppendBulk(s.out, g.text)
-	s.n++
-	if s.key != nil {
-		s.out = resp.AppendBulk(s.out, value)
-		s.n++
+	if w.kind.fields {
+		w.out = resp.AppendBulk(w.out, g.text)
+		w.n++
 	}
+	if w.kind.texts {
+		w.out = resp.AppendBulk(w.out, value)
+		w.n++
+	}
+	w.steps -= (len(g.text) + len(value)) / bytesPerStep
 	return true
 }
 
-// walked is the reply at the end: of KEYS the keys that live here, encoded, and their number, see
-// concat; of the others a page.
-func (t *store) walked(s *walkStack) resp.Reply {
-	if s.all {
-		rep := resp.Raw(s.Copy(s.out))
-		rep.Int = int64(s.n)
-		return rep
+// endPart is the reply of one of several stores: what it has of the reply, encoded, and the
+// number.
+func (t *store) endPart(s *walkStack, w *walk) resp.Reply {
+	rep := resp.Raw(s.Copy(w.out))
+	rep.Int = int64(w.n)
+	return rep
+}
+
+func (t *store) endArray(s *walkStack, w *walk) resp.Reply {
+	out := resp.AppendArray(s.Bytes(frameMax + len(w.out))[:0], w.n)
+	return resp.Raw(append(out, w.out...))
+}
+
+func (t *store) endMap(s *walkStack, w *walk) resp.Reply {
+	out := s.Req.version.AppendMap(s.Bytes(frameMax + len(w.out))[:0], w.n/2)
+	return resp.Raw(append(out, w.out...))
+}
+
+// endScan is the reply to SCAN, whose cursor says in which store it goes on.
+func (t *store) endScan(s *walkStack, w *walk) resp.Reply {
+	switch stores, index := uint64(t.stores.len()), uint64(t.index); {
+	case w.cursor != 0:
+		w.cursor = w.cursor*stores + index
+	case index+1 < stores:
+		w.cursor = index + 1 // the start of the next
 	}
-	if s.key == nil {
-		switch stores, index := uint64(t.stores.len()), uint64(t.index); {
-		case s.cursor != 0:
-			s.cursor = s.cursor*stores + index
-		case index+1 < stores:
-			s.cursor = index + 1 // the start of the next
-		}
-	}
-	return t.page(s)
+	return t.page(s, w)
 }
 
 // page is the reply to SCAN and HSCAN: the cursor, and what was found.
-func (t *store) page(s *walkStack) resp.Reply {
+func (t *store) page(s *walkStack, w *walk) resp.Reply {
 	var digits [20]byte
-	out := resp.AppendArray(s.Bytes(2*frameMax + len(s.out))[:0], 2)
-	out = resp.AppendBulk(out, strconv.AppendUint(digits[:0], s.cursor, 10))
-	out = resp.AppendArray(out, s.n)
-	return resp.Raw(append(out, s.out...))
+	out := resp.AppendArray(s.Bytes(2*frameMax + len(w.out))[:0], 2)
+	out = resp.AppendBulk(out, strconv.AppendUint(digits[:0], w.cursor, 10))
+	out = resp.AppendArray(out, w.n)
+	return resp.Raw(append(out, w.out...))
 }
 
 // keys is KEYS pattern: a walk through one store after the other.
@@ -237,6 +382,25 @@ func (f *front) scan(s *command) core.Yield {
 // hscan is HSCAN key cursor [MATCH pattern] [COUNT n].
 func (f *front) hscan(s *command) core.Yield { return f.walk(s, f.stores.of(s.Req.Arg(1))) }
 
+// isLong reports whether a command is better a walk: it has many names, or is on all fields of a
+// hash and the last reply of its connection was long, or there was none.
+func (c *session) isLong(e *entry, n int) bool {
+	return e.traits&walks != 0 && (n > namesMax || e.traits&whole != 0 && c.width == 1)
+}
+
+// walkAll has all stores do a walk, whose results merge puts together.
+func (f *front) walkAll(s *command) core.Yield {
+	for i := range f.stores.walks {
+		f.askWalk(s, i, &s.parts[i])
+	}
+	return core.Suspend(s, (*front).walkedAll)
+}
+
+func (f *front) walkedAll(s *command) core.Yield {
+	s.release()
+	return f.merged(s)
+}
+
 // walk has a store do a walk.
 func (f *front) walk(s *command, store int) core.Yield {
 	f.askWalk(s, store, &s.reply)
@@ -246,7 +410,7 @@ func (f *front) walk(s *command, store int) core.Yield {
 func (f *front) askWalk(s *command, store int, answer *core.Future[resp.Reply]) {
 	s.hold(store)
 	s.Req.session.queue.walks = true
-	f.stores.walks[store].Ask(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw())})
+	f.stores.walks[store].Ask(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw()), version: s.version})
 }
 
 // releasing is answered for a command that holds the others back.

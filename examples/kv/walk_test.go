@@ -3,12 +3,17 @@ package main
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // costly is a pattern, and a name that it takes half a minute and more to find out about.
@@ -110,4 +115,152 @@ func TestWalkKeepsWhatItFound(t *testing.T) {
 		require.Contains(t, reply, old)
 		require.NotContains(t, reply, "w")
 	})
+}
+
+// asks is commands for one store in the order in which it gets them. The first is a walk, whose reply is the answer, with
+// the number in it.
+type asks struct {
+	core.AskStack[[][]string, string]
+	walk   core.Future[resp.Reply]
+	others []core.Future[resp.Reply]
+}
+
+type asker struct{ stores *stores }
+
+var askerAsk = core.Handle((*asker).ask)
+
+func (a *asker) ask(s *asks) core.Yield {
+	s.others = make([]core.Future[resp.Reply], len(s.Req))
+	for i, words := range s.Req {
+		text := stack.Of(s).Worker().Shard.Copy(resp.AppendCommand(nil, words...))
+		if i == 0 {
+			a.stores.walks[0].Ask(s, &s.walk, walkRequest{bytes: text})
+		} else {
+			a.stores.ports[0].Ask(s, &s.others[i], request{do: lookup([]byte(words[0])).do, bytes: text})
+		}
+	}
+	return core.Suspend(s, (*asker).answer)
+}
+
+func (a *asker) answer(s *asks) core.Yield {
+	rep, err := s.walk.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(strings.TrimSpace(breaks.Replace(string(resp.AppendReply(nil, &rep)))) + fmt.Sprint(" #", rep.Int))
+}
+
+// numbered returns n arguments.
+func numbered(prefix string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(prefix, i))
+	}
+	return all
+}
+
+// TestLongCommandsAreWalks: what reads much gives the store up, and comes out the same.
+func TestLongCommandsAreWalks(t *testing.T) {
+	const n = 2000
+	parts, heard := 0, 0
+	system, err := house.New(house.Config{Workers: 1, Trace: func(_ int, _ uint64, step string, _ uint64) {
+		switch {
+		case strings.Contains(step, "walk"):
+			parts++
+		case strings.Contains(step, "(*store).run"):
+			heard = parts
+		}
+	}})
+	require.NoError(t, err)
+	require.NoError(t, system.Start(t.Context()))
+	defer func() { require.NoError(t, system.Shutdown(t.Context())) }()
+	c := newStores(system, 1, 0)
+	at := askerAsk.At(core.Spawn(system.Workers()[0], func() *asker { return &asker{c} }))
+	ask := func(all ...[]string) string {
+		reply, err := core.Ask(t.Context(), at, all)
+		require.NoError(t, err)
+		return reply
+	}
+	var hset, mset []string
+	for i := range n {
+		hset = append(hset, fmt.Sprint("f", i), fmt.Sprint("v", i))
+		mset = append(mset, fmt.Sprint("k", i), fmt.Sprint("v", i))
+	}
+	ask([]string{"KEYS", "*"}, append([]string{"HSET", "h"}, hset...), append([]string{"MSET"}, mset...))
+	other := []string{"EXISTS", "h"}
+	for _, x := range []struct {
+		words []string
+		want  []string // in any order
+		count string
+	}{
+		{[]string{"HGETALL", "h"}, hset, "*4000 "},
+		{[]string{"HKEYS", "h"}, numbered("f", n), "*2000 "},
+		{[]string{"HVALS", "h"}, numbered("v", n), "*2000 "},
+		{append([]string{"HMGET", "h", "none"}, numbered("f", n)...), numbered("v", n), "*2001 $-1 $2 v0 $2 v1 "},
+		{append([]string{"MGET", "none"}, numbered("k", n)...), numbered("v", n), "$-1 $2 v0 $2 v1 "},
+	} {
+		parts, heard = 0, 0
+		got := ask(x.words, other)
+		require.Truef(t, strings.HasPrefix(got, x.count), "%v: %.100s", x.words[0], got)
+		var elements []string
+		for _, word := range strings.Fields(got) {
+			if !strings.Contains("$*#", word[:1]) {
+				elements = append(elements, word)
+			}
+		}
+		require.ElementsMatch(t, x.want, elements, x.words[0])
+		require.Greater(t, parts, 2*visitSteps*n/walkSteps/3, x.words[0])
+		require.Less(t, heard, parts/3, "%v: others wait until its end", x.words[0])
+	}
+	for _, words := range [][]string{{"EXISTS"}, {"TOUCH"}} {
+		parts = 0
+		require.Equal(t, fmt.Sprint(" #", n+2), ask(append(append(words, "none", "k1", "k1"), numbered("k", n)...), other), words[0])
+		require.Greater(t, parts, n*visitSteps/walkSteps-1, words[0])
+	}
+	require.Equal(t, "-"+errKind+" #0", ask([]string{"HGETALL", "k1"}))
+	require.Equal(t, "*0 #0", ask([]string{"HGETALL", "none"}))
+	require.Equal(t, "*2 $1 0 *0 #0", ask([]string{"HSCAN", "none", "77"}))
+}
+
+// TestWalkSeesNothingTwice: also while what it walks through shrinks, is replaced, or goes.
+func TestWalkSeesNothingTwice(t *testing.T) {
+	const n, left = 3000, 50
+	var hset []string
+	for i := range n {
+		hset = append(hset, fmt.Sprint("f", i), "v")
+	}
+	for _, walk := range [][]string{{"HKEYS", "h"}, {"KEYS", "*"}} {
+		for later := range 40 {
+			sim := housetest.New(t, 1, house.Config{Workers: 1})
+			c := newStores(sim.System, uint64(later), 0)
+			at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
+			ask := func(all ...[]string) []string {
+				call := core.Begin(at, all)
+				sim.Rest()
+				reply, err := call.Get()
+				require.NoError(t, err)
+				return strings.Fields(reply)
+			}
+			fill, shrink := append([]string{"HSET", "h"}, hset...), append([]string{"HDEL", "h"}, numbered("f", n)[left:]...)
+			if walk[0] == "KEYS" {
+				fill, shrink = append([]string{"MSET"}, hset...), append([]string{"DEL"}, numbered("f", n)[left:]...)
+			}
+			ask([]string{"KEYS", "x"}, fill)
+			all := [][]string{walk}
+			for range later { // a command between each part and the next
+				all = append(all, []string{"EXISTS", "x"})
+			}
+			half := len(shrink) / 2
+			all = append(all, shrink[:half], append(slices.Clone(shrink[:1+len(shrink)%2]), shrink[half:]...))
+			seen := map[string]int{}
+			for _, word := range ask(all...) {
+				if word[0] == 'f' {
+					seen[word]++
+				}
+			}
+			for _, name := range numbered("f", left) {
+				require.Equal(t, 1, seen[name], "%v, %d commands later", walk, later)
+			}
+			require.NoError(t, sim.Shutdown(t.Context()))
+		}
+	}
 }

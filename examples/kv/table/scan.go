@@ -67,3 +67,18 @@ func (t *Table) visit(slots []slot, home uint64, fn func(b block) bool) (seen in
 	}
 	return seen
 }
+
+// Slots returns how many entries the index has places for. From one call of Scan to the next nothing is seen twice while that
+// doesn't become less.
+func (t *Table) Slots() int { return t.index.slots() }
+
+// FieldSlots is Slots for ScanFields. Of a small hash, or none, it is 0.
+func (t *Table) FieldSlots(key []byte, now int64) int {
+	s, b, err := t.reachHash(key, t.hasher.hash(key), now)
+	if err != nil || s == nil || b.kind() != Indexed {
+		return 0
+	}
+	return t.nests.all[nestOf(b)].index.slots()
+}
+
+func (x *index) slots() int { return len(x.main) }
