@@ -3,6 +3,7 @@ package house_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,4 +83,39 @@ func TestTrimLosesNothing(t *testing.T) {
 		sys.TrimOffloads(3) // they were just needed
 		sys.TrimOffloads(3) // one wasn't, and may not have ended yet
 	}
+}
+
+// TestOffloadIsDueAtItsTime: a turn of a Manual system moves what is due just then, and nothing that is due a
+// nanosecond later. A caller who sleeps as long as NextWake says comes at that time, and would turn in vain.
+func TestOffloadIsDueAtItsTime(t *testing.T) {
+	now, ran := int64(1000), false
+	sys := started(t, house.Config{Workers: 1, Manual: true, Clock: func() int64 { return now },
+		OffloadTime: func() time.Duration { return 10 }})
+	_, p := spawn(sys)
+	call := core.Begin(p, func(s *task) core.Yield {
+		core.Offload(s, &s.f, 1, func(context.Context, int) (int, error) { ran = true; return 1, nil })
+		return s.wait(func(s *task) core.Yield { return s.Return(1) })
+	})
+	w := sys.Workers()[0]
+	for _, c := range []struct {
+		now       int64
+		ran, home bool
+	}{
+		{1000, false, false}, // it begins
+		{1009, false, false},
+		{1010, true, false},
+		{1019, true, false},
+		{1020, true, true},
+	} {
+		now = c.now
+		w.Turn()
+		require.Equal(t, c.ran, ran, "at %d: it has run", now)
+		require.Equal(t, c.home, sys.OffloadStats()[0].Done == 1, "at %d: it has gone home", now)
+		require.True(t, c.home || w.NextWake() > 0, "at %d: something is due still", now)
+	}
+	for w.Turn() {
+	}
+	n, err := call.Get()
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
 }

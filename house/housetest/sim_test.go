@@ -117,6 +117,16 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestUntracedLeavesNoTrace: the caller's neither, or messages wouldn't take the shorter ways.
+func TestUntracedLeavesNoTrace(t *testing.T) {
+	events := 0
+	sim := housetest.Untraced(t, 1, house.Config{Trace: func(int, uint64, string, uint64) { events++ }})
+	door := core.Spawn(sim, func() *Door { return &Door{} })
+	if _, err := housetest.Ask(t, sim, doorLook.At(door), struct{}{}); err != nil || events > 0 {
+		t.Errorf("the caller's Trace was told of %d messages, %v", events, err)
+	}
+}
+
 // TestTurnsTakeTime: also those that look whether anything is left to do.
 func TestTurnsTakeTime(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{})
