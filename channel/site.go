@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// acceptsMax is how many connections a site accepts in one go.
-	acceptsMax = 64
+	// burstMax is how many connections a site accepts in one go, at most.
+	burstMax = 64
 	// lastAcceptsMax is how many it still takes from the queue of a listener that it
 	// is about to close: the system's usual limit of that queue.
 	lastAcceptsMax = 4096
@@ -103,6 +103,7 @@ type acceptor struct {
 	stack.Stack
 	site   *site
 	queued bool
+	burst  int // how many connections it accepts next
 	pause  core.Future[core.Tick]
 }
 
@@ -129,7 +130,7 @@ var (
 func (st *site) begin(s *openStack) core.Yield {
 	st.poller = s.Worker().Net.(*netio.Poller)
 	st.peers = s.Req.peers
-	st.accept.site = st
+	st.accept.site, st.accept.burst = st, 1
 	st.own.gone.Store(false)
 	stack.Own(&st.accept, s.House(), acceptHandler)
 	if !s.Req.listener.full {
@@ -164,10 +165,19 @@ func (a *acceptor) Ready(netio.Ready) {
 	}
 }
 
-// run accepts. The socket is polled level-triggered: what is left over calls again.
+// run accepts one connection, as a call more would find none as a rule, or twice as many as the
+// last time, if there were so many. The socket is polled level-triggered: what is left over calls
+// again.
 func (a *acceptor) run() core.Yield {
 	a.queued = false
-	if st := a.site; !st.acceptSome(acceptsMax) && !a.pause.Waiting() {
+	st := a.site
+	came, ok := st.acceptSome(a.burst)
+	if came == a.burst {
+		a.burst = min(2*came, burstMax)
+	} else {
+		a.burst = 1
+	}
+	if !ok && !a.pause.Waiting() {
 		st.unlisten()
 		core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
 	}
@@ -184,24 +194,21 @@ func (a *acceptor) tick() core.Yield {
 
 func (a *acceptor) finish() { a.site.stop() }
 
-// acceptSome accepts at most n connections; false: the system can't give any, most
-// likely for want of descriptors. They may come back.
-func (st *site) acceptSome(n int) bool {
-	for range n {
-		if !st.open {
-			return true
-		}
+// acceptSome accepts at most n connections, and returns how many came; false: the system can't
+// give any, most likely for want of descriptors. They may come back.
+func (st *site) acceptSome(n int) (came int, ok bool) {
+	for ; came < n && st.open; came++ {
 		fd, err := netio.Accept(st.fd)
 		switch {
 		case err != nil && st.door.closed.Load():
 			st.stop()
-			return true
+			return came, true
 		case err == netio.ErrAgain:
-			return true
+			return came, true
 		case err != nil:
 			st.door.failed.Add(1)
 			st.report(fmt.Errorf("channel: accept on %s: %w", st.door.address, err))
-			return false
+			return came, false
 		case st.door.enter():
 			st.place(parcel{fd: fd, full: true, door: st.door})
 		default:
@@ -209,7 +216,7 @@ func (st *site) acceptSome(n int) bool {
 			st.door.reject(fd)
 		}
 	}
-	return true
+	return came, true
 }
 
 // report tells the system's log, which shows some lines a second.
