@@ -12,7 +12,7 @@ import (
 const (
 	// readsMax is how many reads a connection makes in one of its turns, before
 	// others have theirs.
-	readsMax = 4
+	readsMax = 1
 	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to who is to read them, on
 	// this CPU: 1 MiB takes as long as two turns.
 	writeMax = 64 << 10

@@ -32,7 +32,8 @@ const (
 	grows trait = 1 << iota // is refused when memory is used up
 	open                    // needs no password
 	walks                   // may be a walk, with many names, or
-	whole                   // with all of a hash
+	whole                   // with all of a hash, or
+	picks                   // with a count
 )
 
 const lots = math.MaxInt
@@ -79,7 +80,7 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "hlen", least: 2, most: 2, do: (*store).hlen},
 		{name: "hmget", least: 3, most: lots, traits: walks, do: (*store).hmget},
 		{name: "hmset", least: 4, most: lots, traits: grows, do: (*store).hmset},
-		{name: "hrandfield", least: 2, most: lots, do: (*store).hrandfield},
+		{name: "hrandfield", least: 2, most: lots, traits: walks | picks, do: (*store).hrandfield},
 		{name: "hscan", least: 3, most: lots, run: (*front).hscan},
 		{name: "hset", least: 4, most: lots, traits: grows, do: (*store).hset},
 		{name: "hsetnx", least: 4, most: 4, traits: grows, do: (*store).hsetNX},

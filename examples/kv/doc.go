@@ -44,9 +44,10 @@
 //
 // KEYS, SCAN and HSCAN give their store up after a few microseconds, and go on when others had
 // their turn: what changes meanwhile they may see or not. So do MGET, HMGET, EXISTS and TOUCH of
-// more than 128 arguments, and HGETALL, HKEYS and HVALS where the last reply of their connection
-// was long, or there was none. None of them sees a key or a field twice, but for SCAN and HSCAN.
-// Commands behind them on their connection wait. One that takes longer than 5 s is an error.
+// more than 128 arguments, HRANDFIELD of more than 128 fields of which some may be the same, and
+// HGETALL, HKEYS and HVALS where the last reply of their connection was long, or there was none.
+// None of them sees a key or a field twice, but for SCAN and HSCAN. Commands behind them on their
+// connection wait. One that takes longer than 5 s is an error.
 //
 // # What a command may cost
 //

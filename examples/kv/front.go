@@ -87,7 +87,7 @@ func (f *front) begin(s *command) core.Yield {
 	if e.run != nil {
 		return e.run(f, s)
 	}
-	long := c.isLong(e, cmd.Len())
+	long := c.isLong(e, cmd)
 	if e.merge == nil || (e.sums && cmd.Len() == 2) {
 		if long {
 			return f.walk(s, f.stores.of(cmd.Arg(1)))

@@ -223,23 +223,12 @@ func (t *store) hincrByFloat(s *storeStack) resp.Reply {
 // hrandfield is HRANDFIELD key [count [WITHVALUES]]. A count below 0 takes fields
 // more than once; one above takes neighbours, from a random one on.
 func (t *store) hrandfield(s *storeStack) resp.Reply {
-	key, now, cmd := s.arg(1), core.Now(s), s.cmd
-	count, single := int64(1), cmd.Len() == 2
-	if !single {
-		var ok bool
-		if count, ok = resp.ParseInt(s.arg(2)); !ok {
-			return resp.Err(errInteger)
-		}
-		if count == math.MinInt64 {
-			return resp.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
-		}
-		if cmd.Len() > 4 || cmd.Len() == 4 && !resp.EqualFold(s.arg(3), "withvalues") {
-			return resp.Err(errSyntax)
-		}
-		if cmd.Len() == 4 && (count < -math.MaxInt64/2 || count > math.MaxInt64/2) {
-			return resp.Err("ERR value is out of range")
-		}
+	key, now := s.arg(1), core.Now(s)
+	count, rep, ok := parseRandom(s.cmd)
+	if !ok {
+		return rep
 	}
+	single := s.cmd.Len() == 2
 	size, err := t.table.FieldCount(key, now)
 	switch {
 	case err != nil:
@@ -257,17 +246,38 @@ func (t *store) hrandfield(s *storeStack) resp.Reply {
 	return t.repeated(s, -count)
 }
 
-// repeated answers count fields, each picked anew.
+// parseRandom reads the count of HRANDFIELD; false: rep is the reply.
+func parseRandom(cmd *resp.Command) (count int64, rep resp.Reply, ok bool) {
+	if cmd.Len() == 2 {
+		return 1, rep, true
+	}
+	if count, ok = resp.ParseInt(cmd.Arg(2)); !ok {
+		return 0, resp.Err(errInteger), false
+	}
+	switch {
+	case count == math.MinInt64:
+		rep = resp.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+	case cmd.Len() > 4 || cmd.Len() == 4 && !resp.EqualFold(cmd.Arg(3), "withvalues"):
+		rep = resp.Err(errSyntax)
+	case cmd.Len() == 4 && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
+		rep = resp.Err("ERR value is out of range")
+	default:
+		return count, rep, true
+	}
+	return 0, rep, false
+}
+
+// repeated answers count fields, each picked anew; many are a walk.
 func (t *store) repeated(s *storeStack, count int64) resp.Reply {
 	out := t.scratch[:0]
 	for range count {
 		name, value := t.table.RandomField(s.arg(1), t.dice.roll(), core.Now(s))
-		if out = t.appendField(out, s, name, value); len(out) > replyMax {
+		if out = appendField(out, s.cmd, s.Req.version, name, value); len(out) > replyMax {
 			return resp.Err(errReply)
 		}
 	}
 	t.keep(out)
-	return t.fieldsReply(s, int(count), out)
+	return resp.Raw(append(appendFieldsHead(s.Bytes(frameMax + len(out))[:0], s.cmd, s.Req.version, int(count)), out...))
 }
 
 // neighbours answers count of the size fields of a hash, each once.
@@ -278,28 +288,28 @@ func (t *store) neighbours(s *storeStack, count, size int) resp.Reply {
 	for i := range size {
 		name, value, _ := all.Next()
 		if (i-skip+size)%size < count {
-			out = t.appendField(out, s, name, value)
+			out = appendField(out, s.cmd, s.Req.version, name, value)
 		}
 	}
 	t.keep(out)
-	return t.fieldsReply(s, count, out)
+	return resp.Raw(append(appendFieldsHead(s.Bytes(frameMax + len(out))[:0], s.cmd, s.Req.version, count), out...))
 }
 
 // appendField appends a name, and its value if that was asked for.
-func (t *store) appendField(out []byte, s *storeStack, name, value []byte) []byte {
+func appendField(out []byte, cmd *resp.Command, v resp.Version, name, value []byte) []byte {
 	switch {
-	case s.cmd.Len() < 4:
+	case cmd.Len() < 4:
 		return resp.AppendBulk(out, name)
-	case s.Req.version == resp.V3:
+	case v == resp.V3:
 		out = resp.AppendArray(out, 2)
 	}
 	return resp.AppendBulk(resp.AppendBulk(out, name), value)
 }
 
-func (t *store) fieldsReply(s *storeStack, n int, elements []byte) resp.Reply {
-	if s.cmd.Len() == 4 && s.Req.version != resp.V3 {
+// appendFieldsHead begins the reply of n fields.
+func appendFieldsHead(out []byte, cmd *resp.Command, v resp.Version, n int) []byte {
+	if cmd.Len() == 4 && v != resp.V3 {
 		n *= 2
 	}
-	out := resp.AppendArray(s.Bytes(frameMax + len(elements))[:0], n)
-	return resp.Raw(append(out, elements...))
+	return resp.AppendArray(out, n)
 }

@@ -128,7 +128,7 @@ func (c *codec) place(p *pipeline, cmd *resp.Command, end int) bool {
 // ofOneStore reports whether a command of n arguments is done by the store of its first
 // argument, whatever the rest is.
 func (e *entry) ofOneStore(n int) bool {
-	return e.do != nil && (e.merge == nil || e.sums && n == 2) && e.takes(n) && (e.traits&walks == 0 || n <= namesMax)
+	return e.do != nil && (e.merge == nil || e.sums && n == 2) && e.takes(n) && (e.traits&walks == 0 || n <= namesMax && e.traits&picks == 0)
 }
 
 // beginAll does a pipeline whose turn it is.

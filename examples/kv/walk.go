@@ -85,6 +85,7 @@ var walkKinds = []walkKind{
 	{name: "hkeys", begin: (*store).beginFields, visit: (*store).visitFields, end: (*store).endArray, fields: true, most: math.MaxInt32},
 	{name: "hvals", begin: (*store).beginFields, visit: (*store).visitFields, end: (*store).endArray, texts: true, most: math.MaxInt32},
 	{name: "hmget", begin: (*store).beginFieldNames, visit: (*store).lookUpField, end: (*store).endArray, most: replyMax},
+	{name: "hrandfield", begin: (*store).beginRandom, visit: (*store).pickField, end: (*store).endRandom, most: replyMax},
 	{name: "mget", begin: (*store).beginNames, visit: (*store).lookUp, end: (*store).endPart, most: replyMax},
 	{name: "exists", begin: (*store).beginNames, visit: (*store).count, end: (*store).endPart, most: replyMax},
 	{name: "touch", begin: (*store).beginNames, visit: (*store).count, end: (*store).endPart, most: replyMax},
@@ -172,6 +173,12 @@ func (t *store) beginNames(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 	w.names = w.cmd.Args(1)
 	w.visits = w.names.Len()
 	return rep, true
+}
+
+func (t *store) beginRandom(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
+	count, rep, ok := parseRandom(&w.cmd)
+	w.key, w.visits = w.cmd.Arg(1), int(-count)
+	return rep, ok
 }
 
 // walkOn does what a walk may do at once.
@@ -263,6 +270,22 @@ func (t *store) lookUpField(s *walkStack, w *walk) error {
 	return err
 }
 
+// pickField takes a field at random.
+func (t *store) pickField(s *walkStack, w *walk) error {
+	n, err := t.table.FieldCount(w.key, core.Now(s))
+	if n == 0 || err != nil {
+		w.visits = 0
+		return err
+	}
+	name, value := t.table.RandomField(w.key, t.dice.roll(), core.Now(s))
+	before := len(w.out)
+	w.out = appendField(w.out, &w.cmd, s.Req.version, name, value)
+	w.steps -= (len(w.out) - before) / bytesPerStep
+	w.visits--
+	w.n++
+	return nil
+}
+
 // add appends a value, or that there is none.
 func (w *walk) add(s *walkStack, value []byte, found bool) {
 	w.n++
@@ -317,6 +340,11 @@ func (t *store) endPart(s *walkStack, w *walk) resp.Reply {
 
 func (t *store) endArray(s *walkStack, w *walk) resp.Reply {
 	out := resp.AppendArray(s.Bytes(frameMax + len(w.out))[:0], w.n)
+	return resp.Raw(append(out, w.out...))
+}
+
+func (t *store) endRandom(s *walkStack, w *walk) resp.Reply {
+	out := appendFieldsHead(s.Bytes(frameMax + len(w.out))[:0], &w.cmd, s.Req.version, w.n)
 	return resp.Raw(append(out, w.out...))
 }
 
@@ -382,10 +410,20 @@ func (f *front) scan(s *command) core.Yield {
 // hscan is HSCAN key cursor [MATCH pattern] [COUNT n].
 func (f *front) hscan(s *command) core.Yield { return f.walk(s, f.stores.of(s.Req.Arg(1))) }
 
-// isLong reports whether a command is better a walk: it has many names, or is on all fields of a
-// hash and the last reply of its connection was long, or there was none.
-func (c *session) isLong(e *entry, n int) bool {
-	return e.traits&walks != 0 && (n > namesMax || e.traits&whole != 0 && c.width == 1)
+// isLong reports whether a command is better a walk: it has many names, asks for many fields at
+// random, or is on all fields of a hash and the last reply of its connection was long, or there
+// was none.
+func (c *session) isLong(e *entry, cmd *resp.Command) bool {
+	switch {
+	case e.traits&walks == 0:
+		return false
+	case e.traits&whole != 0:
+		return c.width == 1
+	case e.traits&picks != 0:
+		count, _, ok := parseRandom(cmd)
+		return ok && count < -namesMax
+	}
+	return cmd.Len() > namesMax
 }
 
 // walkAll has all stores do a walk, whose results merge puts together.

@@ -216,6 +216,11 @@ func TestLongCommandsAreWalks(t *testing.T) {
 		require.Equal(t, fmt.Sprint(" #", n+2), ask(append(append(words, "none", "k1", "k1"), numbered("k", n)...), other), words[0])
 		require.Greater(t, parts, n*visitSteps/walkSteps-1, words[0])
 	}
+	parts = 0
+	require.Contains(t, ask([]string{"HRANDFIELD", "h", "-2000", "WITHVALUES"}, other), "*4000 $")
+	require.Greater(t, parts, n*visitSteps/walkSteps-1)
+	require.Equal(t, "*0 #0", ask([]string{"HRANDFIELD", "none", "-2000"}))
+	require.Equal(t, "-"+errKind+" #0", ask([]string{"HRANDFIELD", "k1", "-2000"}))
 	require.Equal(t, "-"+errKind+" #0", ask([]string{"HGETALL", "k1"}))
 	require.Equal(t, "*0 #0", ask([]string{"HGETALL", "none"}))
 	require.Equal(t, "*2 $1 0 *0 #0", ask([]string{"HSCAN", "none", "77"}))
