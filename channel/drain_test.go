@@ -243,6 +243,23 @@ func TestDrainWithAnEndedContext(t *testing.T) {
 	require.True(t, w.refuses())
 }
 
+// TestDrainAnswersWhatWasNotRead: what had arrived, and wasn't read as too much was in flight, is answered to the end.
+func TestDrainAnswersWhatWasNotRead(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, func(c *config) { c.InflightMax = 2 })
+		c := w.dial()
+		c.send("hold 1 a", "hold 1 b")
+		w.await("the asks", func() bool { return w.keeper.holding.Load() == 2 })
+		c.send("c", "d", "e", "f", "g", "h")
+		drained := begin(func() error { return w.server.Drain(w.ctx) })
+		time.Sleep(20 * time.Millisecond)
+		w.letGo(1)
+		c.expect("a", "b", "c", "d", "e", "f", "g", "h")
+		c.expectEnd()
+		require.NoError(t, <-drained)
+	})
+}
+
 func TestClose(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, nil)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // How limits of a connection, of its front and of all connections meet.
@@ -254,4 +255,81 @@ func TestRequestTimeoutBehindALongRequest(t *testing.T) {
 	w.await("the timeout", func() bool { w.pass(10 * time.Second); return w.server.Stats().RequestTimeouts == 1 })
 	require.Less(t, w.clock.Load(), int64(90*time.Second))
 	c.expect("refused: " + channel.ErrSlowRequest.Error())
+}
+
+// What was held back begins also while the server drains, and others have used up all requests.
+func TestHeldBackWhileDraining(t *testing.T) {
+	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.OutputMax = 2, 64<<10 })
+	sleeper, c, other := w.dial(), w.dial(), w.dial()
+	for _, c := range []*client{c, other} {
+		c.send("x")
+		c.expect("x")
+	}
+	w.letGo(2)
+	sleeper.send("sleep 100")
+	time.Sleep(10 * time.Millisecond)
+	c.send("big 8000000", "hold 2 z") // both come before either begins
+	sleeper.expect("sleep 100")
+	time.Sleep(20 * time.Millisecond)
+	other.send("hold 1 x", "hold 1 y")
+	w.await("the asks", func() bool { return w.keeper.holding.Load() == 2 })
+	drained := begin(func() error { return w.server.Drain(w.ctx) })
+	time.Sleep(20 * time.Millisecond)
+	c.expect(big(8_000_000))
+	w.letGo(1)
+	c.expect("z")
+	c.expectEnd()
+	other.expect("x", "y")
+	other.expectEnd()
+	sleeper.expectEnd()
+	require.NoError(t, <-drained)
+}
+
+// A client needn't end a request that isn't read because others have used up all requests.
+func TestRequestTimeoutWhileOthersAreAtIt(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.RequestsMax = 2 }, virtual)
+	c, other := w.dial(), w.dial()
+	c.Write([]byte("the start"))
+	other.send("a") // the poller tells in the order of arrival
+	other.expect("a")
+	other.send("hold 1 a", "hold 1 b")
+	w.await("the asks", func() bool { return w.keeper.holding.Load() == 2 })
+	for range 10 {
+		w.pass(10 * time.Second)
+	}
+	c.send(" and the end")
+	w.letGo(1)
+	w.pass(time.Second)
+	other.expect("a", "b")
+	c.expect("the start and the end")
+	require.Zero(t, w.server.Stats().RequestTimeouts)
+}
+
+// The time of a short request isn't that of the long one before it.
+func TestRequestTimeoutSoonBehindALongRequest(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, place{network: "tcp", workers: 1}, nil, virtual)
+	c, other := w.dial(), w.dial()
+	pass := func(d time.Duration) {
+		other.send("b") // the poller tells in the order of arrival
+		other.expect("b")
+		w.pass(d)
+	}
+	long := strings.Repeat("x", 120<<10) // it has two minutes more
+	c.Write([]byte(long))
+	pass(time.Second)
+	c.send("")
+	c.expect(long)
+	c.Write([]byte("short"))
+	pass(29 * time.Second)
+	require.Zero(t, w.server.Stats().RequestTimeouts)
+	pass(2 * time.Second)
+	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts)
+	c.expect("refused: " + channel.ErrSlowRequest.Error())
+	c.expectEnd()
 }

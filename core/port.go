@@ -73,7 +73,7 @@ func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64
 // The asker gets that reply, or that error, and its deadline holds; this actor hears no more of it, and may
 // stop. Sender of the forwarded ask is who asked first. What s has asked itself is cancelled, as at every
 // end; bytes of s live until the reply is home, those in the answers that it got don't: Copy
-// them. A request that is released is the other's from then on: clear s.Req. A port that
+// them. A request that is released is the other's from then on: clear s.Req, or what it releases may end with the step. A port that
 // asks many, as Broadcast does, or no actor, as Timer, panics.
 //
 //alloc:none

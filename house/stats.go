@@ -15,7 +15,7 @@ type Stats struct {
 	Turns      uint64 // passes of the loops
 	Visits     uint64 // of actors
 	Messages   uint64 // handled: calls, replies, timers, system messages
-	Answers    uint64 // asks that ended: replied to, failed, or refused; one that was forwarded at each actor that had it
+	Answers    uint64 // asks that ended: replied to, failed, or refused; one that was forwarded counts twice
 	Late       uint64 // answers that nobody waited for any more
 	Expired    uint64 // calls dropped because their deadline had passed
 	Cancelled  uint64 // stacks ended because their asker gave up

@@ -16,8 +16,8 @@ import (
 // others.
 const turnMax = 256
 
-// publishEvery is how many turns pass before the counters are shown, unless publishAfter, ns, has passed:
-// showing them takes as long as handling a few messages.
+// publishEvery is how many turns pass before the counters are shown, unless publishAfter, ns, has
+// passed: showing them takes as long as handling a few messages.
 const (
 	publishEvery = 64
 	publishAfter = 100_000_000
@@ -146,8 +146,8 @@ func (w *Worker) Turn() (busy bool) {
 	return busy
 }
 
-// run runs houses that are ready. If the last turn has kept a parked worker for this one to assist, that needn't wait
-// for them, nor need one to which this turn has sent instead.
+// run runs houses that are ready. If the last turn has kept a parked worker for this one to
+// assist, that needn't wait for them, nor need one to which this turn has sent instead.
 func (w *Worker) run(kept bool) (done int) {
 	if kept && !w.hot.Idle() {
 		w.hot.Hurry()
@@ -164,15 +164,15 @@ const (
 	// ones the worker wakes others at once, so many times: work is better shared then.
 	slowTurn  = 200_000
 	slowWakes = 16
-	// briefMessage is how long a message may take, ns, in turns that leave the other worker parked, for the
-	// next turn to assist: sending one to another thread takes 100 to 400.
+	// briefMessage is how long a message may take, ns, in turns that leave the other worker
+	// parked, for the next turn to assist: sending one to another thread takes 100 to 400.
 	briefMessage = 200
 )
 
-// assist runs a turn of the parked worker to which this turn has sent, unless something else
-// is to be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no slower than
-// two threads would be: messages are brief, or come one at a time. It returns the number of messages handled here,
-// besides those that the turn has done.
+// assist runs a turn of the parked worker to which this turn has sent, unless something else is to
+// be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no
+// slower than two threads would be: messages are brief, or come one at a time. It returns the
+// number of messages handled here, besides those that the turn has done.
 func (w *Worker) assist(done int) (more int) {
 	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
 	for ; n < assistsMax && hot.Rouses() && hot.Idle(); n++ {
@@ -253,8 +253,8 @@ func (w *Worker) fire() (any bool) {
 	return any
 }
 
-// poll hands out what the network has, without blocking, and returns how many events that were: in a Manual system, moves
-// of what is offloaded.
+// poll hands out what the network has, without blocking, and returns how many events that were: in
+// a Manual system, moves of what is offloaded.
 func (w *Worker) poll() (n int) {
 	if w.poller == nil {
 		return w.system.move(w.hot.Now)
@@ -292,8 +292,9 @@ func (w *Worker) trim() {
 	w.trimAt = w.hot.Now + pool.TrimEvery
 }
 
-// NextWake returns how long the worker may sleep until it has a timer to fire or
-// pools to trim, ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only the loop calls it; in a Manual system, the caller.
+// NextWake returns how long the worker may sleep until it has a timer to fire or pools to trim,
+// ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only
+// the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
 	if w.hot.Rouses() || w.hot.Owes() {
 		return 0

@@ -47,7 +47,7 @@
 // more than 128 arguments, HRANDFIELD of more than 128 fields of which some may be the same, and
 // HGETALL, HKEYS and HVALS where the last reply of their connection was long, or there was none.
 // None of them sees a key or a field twice, but for SCAN and HSCAN. Commands behind them on their
-// connection wait. One that takes longer than 5 s is an error.
+// connection wait. One that takes longer than 30 s is an error.
 //
 // # What a command may cost
 //

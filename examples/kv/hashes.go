@@ -79,25 +79,15 @@ func (t *store) list(s *storeStack, names, values bool) resp.Reply {
 	if err != nil {
 		return refused(err)
 	}
+	if _, slots := t.table.FieldSlots(s.arg(1), core.Now(s)); slots > 0 {
+		return t.listLarge(s, names, values, all.Len())
+	}
 	size, n := frameMax, all.Len()
 	rest := all
 	for name, value, ok := rest.Next(); ok; name, value, ok = rest.Next() {
-		if names {
-			size += len(name) + frameMax
-		}
-		if values {
-			size += len(value) + frameMax
-		}
+		size += len(name) + len(value) + 2*frameMax
 	}
-	if size > math.MaxInt32 {
-		return resp.Err(errReply)
-	}
-	out := s.Bytes(size)[:0]
-	if names && values {
-		out = s.Req.version.AppendMap(out, n)
-	} else {
-		out = resp.AppendArray(out, n)
-	}
+	out := s.appendListHead(s.Bytes(size)[:0], names && values, n)
 	for name, value, ok := all.Next(); ok; name, value, ok = all.Next() {
 		if names {
 			out = resp.AppendBulk(out, name)
@@ -107,6 +97,34 @@ func (t *store) list(s *storeStack, names, values bool) resp.Reply {
 		}
 	}
 	return resp.Raw(out)
+}
+
+func (s *storeStack) appendListHead(out []byte, pairs bool, n int) []byte {
+	if pairs {
+		return s.Req.version.AppendMap(out, n)
+	}
+	return resp.AppendArray(out, n)
+}
+
+// listLarge is list of a large hash of n fields, in the order of a walk: the names of HKEYS and
+// the values of HVALS stand in one order, whichever way they came.
+func (t *store) listLarge(s *storeStack, names, values bool, n int) resp.Reply {
+	out := t.scratch[:0]
+	for cursor, more := uint64(0), true; more; more = cursor != 0 {
+		cursor, _ = t.table.ScanFields(s.arg(1), cursor, n, core.Now(s), func(name, value []byte) {
+			if names {
+				out = resp.AppendBulk(out, name)
+			}
+			if values {
+				out = resp.AppendBulk(out, value)
+			}
+		})
+		if len(out) > math.MaxInt32 {
+			return resp.Err(errReply)
+		}
+	}
+	t.keep(out)
+	return resp.Raw(append(s.appendListHead(s.Bytes(frameMax + len(out))[:0], names && values, n), out...))
 }
 
 func (t *store) hset(s *storeStack) resp.Reply  { return t.setFields(s, false) }

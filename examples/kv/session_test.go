@@ -178,3 +178,12 @@ func TestHTTP(t *testing.T) {
 		require.Equal(t, "$-1", w.dial().do("GET", "pwn"))
 	})
 }
+
+// TestClientListOfSome: who asks is listed if its own number is among those given, wherever.
+func TestClientListOfSome(t *testing.T) {
+	c := openWorld(t, 1, options{}).dial()
+	id := c.do("CLIENT", "ID")[1:]
+	for _, ids := range [][]string{{id}, {id, "999999999"}, {"999999999", id}, {"999999999", id, "999999998"}} {
+		require.Contains(t, c.do(append([]string{"CLIENT", "LIST", "ID"}, ids...)...), "id="+id+" ", ids)
+	}
+}

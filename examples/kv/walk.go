@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -27,6 +28,8 @@ const (
 	// visitSteps is for the homes that one visit of the table looks at, or for a name that it
 	// looks up.
 	visitSteps = 10
+	// walkTime is how long a walk may take: others that ask for much make it longer.
+	walkTime = 30 * time.Second
 	// namesMax is how many arguments a command has that is done at once.
 	namesMax = 128
 	// pageMax is how long a page of SCAN or HSCAN may be, in bytes, for one more visit.
@@ -58,7 +61,8 @@ type walk struct {
 	key     []byte // whose fields it walks through; nil: it walks through keys
 	names   resp.Args
 	cursor  uint64
-	slots   int // of the table, or of the hash, when it began
+	hash    uint64 // which hash that is, and how many places it, or the table, has
+	slots   int
 	visits  int // that are left
 	steps   int // that are left of this turn
 	out     []byte
@@ -110,7 +114,6 @@ func (t *store) walk(s *walkStack) core.Yield {
 			return s.Return(rep)
 		}
 		w.out, t.scratch = t.scratch[:0], nil
-		w.slots = t.slots(s, w)
 	}
 	return t.walkOn(s, w)
 }
@@ -120,13 +123,16 @@ func kindOf(cmd *resp.Command) *walkKind {
 	return &walkKinds[i]
 }
 
-// slots is the size of what the walk goes through. Who visits all that a table has sees nothing
-// twice while it doesn't shrink.
-func (t *store) slots(s *walkStack, w *walk) int {
+// again reports whether a walk through all of something, which goes on, begins anew: it would see
+// some twice as there are fewer places than there were, or the rest of another hash.
+func (t *store) again(s *walkStack, w *walk) bool {
+	hash, slots := w.hash, w.slots
 	if w.key == nil {
-		return t.table.Slots()
+		w.slots = t.table.Slots()
+	} else {
+		w.hash, w.slots = t.table.FieldSlots(w.key, core.Now(s))
 	}
-	return t.table.FieldSlots(w.key, core.Now(s))
+	return w.hash != hash || w.slots < slots
 }
 
 func (t *store) beginKeys(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
@@ -177,15 +183,14 @@ func (t *store) beginNames(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 
 func (t *store) beginRandom(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 	count, rep, ok := parseRandom(&w.cmd)
-	w.key, w.visits = w.cmd.Arg(1), int(-count)
+	w.key, w.visits = w.cmd.Arg(1), int(min(-count, math.MaxInt32)) // replyMax comes first
 	return rep, ok
 }
 
 // walkOn does what a walk may do at once.
 func (t *store) walkOn(s *walkStack, w *walk) core.Yield {
-	if w.visits == math.MaxInt && t.slots(s, w) < w.slots { // it would see some again
+	if w.visits == math.MaxInt && t.again(s, w) {
 		w.cursor, w.out, w.n, w.pending = 0, w.out[:0], 0, nil
-		w.slots = t.slots(s, w)
 	}
 	for w.steps = walkSteps; w.visits > 0 || len(w.pending) > 0; {
 		if w.steps <= 0 {
@@ -448,7 +453,7 @@ func (f *front) walk(s *command, store int) core.Yield {
 func (f *front) askWalk(s *command, store int, answer *core.Future[resp.Reply]) {
 	s.hold(store)
 	s.Req.session.queue.walks = true
-	f.stores.walks[store].Ask(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw()), version: s.version})
+	f.stores.walks[store].AskWithin(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw()), version: s.version}, walkTime)
 }
 
 // releasing is answered for a command that holds the others back.

@@ -117,12 +117,11 @@ func TestWalkKeepsWhatItFound(t *testing.T) {
 	})
 }
 
-// asks is commands for one store in the order in which it gets them. The first is a walk, whose reply is the answer, with
-// the number in it.
+// asks is commands for one store in the order in which it gets them. The first is a walk, and so are others that fronts
+// do. The answer is their replies, each with its number.
 type asks struct {
-	core.AskStack[[][]string, string]
-	walk   core.Future[resp.Reply]
-	others []core.Future[resp.Reply]
+	core.AskStack[[][]string, []string]
+	replies []core.Future[resp.Reply]
 }
 
 type asker struct{ stores *stores }
@@ -130,24 +129,28 @@ type asker struct{ stores *stores }
 var askerAsk = core.Handle((*asker).ask)
 
 func (a *asker) ask(s *asks) core.Yield {
-	s.others = make([]core.Future[resp.Reply], len(s.Req))
+	s.replies = make([]core.Future[resp.Reply], len(s.Req))
 	for i, words := range s.Req {
 		text := stack.Of(s).Worker().Shard.Copy(resp.AppendCommand(nil, words...))
-		if i == 0 {
-			a.stores.walks[0].Ask(s, &s.walk, walkRequest{bytes: text})
+		if do := lookup([]byte(words[0])).do; i == 0 || do == nil {
+			a.stores.walks[0].Ask(s, &s.replies[i], walkRequest{bytes: text})
 		} else {
-			a.stores.ports[0].Ask(s, &s.others[i], request{do: lookup([]byte(words[0])).do, bytes: text})
+			a.stores.ports[0].Ask(s, &s.replies[i], request{do: do, bytes: text})
 		}
 	}
 	return core.Suspend(s, (*asker).answer)
 }
 
 func (a *asker) answer(s *asks) core.Yield {
-	rep, err := s.walk.Get()
-	if err != nil {
-		return s.Throw(err)
+	var all []string
+	for i := range s.replies {
+		rep, err := s.replies[i].Get()
+		if err != nil {
+			return s.Throw(err)
+		}
+		all = append(all, strings.TrimSpace(breaks.Replace(string(resp.AppendReply(nil, &rep))))+fmt.Sprint(" #", rep.Int))
 	}
-	return s.Return(strings.TrimSpace(breaks.Replace(string(resp.AppendReply(nil, &rep)))) + fmt.Sprint(" #", rep.Int))
+	return s.Return(all)
 }
 
 // numbered returns n arguments.
@@ -176,9 +179,9 @@ func TestLongCommandsAreWalks(t *testing.T) {
 	c := newStores(system, 1, 0)
 	at := askerAsk.At(core.Spawn(system.Workers()[0], func() *asker { return &asker{c} }))
 	ask := func(all ...[]string) string {
-		reply, err := core.Ask(t.Context(), at, all)
+		replies, err := core.Ask(t.Context(), at, all)
 		require.NoError(t, err)
-		return reply
+		return replies[0]
 	}
 	var hset, mset []string
 	for i := range n {
@@ -241,9 +244,9 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 			ask := func(all ...[]string) []string {
 				call := core.Begin(at, all)
 				sim.Rest()
-				reply, err := call.Get()
+				replies, err := call.Get()
 				require.NoError(t, err)
-				return strings.Fields(reply)
+				return strings.Fields(replies[0])
 			}
 			fill, shrink := append([]string{"HSET", "h"}, hset...), append([]string{"HDEL", "h"}, numbered("f", n)[left:]...)
 			if walk[0] == "KEYS" {
@@ -268,4 +271,94 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 			require.NoError(t, sim.Shutdown(t.Context()))
 		}
 	}
+}
+
+// TestWalksKeepApart: walks that are under way at the same time, and what uses the store's scratch between their parts, don't mix.
+func TestWalksKeepApart(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	c := newStores(sim.System, 1, 0)
+	at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
+	ask := func(all ...[]string) []string {
+		call := core.Begin(at, all)
+		sim.Rest()
+		replies, err := call.Get()
+		require.NoError(t, err)
+		return replies
+	}
+	mset := []string{"MSET"}
+	for i := range 500 {
+		mset = append(mset, fmt.Sprint("a", i), "1", fmt.Sprint("b", i), "1", fmt.Sprint("c", i), "1")
+	}
+	ask([]string{"KEYS", "*"}, mset, []string{"HSET", "h", "f", "1"})
+	walks := [][]string{{"KEYS", "a*"}, {"KEYS", "b*"}, {"HINCRBYFLOAT", "h", "f", "1"}, {"KEYS", "c*"}}
+	var alone []string
+	for _, words := range walks {
+		if words[0] == "KEYS" {
+			alone = append(alone, ask(words)[0])
+		}
+	}
+	for range 3 { // the first leaves the store a scratch
+		got := ask(walks...)
+		require.Equal(t, alone, []string{got[0], got[1], got[3]})
+	}
+}
+
+// TestWalkIsOfOneHash: the fields of one that goes and of the one in its place don't stand side by side; and one that grows
+// and shrinks meanwhile has none twice.
+func TestWalkIsOfOneHash(t *testing.T) {
+	fields := func(prefix string, n int) (all []string) {
+		for _, name := range numbered(prefix, n) {
+			all = append(all, name, "v")
+		}
+		return all
+	}
+	hset := func(key, prefix string, n int) []string { return append([]string{"HSET", key}, fields(prefix, n)...) }
+	for later := range 12 {
+		sim := housetest.New(t, 1, house.Config{Workers: 1})
+		c := newStores(sim.System, uint64(later), 0)
+		at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
+		ask := func(all ...[]string) string {
+			call := core.Begin(at, all)
+			sim.Rest()
+			replies, err := call.Get()
+			require.NoError(t, err)
+			return replies[0]
+		}
+		wait := slices.Repeat([][]string{{"EXISTS", "x"}}, later)
+		ask([]string{"KEYS", "x"}, hset("h", "f", 1000))
+		got := ask(slices.Concat([][]string{{"HKEYS", "h"}}, wait, [][]string{{"DEL", "h"}, hset("h", "g", 1000)})...)
+		require.True(t, strings.Contains(got, " f") != strings.Contains(got, " g"), later)
+		require.Equal(t, 1000, strings.Count(got, "$"), later)
+
+		ask([]string{"KEYS", "x"}, hset("i", "f", 600))
+		grown := numbered("g", 4000)
+		got = ask(slices.Concat([][]string{{"HKEYS", "i"}}, wait, [][]string{hset("i", "g", 4000)}, wait,
+			[][]string{append([]string{"HDEL", "i"}, grown[:2000]...), append([]string{"HDEL", "i"}, grown[2000:]...), append([]string{"HDEL", "i"}, numbered("f", 600)[100:]...)})...)
+		seen := map[string]int{}
+		for _, word := range strings.Fields(got) {
+			seen[word]++
+		}
+		for _, name := range numbered("f", 100) {
+			require.Equal(t, 1, seen[name], "%d: %s", later, name)
+		}
+	}
+}
+
+// TestListsInOneOrder: names and values of a hash stand in one order, whether its commands are walks or not.
+func TestListsInOneOrder(t *testing.T) {
+	w := openWorld(t, 1, options{})
+	c := w.dial()
+	words := []string{"HSET", "h"}
+	for _, name := range numbered("", 1000) {
+		words = append(words, name, name)
+	}
+	c.do(words...)
+	fresh, warm := w.dial(), w.dial()
+	for range 6 {
+		require.Equal(t, "$-1", warm.do("GET", "none")) // short: HGETALL is no walk then
+	}
+	keys := fresh.do("HKEYS", "h")
+	require.Equal(t, keys, warm.do("HVALS", "h"))
+	require.Equal(t, keys, warm.do("HKEYS", "h"))
+	require.Equal(t, 2000, strings.Count(w.dial().do("HGETALL", "h"), "$"))
 }

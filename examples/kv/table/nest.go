@@ -9,6 +9,7 @@ type nests struct {
 	all   []nest // by number; number 0 is never used
 	spare uint32 // a number not in use; they are linked by next
 	bytes int    // Invariant: the sum of index.bytes over all nests in use
+	taken uint64 // how often one was taken
 
 	memory *memory
 
@@ -17,8 +18,9 @@ type nests struct {
 }
 
 type nest struct {
-	index index
-	next  uint32
+	index  index
+	next   uint32
+	serial uint64 // of its present use
 }
 
 const (
@@ -31,7 +33,7 @@ const (
 
 func (n *nests) reset() {
 	clear(n.all)
-	*n = nests{all: append(n.all[:0], nest{}), memory: n.memory}
+	*n = nests{all: append(n.all[:0], nest{}), memory: n.memory, taken: n.taken}
 }
 
 // take returns the number of an empty nest.
@@ -46,7 +48,8 @@ func (n *nests) take() uint32 {
 		n.spare = n.all[number].next
 	}
 	x := &n.all[number]
-	x.next = 0
+	n.taken++
+	x.next, x.serial = 0, n.taken
 	x.index.init(nestSlots, n.memory)
 	n.bytes += x.index.bytes()
 	return number

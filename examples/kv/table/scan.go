@@ -2,11 +2,11 @@ package table
 
 import "math/bits"
 
-// Scan calls fn for about n entries, those that expired left out, and returns the
-// cursor for the next call; the first is 0, and after the last call it is 0. What
-// is in the table from the first call to the last is seen, at least once; what
-// comes or goes meanwhile may be. Key and value are valid, and must not be written
-// to, during fn (the value of a hash says nothing), which must not change the table. A call visits at most 10n homes.
+// Scan calls fn for about n entries, those that expired left out, and returns the cursor for the
+// next call; the first is 0, and after the last call it is 0. What is in the table from the first
+// call to the last is seen, at least once; what comes or goes meanwhile may be. Key and value are
+// valid, and must not be written to, during fn (the value of a hash says nothing), which must not
+// change the table. A call visits at most 10n homes.
 //
 // The cursor counts through the homes with its bits reversed, as SCAN of Redis
 // does (Pieter Noordhuis's method): a home in an array is then followed by all
@@ -68,17 +68,17 @@ func (t *Table) visit(slots []slot, home uint64, fn func(b block) bool) (seen in
 	return seen
 }
 
-// Slots returns how many entries the index has places for. From one call of Scan to the next nothing is seen twice while that
-// doesn't become less.
-func (t *Table) Slots() int { return t.index.slots() }
+// Slots returns how many places the index has. From one call of Scan to the next nothing is seen
+// twice unless that became less.
+func (t *Table) Slots() int { return len(t.index.main) }
 
-// FieldSlots is Slots for ScanFields. Of a small hash, or none, it is 0.
-func (t *Table) FieldSlots(key []byte, now int64) int {
+// FieldSlots is Slots for ScanFields, and tells which hash it is that key holds: one that takes
+// its place is another. Of a small hash, or none, both are 0.
+func (t *Table) FieldSlots(key []byte, now int64) (hash uint64, slots int) {
 	s, b, err := t.reachHash(key, t.hasher.hash(key), now)
 	if err != nil || s == nil || b.kind() != Indexed {
-		return 0
+		return 0, 0
 	}
-	return t.nests.all[nestOf(b)].index.slots()
+	n := &t.nests.all[nestOf(b)]
+	return n.serial, len(n.index.main)
 }
-
-func (x *index) slots() int { return len(x.main) }
