@@ -362,3 +362,32 @@ func TestListsInOneOrder(t *testing.T) {
 	require.Equal(t, keys, warm.do("HKEYS", "h"))
 	require.Equal(t, 2000, strings.Count(w.dial().do("HGETALL", "h"), "$"))
 }
+
+// TestPagesAreBounded: whatever COUNT says, SCAN and HSCAN end a page that is long.
+func TestPagesAreBounded(t *testing.T) {
+	c := openWorld(t, 1, options{}).dial()
+	name := strings.Repeat("n", 1000)
+	for i := range 1000 {
+		c.do("SET", fmt.Sprint(name, i), "1")
+		c.do("HSET", "h", fmt.Sprint(name, i), "1")
+	}
+	for _, words := range [][]string{{"SCAN", "0"}, {"HSCAN", "h", "0"}} {
+		reply := c.do(append(words, "COUNT", "1000000")...)
+		require.Less(t, len(reply), pageMax+10_000, words[0])
+		require.Greater(t, len(reply), pageMax/2, words[0])
+		require.NotContains(t, reply[:10], "$1 0 ", words[0])
+	}
+}
+
+// TestWalksSpeakTheVersion: what isn't there is said in the version that the connection speaks.
+func TestWalksSpeakTheVersion(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		c.do("HELLO", "3")
+		c.do("HSET", "h", "f", "1")
+		want := "*200" + strings.Repeat(" _", 200)
+		require.Equal(t, want, c.do(append([]string{"MGET"}, numbered("none", 200)...)...))
+		require.Equal(t, want, c.do(append([]string{"HMGET", "h"}, numbered("none", 200)...)...))
+		require.Equal(t, "%1 $1 f $1 1", c.do("HGETALL", "h"))
+	})
+}
