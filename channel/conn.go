@@ -13,8 +13,8 @@ const (
 	// readsMax is how many reads a connection makes in one of its turns, before
 	// others have theirs.
 	readsMax = 1
-	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to who is to read them, on
-	// this CPU: 1 MiB takes as long as two turns.
+	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to who is
+	// to read them, on this CPU: 1 MiB takes as long as two turns.
 	writeMax = 64 << 10
 	// skipsMax is how often it may skip bytes that ask for nothing: they take as long as a request
 	// or two, which are a message each.

@@ -243,7 +243,8 @@ func TestDrainWithAnEndedContext(t *testing.T) {
 	require.True(t, w.refuses())
 }
 
-// TestDrainAnswersWhatWasNotRead: what had arrived, and wasn't read as too much was in flight, is answered to the end.
+// TestDrainAnswersWhatWasNotRead: what had arrived, and wasn't read as too much was in flight, is
+// answered to the end.
 func TestDrainAnswersWhatWasNotRead(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, func(c *config) { c.InflightMax = 2 })
@@ -400,8 +401,8 @@ func TestListenFails(t *testing.T) {
 	require.ErrorIs(t, listen(w.ctx, c, w.fronts...), core.ErrStopped)
 }
 
-// TestUnixSocketFile: a path, not a name that leaves no file. It has the mode that it is given, and
-// goes with its server, however that ends; what another process has put there since stays.
+// TestUnixSocketFile: a path, not a name that leaves no file. It has the mode that it is given,
+// and goes with its server, however that ends; what another process has put there since stays.
 func TestUnixSocketFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "channel")
 	require.NoError(t, err)

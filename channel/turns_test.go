@@ -257,34 +257,6 @@ func TestRequestTimeoutBehindALongRequest(t *testing.T) {
 	c.expect("refused: " + channel.ErrSlowRequest.Error())
 }
 
-// What was held back begins also while the server drains, and others have used up all requests.
-func TestHeldBackWhileDraining(t *testing.T) {
-	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.OutputMax = 2, 64<<10 })
-	sleeper, c, other := w.dial(), w.dial(), w.dial()
-	for _, c := range []*client{c, other} {
-		c.send("x")
-		c.expect("x")
-	}
-	w.letGo(2)
-	sleeper.send("sleep 100")
-	time.Sleep(10 * time.Millisecond)
-	c.send("big 8000000", "hold 2 z") // both come before either begins
-	sleeper.expect("sleep 100")
-	time.Sleep(20 * time.Millisecond)
-	other.send("hold 1 x", "hold 1 y")
-	w.await("the asks", func() bool { return w.keeper.holding.Load() == 2 })
-	drained := begin(func() error { return w.server.Drain(w.ctx) })
-	time.Sleep(20 * time.Millisecond)
-	c.expect(big(8_000_000))
-	w.letGo(1)
-	c.expect("z")
-	c.expectEnd()
-	other.expect("x", "y")
-	other.expectEnd()
-	sleeper.expectEnd()
-	require.NoError(t, <-drained)
-}
-
 // A client needn't end a request that isn't read because others have used up all requests.
 func TestRequestTimeoutWhileOthersAreAtIt(t *testing.T) {
 	if !netio.CanShare {

@@ -30,8 +30,8 @@ func nothingLeft(t *testing.T, sim *housetest.Sim) {
 	require.Zero(t, sim.Outstanding())
 }
 
-// TestForward: the asker gets the other's answer, on all ways between workers, however often the ask is
-// forwarded; all of them know who asked.
+// TestForward: the asker gets the other's answer, on all ways between workers, however often the
+// ask is forwarded; all of them know who asked.
 func TestForward(t *testing.T) {
 	eachSeed(t, 5, 3, func(t *testing.T, sim *housetest.Sim) {
 		for at := range 27 {
@@ -103,8 +103,8 @@ func TestForwardToAFullMailbox(t *testing.T) {
 	}
 }
 
-// TestForwardOfTheDead: what was given up, or is late, isn't begun by whom it was forwarded to; what it has
-// suspended there ends.
+// TestForwardOfTheDead: what was given up, or is late, isn't begun by whom it was forwarded to;
+// what it has suspended there ends.
 func TestForwardOfTheDead(t *testing.T) {
 	eachSeedOf(t, 5, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
 		for worker := range 2 {
@@ -147,7 +147,8 @@ func TestForwardOfTheDead(t *testing.T) {
 	})
 }
 
-// TestForwardKeepsTheDeadline: what is left of the first ask's is all that whoever answers has, and what it asks.
+// TestForwardKeepsTheDeadline: what is left of the first ask's is all that whoever answers has,
+// and what it asks.
 func TestForwardKeepsTheDeadline(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		for worker := range 2 {
@@ -390,8 +391,8 @@ func TestForwardedBytes(t *testing.T) {
 	}
 }
 
-// TestForwardWithThreads: many asks cross three workers, some given up, while the actors between stop, each when it
-// has forwarded one. Nobody else's answer is lost with them.
+// TestForwardWithThreads: many asks cross three workers, some given up, while the actors between
+// stop, each when it has forwarded one. Nobody else's answer is lost with them.
 func TestForwardWithThreads(t *testing.T) {
 	const guests, each = 4, 500
 	sys := open(t, house.Config{Workers: 3})
@@ -439,7 +440,8 @@ func TestForwardWithThreads(t *testing.T) {
 	}
 }
 
-// TestSender: guests are nobody; the address can be used again as one of its type, and only of that.
+// TestSender: guests are nobody; the address can be used again as one of its type, and only of
+// that.
 func TestSender(t *testing.T) {
 	sim := stage(t, 1, 2)
 	ai, a := cast(sim, 0)
@@ -498,8 +500,9 @@ func TestForwardedAskEndsInTheQueue(t *testing.T) {
 	wantStat(t, "calls that came too late", stats(sim).Expired, 1)
 }
 
-// TestForwardTimeAndAgain: work in many parts, each forwarded, holds no more memory with every part; the asker gets the answer,
-// and the bytes, of the last one, and those of all parts live until then.
+// TestForwardTimeAndAgain: work in many parts, each forwarded, holds no more memory with every
+// part; the asker gets the answer, and the bytes, of the last one, and those of all parts live
+// until then.
 func TestForwardTimeAndAgain(t *testing.T) {
 	sim := stage(t, 1, 2)
 	_, a := cast(sim, 0)

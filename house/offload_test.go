@@ -46,8 +46,8 @@ func meets(t testing.TB, sys *house.System, pool *house.OffloadPool, n int) {
 	}
 }
 
-// TestOffloadGoroutines: they start when they are needed, stay a while, and end but for two if nobody
-// needs them. The test's own check finds those that are left behind.
+// TestOffloadGoroutines: they start when they are needed, stay a while, and end but for two if
+// nobody needs them. The test's own check finds those that are left behind.
 func TestOffloadGoroutines(t *testing.T) {
 	sys := started(t, house.Config{Workers: 1})
 	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 10})
@@ -72,8 +72,8 @@ func TestOffloadGoroutines(t *testing.T) {
 	require.Equal(t, 2, goroutines())
 }
 
-// TestTrimLosesNothing: jobs that come while a goroutine is told to end, and find none idle, don't wait for each
-// other's ends.
+// TestTrimLosesNothing: jobs that come while a goroutine is told to end, and find none idle, don't
+// wait for each other's ends.
 func TestTrimLosesNothing(t *testing.T) {
 	sys := started(t, house.Config{Workers: 1})
 	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 3})
@@ -85,8 +85,9 @@ func TestTrimLosesNothing(t *testing.T) {
 	}
 }
 
-// TestOffloadIsDueAtItsTime: a turn of a Manual system moves what is due just then, and nothing that is due a
-// nanosecond later. A caller who sleeps as long as NextWake says comes at that time, and would turn in vain.
+// TestOffloadIsDueAtItsTime: a turn of a Manual system moves what is due just then, and nothing
+// that is due a nanosecond later. A caller who sleeps as long as NextWake says comes at that time,
+// and would turn in vain.
 func TestOffloadIsDueAtItsTime(t *testing.T) {
 	now, ran := int64(1000), false
 	sys := started(t, house.Config{Workers: 1, Manual: true, Clock: func() int64 { return now },

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is deferred first is done first, also what deferred work defers: a connection whose requests were
-// first isn't the last to be answered.
+// What is deferred first is done first, also what deferred work defers: a connection whose
+// requests were first isn't the last to be answered.
 func TestDeferredInOrder(t *testing.T) {
 	w, _ := newTestWorker()
 	var done []int
@@ -38,7 +38,8 @@ func TestDeferredInOrder(t *testing.T) {
 	require.Equal(t, 3, done[6])
 }
 
-// What is deferred to the next turn isn't done before, then behind what is left of this one, and the worker owes it.
+// What is deferred to the next turn isn't done before, then behind what is left of this one, and
+// the worker owes it.
 func TestDeferOn(t *testing.T) {
 	w, _ := newTestWorker()
 	var done []string

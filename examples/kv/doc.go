@@ -57,7 +57,7 @@
 //   - GET, SET, APPEND, SETRANGE and all on one string copy it, which has at most 512 MiB;
 //     APPEND and SETRANGE may move it to another place, too.
 //   - MSET, DEL, HSET, HDEL and all that change much look up each argument: at most 1,048,576.
-//   - HRANDFIELD goes through all fields of a hash, and RENAME to another store copies them, as does
+//   - HRANDFIELD of a count above 0 goes through all fields of a hash, and RENAME to another store copies them, as does
 //     HGETALL the first time behind short replies. Nothing bounds how many a hash has.
 //   - Options that are repeated are read once each; CONFIG GET takes 16 KiB of patterns.
 //

@@ -117,8 +117,8 @@ func TestWalkKeepsWhatItFound(t *testing.T) {
 	})
 }
 
-// asks is commands for one store in the order in which it gets them. The first is a walk, and so are others that fronts
-// do. The answer is their replies, each with its number.
+// asks is commands for one store in the order in which it gets them. The first is a walk, and so
+// are others that fronts do. The answer is their replies, each with its number.
 type asks struct {
 	core.AskStack[[][]string, []string]
 	replies []core.Future[resp.Reply]
@@ -151,6 +151,20 @@ func (a *asker) answer(s *asks) core.Yield {
 		all = append(all, strings.TrimSpace(breaks.Replace(string(resp.AppendReply(nil, &rep))))+fmt.Sprint(" #", rep.Int))
 	}
 	return s.Return(all)
+}
+
+// simStore returns what has the one store of a simulation do commands, see asks.
+func simStore(t *testing.T, seed uint64) (ask func(all ...[]string) []string) {
+	sim := housetest.New(t, seed, house.Config{Workers: 1})
+	c := newStores(sim.System, seed, 0)
+	at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
+	return func(all ...[]string) []string {
+		call := core.Begin(at, all)
+		sim.Rest()
+		replies, err := call.Get()
+		require.NoError(t, err)
+		return replies
+	}
 }
 
 // numbered returns n arguments.
@@ -238,16 +252,7 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 	}
 	for _, walk := range [][]string{{"HKEYS", "h"}, {"KEYS", "*"}} {
 		for later := range 40 {
-			sim := housetest.New(t, 1, house.Config{Workers: 1})
-			c := newStores(sim.System, uint64(later), 0)
-			at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
-			ask := func(all ...[]string) []string {
-				call := core.Begin(at, all)
-				sim.Rest()
-				replies, err := call.Get()
-				require.NoError(t, err)
-				return strings.Fields(replies[0])
-			}
+			ask := simStore(t, uint64(later))
 			fill, shrink := append([]string{"HSET", "h"}, hset...), append([]string{"HDEL", "h"}, numbered("f", n)[left:]...)
 			if walk[0] == "KEYS" {
 				fill, shrink = append([]string{"MSET"}, hset...), append([]string{"DEL"}, numbered("f", n)[left:]...)
@@ -260,7 +265,7 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 			half := len(shrink) / 2
 			all = append(all, shrink[:half], append(slices.Clone(shrink[:1+len(shrink)%2]), shrink[half:]...))
 			seen := map[string]int{}
-			for _, word := range ask(all...) {
+			for _, word := range strings.Fields(ask(all...)[0]) {
 				if word[0] == 'f' {
 					seen[word]++
 				}
@@ -268,23 +273,14 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 			for _, name := range numbered("f", left) {
 				require.Equal(t, 1, seen[name], "%v, %d commands later", walk, later)
 			}
-			require.NoError(t, sim.Shutdown(t.Context()))
 		}
 	}
 }
 
-// TestWalksKeepApart: walks that are under way at the same time, and what uses the store's scratch between their parts, don't mix.
+// TestWalksKeepApart: walks that are under way at the same time, and what uses the store's scratch
+// between their parts, don't mix.
 func TestWalksKeepApart(t *testing.T) {
-	sim := housetest.New(t, 1, house.Config{Workers: 1})
-	c := newStores(sim.System, 1, 0)
-	at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
-	ask := func(all ...[]string) []string {
-		call := core.Begin(at, all)
-		sim.Rest()
-		replies, err := call.Get()
-		require.NoError(t, err)
-		return replies
-	}
+	ask := simStore(t, 1)
 	mset := []string{"MSET"}
 	for i := range 500 {
 		mset = append(mset, fmt.Sprint("a", i), "1", fmt.Sprint("b", i), "1", fmt.Sprint("c", i), "1")
@@ -303,8 +299,8 @@ func TestWalksKeepApart(t *testing.T) {
 	}
 }
 
-// TestWalkIsOfOneHash: the fields of one that goes and of the one in its place don't stand side by side; and one that grows
-// and shrinks meanwhile has none twice.
+// TestWalkIsOfOneHash: the fields of one that goes and of the one in its place don't stand side by
+// side; and one that grows and shrinks meanwhile has none twice.
 func TestWalkIsOfOneHash(t *testing.T) {
 	fields := func(prefix string, n int) (all []string) {
 		for _, name := range numbered(prefix, n) {
@@ -314,26 +310,17 @@ func TestWalkIsOfOneHash(t *testing.T) {
 	}
 	hset := func(key, prefix string, n int) []string { return append([]string{"HSET", key}, fields(prefix, n)...) }
 	for later := range 12 {
-		sim := housetest.New(t, 1, house.Config{Workers: 1})
-		c := newStores(sim.System, uint64(later), 0)
-		at := askerAsk.At(core.Spawn(sim.Workers()[0], func() *asker { return &asker{c} }))
-		ask := func(all ...[]string) string {
-			call := core.Begin(at, all)
-			sim.Rest()
-			replies, err := call.Get()
-			require.NoError(t, err)
-			return replies[0]
-		}
+		ask := simStore(t, uint64(later))
 		wait := slices.Repeat([][]string{{"EXISTS", "x"}}, later)
 		ask([]string{"KEYS", "x"}, hset("h", "f", 1000))
-		got := ask(slices.Concat([][]string{{"HKEYS", "h"}}, wait, [][]string{{"DEL", "h"}, hset("h", "g", 1000)})...)
+		got := ask(slices.Concat([][]string{{"HKEYS", "h"}}, wait, [][]string{{"DEL", "h"}, hset("h", "g", 1000)})...)[0]
 		require.True(t, strings.Contains(got, " f") != strings.Contains(got, " g"), later)
 		require.Equal(t, 1000, strings.Count(got, "$"), later)
 
 		ask([]string{"KEYS", "x"}, hset("i", "f", 600))
 		grown := numbered("g", 4000)
 		got = ask(slices.Concat([][]string{{"HKEYS", "i"}}, wait, [][]string{hset("i", "g", 4000)}, wait,
-			[][]string{append([]string{"HDEL", "i"}, grown[:2000]...), append([]string{"HDEL", "i"}, grown[2000:]...), append([]string{"HDEL", "i"}, numbered("f", 600)[100:]...)})...)
+			[][]string{append([]string{"HDEL", "i"}, grown[:2000]...), append([]string{"HDEL", "i"}, grown[2000:]...), append([]string{"HDEL", "i"}, numbered("f", 600)[100:]...)})...)[0]
 		seen := map[string]int{}
 		for _, word := range strings.Fields(got) {
 			seen[word]++
@@ -344,7 +331,8 @@ func TestWalkIsOfOneHash(t *testing.T) {
 	}
 }
 
-// TestListsInOneOrder: names and values of a hash stand in one order, whether its commands are walks or not.
+// TestListsInOneOrder: names and values of a hash stand in one order, whether its commands are
+// walks or not.
 func TestListsInOneOrder(t *testing.T) {
 	w := openWorld(t, 1, options{})
 	c := w.dial()
