@@ -197,7 +197,7 @@ type (
 		tick  core.Future[core.Tick]
 		asked int
 		got   int
-		keeps int32 // how many functions are to return before it ends
+		keeps *keeping // the functions that are to return before it ends; nil: none
 		bars  bool
 		of    *citizen
 	}
@@ -210,10 +210,17 @@ type (
 		core.BatchAskStack[stressReq, uint64]
 		tick core.Future[core.Tick]
 	}
+	// keeping counts what an ask keeps: there are two goroutines for such functions, so those of another ask may
+	// return before.
+	keeping struct {
+		n    int32
+		done atomic.Int32
+	}
 	// duty is what a function that is kept gets.
 	duty struct {
-		of *role
-		n  int
+		of   *role
+		keep *keeping
+		n    int
 	}
 )
 
@@ -237,8 +244,8 @@ func (census) Ended(r core.Running, _ error) {
 	s := v.(*citizenAsk)
 	s.of.open--
 	s.of.ended++
-	if done := s.of.done.Load(); s.keeps > done {
-		s.of.w.bad("an ask of %d ends before %d functions that it keeps have returned", s.of.id, s.keeps-done)
+	if k := s.keeps; k != nil && k.n > k.done.Load() {
+		s.of.w.bad("an ask of %d ends before %d functions that it keeps have returned", s.of.id, k.n-k.done.Load())
 	}
 	s.of.left += s.asked - s.got
 	if s.bars {
@@ -418,16 +425,14 @@ func (p *citizen) failure() error {
 
 // keeps has one function run, or two, that nothing gives up, whatever becomes of the ask.
 func (p *citizen) keeps(s *citizenAsk) core.Yield {
+	s.keeps = new(keeping)
 	for range 1 + p.rng.IntN(2) {
-		p.kept++
-		core.OffloadKept(s, new(core.Future[int]), p.w.pool, duty{p.role, 0}, kept)
+		core.OffloadKept(s, new(core.Future[int]), p.w.pool, p.duty(s, 0), kept)
 	}
-	s.keeps = int32(p.kept)
 	s.asked++
 	p.jobs++
-	p.kept++
-	core.OffloadKept(s, &s.job, p.w.pool, duty{p.role, p.rng.IntN(6)}, kept)
-	if s.keeps = int32(p.kept); p.rng.IntN(2) == 0 {
+	core.OffloadKept(s, &s.job, p.w.pool, p.duty(s, p.rng.IntN(6)), kept)
+	if p.rng.IntN(2) == 0 {
 		s.Barrier()
 		s.bars = true
 		p.barriers++
@@ -442,9 +447,19 @@ func (p *citizen) keeps(s *citizenAsk) core.Yield {
 	return core.Suspend(s, (*citizen).worked)
 }
 
+// duty is one more that s keeps.
+func (p *citizen) duty(s *citizenAsk, n int) duty {
+	p.kept++
+	s.keeps.n++
+	return duty{p.role, s.keeps, n}
+}
+
 // kept is offloaded.
 func kept(ctx context.Context, d duty) (int, error) {
-	defer d.of.done.Add(1)
+	defer func() {
+		d.keep.done.Add(1)
+		d.of.done.Add(1)
+	}()
 	runtime.Gosched()
 	return labour(ctx, d.n)
 }
