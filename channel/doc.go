@@ -56,6 +56,12 @@
 //
 // A front that is paused or held begins no request, but results of those in flight are written.
 //
+// # Results in parts
+//
+// A result that is long may come in parts: a step offers one by Part, an ask that is answered when
+// the part was written and there is room for more. Until then the request has no part in
+// Config.RequestsMax. An empty part waits until all requests before it are answered.
+//
 // # Lifetime of bytes
 //
 // A request may refer to the bytes that it was decoded from, for as long as its

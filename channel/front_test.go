@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -22,6 +23,11 @@ import (
 //	lastbig N     answers N bytes that its stack doesn't hold, and closes
 //	late x        answers with the line; a function reads it later
 //	keep x        has a function keep it, and answers with the line
+//	part x|line   answers x as a part, then goes on as if line had come
+//	parts N M     answers N parts of M bytes
+//	hasty x       offers x as a part, then ends with an error without a wait for room
+//	keptpart x|y  keeps a function, then offers a part, and notes that it goes on behind that
+//	alone x|line  is part x|line, while nothing else of the front begins
 //	throw x       ends with the error x
 //	panic         panics
 //	later         panics in its second step
@@ -32,7 +38,8 @@ type front struct {
 	keeper  core.Port[hold, struct{}]
 	gate    <-chan struct{}
 	blocked *atomic.Int64
-	conns   []any // every connection that sent a "mark"
+	parts   *atomic.Int64 // offered
+	conns   []any         // every connection that sent a "mark"
 }
 
 type lineStack struct {
@@ -41,12 +48,21 @@ type lineStack struct {
 	tick core.Future[core.Tick]
 	held core.Future[struct{}]
 	job  core.Future[int]
+	room core.Future[core.Room]
+	left int // parts
 }
 
 var serve = channel.Handle((*front).serve)
 
 func (f *front) serve(s *lineStack) core.Yield {
-	verb, rest, _ := bytes.Cut(s.Req.line, space)
+	s.rest = s.Req.line
+	return f.do(s)
+}
+
+// do does what s.rest says.
+func (f *front) do(s *lineStack) core.Yield {
+	line := s.rest
+	verb, rest, _ := bytes.Cut(line, space)
 	switch string(verb) {
 	case "after":
 		n, rest := number(rest)
@@ -68,6 +84,25 @@ func (f *front) serve(s *lineStack) core.Yield {
 			text[i] = 'a' + byte(i%26)
 		}
 		return s.Return(reply{text})
+	case "part":
+		return f.part(s, rest)
+	case "alone":
+		s.Barrier()
+		return f.part(s, rest)
+	case "keptpart":
+		core.OffloadKept(s, &s.job, nil, rest, func(context.Context, []byte) (int, error) {
+			close(late.began)
+			<-late.open
+			return 0, nil
+		})
+		return core.Suspend(s, (*front).keptPart)
+	case "parts":
+		s.left, s.rest = number(rest)
+		return f.nextPart(s)
+	case "hasty":
+		s.Part(&s.room, reply{rest})
+		core.Timer.Ask(s, &s.tick, 0)
+		return core.SuspendAny(s, (*front).hurries)
 	case "late":
 		return f.readLate(s)
 	case "keep":
@@ -99,7 +134,7 @@ func (f *front) serve(s *lineStack) core.Yield {
 	case "mark":
 		f.conns = append(f.conns, s.Conn())
 	}
-	return s.Return(reply{s.Req.line})
+	return s.Return(reply{line})
 }
 
 var space = []byte(" ")
@@ -208,3 +243,44 @@ func (k *keeper) letGo(s *openStack) core.Yield {
 	k.open[s.Req] = true
 	return s.Return(struct{}{})
 }
+
+// part offers what stands before the bar.
+func (f *front) part(s *lineStack, text []byte) core.Yield {
+	part, rest, _ := bytes.Cut(text, bar)
+	s.rest = rest
+	f.parts.Add(1)
+	s.Part(&s.room, reply{part})
+	return core.Suspend(s, (*front).do)
+}
+
+var bar = []byte("|")
+
+// nextPart offers another one, or the last.
+func (f *front) nextPart(s *lineStack) core.Yield {
+	n, _ := number(s.rest)
+	text := s.Bytes(n)
+	for i := range text {
+		text[i] = 'a' + byte(i%26)
+	}
+	f.parts.Add(1)
+	if s.left--; s.left == 0 {
+		return s.Return(reply{text})
+	}
+	s.Part(&s.room, reply{text})
+	return core.Suspend(s, (*front).nextPart)
+}
+
+func (f *front) keptPart(s *lineStack) core.Yield {
+	f.parts.Add(1)
+	s.Part(&s.room, reply{s.Req.line})
+	return core.Suspend(s, (*front).wentOn)
+}
+
+func (f *front) wentOn(s *lineStack) core.Yield {
+	late.saw <- "went on"
+	return s.Return(reply{s.Req.line})
+}
+
+func (f *front) hurries(s *lineStack) core.Yield { return s.Throw(errHasty) }
+
+var errHasty = errors.New("hasty")

@@ -11,7 +11,7 @@ import (
 // result is called when a request in flight has ended.
 func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 	c.working--
-	if !s.KeptBack() {
+	if !s.KeptBack() && !s.AtPart() {
 		c.site.share.ended()
 	}
 	switch w := c.Worker(); c.phase {
@@ -25,6 +25,20 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 		w.Defer(&c.flush) // should run not come to it: what holds the front's requests doesn't hold results
 		c.schedule()
 	}
+}
+
+// offered is called when a request has offered a part of its result. It has no part in the site's
+// share until there is room.
+func (c *conn[Req, Rep]) offered(s *core.ChannelStack[Req, Rep]) {
+	w := c.Worker()
+	if c.phase >= deaf {
+		c.inflight.DropPart(w, s)
+		return
+	}
+	c.site.share.ended()
+	c.inflight.Offered(s)
+	w.Defer(&c.flush)
+	c.schedule()
 }
 
 // overfull reports whether no further request may begin before results have left.
@@ -61,17 +75,24 @@ func (c *conn[Req, Rep]) encode(w *stack.Worker) {
 		c.discard(w)
 		return
 	}
-	for c.inflight.Complete() && c.out.unsent < c.serve.config.OutputMax {
+	for c.inflight.Ready() && c.out.unsent < c.serve.config.OutputMax {
 		rep, last, err := c.inflight.Result()
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
-		c.inflight.Pop(w)
+		c.inflight.Written(w)
 		if last {
 			c.hangUp(w)
 			return
 		}
 	}
+	if c.inflight.Waits() && c.out.unsent < c.serve.config.OutputMax {
+		c.site.share.begun() // who goes on doesn't wait for it again
+		c.inflight.GoOn(w)
+	}
 }
+
+// due reports whether encode has something to do, but for want of room.
+func (c *conn[Req, Rep]) due() bool { return c.inflight.Ready() || c.inflight.Waits() }
 
 // refuse tells the client, once it has the results in flight, that it can't be
 // understood.
@@ -97,7 +118,7 @@ func (c *conn[Req, Rep]) write() {
 		return
 	}
 	w := c.Worker()
-	if c.inflight.Complete() && !c.encodeLate(w) || !c.writable {
+	if c.due() && !c.encodeLate(w) || !c.writable {
 		return
 	}
 	before := c.out.unsent
@@ -118,10 +139,10 @@ func (c *conn[Req, Rep]) write() {
 	default:
 		if c.out.unsent > 0 { // others have their turn
 			w.DeferOn(&c.flush)
-		} else if c.inflight.Complete() {
+		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.inflight.Complete() || c.inflight.HeldBack() || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.inflight.HeldBack() || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}

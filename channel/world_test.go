@@ -62,6 +62,7 @@ type world struct {
 	freed   atomic.Int64 // asks of the keeper that went home
 	gate    chan struct{}
 	blocked atomic.Int64 // steps that are, or were, before the gate
+	parts   atomic.Int64 // that were offered
 	failed  failures
 	clock   atomic.Int64 // the system's, if it is virtual
 }
@@ -123,7 +124,7 @@ func openWorld(t testing.TB, p place, set func(*config), more ...func(*world, *h
 	at := core.Spawn(workers[len(workers)-1], func() *keeper { return w.keeper })
 	w.holds, w.opens = keeperHold.At(at), keeperOpen.At(at)
 	for _, on := range workers {
-		at, err := core.SpawnWith(on, func() *front { return &front{keeper: w.holds, gate: w.gate, blocked: &w.blocked} }, p.props)
+		at, err := core.SpawnWith(on, func() *front { return &front{keeper: w.holds, gate: w.gate, blocked: &w.blocked, parts: &w.parts} }, p.props)
 		require.NoError(t, err)
 		w.fronts = append(w.fronts, at)
 	}

@@ -23,6 +23,9 @@ type ChannelStack[Req, Rep any] = stack.ChannelStack[Req, Rep]
 // Peer is who sent such a request: see stack.Peer.
 type Peer = stack.Peer
 
+// Room is the answer to a part of a result: see ChannelStack.Part.
+type Room = stack.Room
+
 // Future is the slot for one reply, a field of the stack that asks.
 type Future[Rep any] = stack.Future[Rep]
 

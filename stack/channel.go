@@ -8,7 +8,7 @@ import (
 
 // ChannelStack is one inbound request of a connection. It lives in the
 // channel's inflight queue, in order of arrival, until its result is written:
-// neither a step nor its end recycles it.
+// neither a step nor its end recycles it. A result may come in parts: see Part.
 type ChannelStack[Req, Rep any] struct {
 	inbound[Req, Rep]
 	Req Req // what was received; its bytes live as long as the stack
@@ -22,7 +22,8 @@ type inbound[Req, Rep any] struct {
 	after    *ChannelStack[Req, Rep] // next in the inflight queue
 	conn     any                     // the connection: a pointer
 	input    pool.Bytes              // what Req aliases; counted
-	holds    int                     // bytes, once it is complete; see Inflight.Ended
+	holds    int                     // bytes; see Inflight.hold
+	part     part                    // of the result, if that comes in parts
 	complete bool                    // ended: rep or err may be written when its turn comes
 	last     bool                    // close the connection behind this result
 	aside    bool                    // held back: it stands in no lane
@@ -99,7 +100,9 @@ type ChannelOf[S, Req, Rep any] interface {
 // NewChannel makes the handler of inbound requests whose first step is first.
 // finish is called at a stack's end on the worker that runs it: the promises it
 // waited for are cancelled, its answers still stand until Free.
-func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS) Yield, finish func(*ChannelStack[Req, Rep])) *Handler {
+//
+// parted is called when a stack has offered a part of its result.
+func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS) Yield, parted, finish func(*ChannelStack[Req, Rep])) *Handler {
 	holds := holds[Req]() || holds[Rep]()
 	release := func(s PS) {
 		c := s.channel()
@@ -112,10 +115,15 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 	h := newHandler(classOwned, first, release)
 	h.counts = 0 // its connection's inflight is bounded
 	h.aside = func(s *Stack) { (*ChannelStack[Req, Rep])(unsafe.Pointer(s)).aside = true }
+	h.parted = func(s *Stack) { parted((*ChannelStack[Req, Rep])(unsafe.Pointer(s))) }
 	h.finish = func(s *Stack) {
 		c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 		c.complete = true
-		finish(c)
+		w, room := c.Worker(), c.part.room
+		finish(c) // c may be another's behind it
+		if room != nil {
+			w.reply(room)
+		}
 	}
 	return h
 }

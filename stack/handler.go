@@ -39,6 +39,7 @@ type Handler struct {
 	won    predicate                           // fans: asked after each answer; nil: all are waited for
 	hand   func(from, to *Stack)               // asks: moves a reply
 	aside  func(s *Stack)                      // of requests of connections: called in place of the first step, see Inflight.HoldBack
+	parted func(s *Stack)                      // of requests of connections: called when a part of a result is offered
 	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
 	lean   bool                                // notices: no locals, and a message without Release
 	wipe   func(s *Stack)                      // lean: clears the message; nil: it holds no pointers

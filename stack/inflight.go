@@ -7,7 +7,7 @@ import "github.com/stackhouse-go/stackhouse/pool"
 type Inflight[Req, Rep any] struct {
 	head, tail *ChannelStack[Req, Rep]
 	n          int
-	held       int  // bytes that the stacks of complete requests hold
+	held       int  // bytes that stacks hold, see Held
 	back       int  // requests that are kept from beginning
 	fresh      bool // some may not have begun, and aren't among those
 }
@@ -15,8 +15,8 @@ type Inflight[Req, Rep any] struct {
 // Len returns the number of requests in flight.
 func (q *Inflight[Req, Rep]) Len() int { return q.n }
 
-// Held returns how many bytes the complete requests' stacks hold: what their steps took, and the
-// answers that they got.
+// Held returns how many bytes the stacks hold of requests that are complete, or wait behind a
+// part: what their steps took, and the answers that they got.
 func (q *Inflight[Req, Rep]) Held() int { return q.held }
 
 // Accept queues a request, whose bytes are in input, behind those in flight and
@@ -27,8 +27,8 @@ func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input 
 	w.Push(c.to, &c.Stack)
 }
 
-// Refuse queues a request, whose bytes are in input, behind those in flight with err as its result:
-// no handler starts.
+// Refuse queues a request, whose bytes are in input, behind those in flight with err as its
+// result: no handler starts.
 func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
 	c.input = input.Retain()
 	c.err, c.complete, c.used = err, true, true
@@ -50,8 +50,8 @@ func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
 // Complete reports whether the oldest request's result is there.
 func (q *Inflight[Req, Rep]) Complete() bool { return q.head != nil && q.head.complete }
 
-// Result returns the oldest request's result, which must be there, and whether
-// the connection is to be closed behind it. It is valid until Pop.
+// Result returns the oldest request's result, or the part of it, which must be there, and whether
+// the connection is to be closed behind it. It is valid until Pop, or Written.
 func (q *Inflight[Req, Rep]) Result() (rep *Rep, last bool, err error) {
 	return &q.head.rep, q.head.last, q.head.err
 }
@@ -74,7 +74,7 @@ func (q *Inflight[Req, Rep]) Pop(w *Worker) {
 
 // Cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
 // once, unless they keep a job, those still queued before their first step. It returns how many
-// were held back.
+// were held back, or had been at a part and go on.
 func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
 	for c := q.head; c != nil; c = c.after {
 		if c.complete {
@@ -87,7 +87,10 @@ func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
 		c.cancelled.Store(givenUp)
 		switch {
 		case c.state == suspended:
-			w.giveUp(c.to, &c.Stack)
+			if !w.giveUp(c.to, &c.Stack) && c.AtPart() {
+				c.goOn(w)
+				back++
+			}
 		case c.aside:
 			c.aside = false
 			w.Push(c.to, &c.Stack) // to end there
@@ -101,6 +104,12 @@ func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
 	if c.KeptBack() {
 		q.back--
 	}
+	q.hold(c)
+}
+
+// hold notes what c holds now.
+func (q *Inflight[Req, Rep]) hold(c *ChannelStack[Req, Rep]) {
+	q.held -= c.holds
 	c.holds = c.carried.Size()
 	for p := c.bound; p != nil && p.Bound; p = p.Next {
 		if p.Call != nil {
@@ -130,8 +139,8 @@ func (q *Inflight[Req, Rep]) HoldBack() (n int) {
 // HeldBack reports whether LetBegin is called for.
 func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back > 0 }
 
-// LetBegin lets the first most of those that were held back begin, and returns how many there were;
-// false: not all were put aside yet, so that it is called too early, and again.
+// LetBegin lets the first most of those that were held back begin, and returns how many there
+// were; false: not all were put aside yet, so that it is called too early, and again.
 func (q *Inflight[Req, Rep]) LetBegin(w *Worker, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.after {
 		if c.KeptBack() && !c.complete && !c.aside {

@@ -257,7 +257,7 @@ func TestInflight(t *testing.T) {
 	h := adopt(w, 1, &gate{})
 	var q Inflight[text, count]
 	ended := 0
-	by := NewChannel((*gate).serve, func(c *ChannelStack[text, count]) {
+	by := NewChannel((*gate).serve, nil, func(c *ChannelStack[text, count]) {
 		require.Same(t, &q, c.Conn())
 		ended++
 	})

@@ -17,6 +17,7 @@ const (
 	KindBulk                 // any bytes
 	KindArray                // of a Value only: a Reply of an array is built as KindRaw
 	KindRaw                  // of a Reply only: bytes that are encoded already
+	KindPart                 // of a Reply only: the same, behind which more comes
 
 	// Of RESP3. A Reply of a kind that RESP2 lacks is sent there as what it says.
 
@@ -86,6 +87,10 @@ func Verbatim(format string, text []byte) Reply {
 	return Reply{Kind: KindVerbatim, Text: format, Str: text}
 }
 
+// Part is bytes written by the Append functions, sent verbatim, behind which more of the reply
+// comes, or of replies that are sent together, of which these are the first n.
+func Part(b []byte, n int) Reply { return Reply{Kind: KindPart, Str: b, Int: int64(n)} }
+
 // Raw is bytes written by the Append functions, sent verbatim.
 func Raw(b []byte) Reply { return Reply{Kind: KindRaw, Str: b} }
 
@@ -103,7 +108,7 @@ func AppendReply(out []byte, r *Reply) []byte {
 		return AppendInt(out, r.Int)
 	case KindNil:
 		return r.Version.AppendNil(out)
-	case KindRaw:
+	case KindRaw, KindPart:
 		return append(out, r.Str...)
 	case KindError:
 		return AppendError(out, r.Text)

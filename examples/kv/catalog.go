@@ -20,7 +20,7 @@ var catalogCommands = []entry{
 		"    Print this help.",
 		"INFO [<command-name> ...]",
 		"    Return details about multiple commands.")},
-	{name: "command|info", least: 2, most: lots, run: (*front).catalogInfo},
+	{name: "command|info", least: 2, most: 1 << 10, run: (*front).catalogInfo},
 }
 
 // detailMax is the length of one entry of COMMAND, in bytes.

@@ -16,7 +16,6 @@ type codec struct {
 	service  *service
 	session  session
 	stores   *stores
-	owed     owed
 }
 
 // owed is how many replies each request in flight owes, in order: a request that failed
@@ -49,7 +48,8 @@ func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 		if n < len(in) {
 			n = max(n, c.decodePipeline(in, n, req))
 		}
-		c.owed.push(max(1, req.pipeline.n))
+		req.index = c.session.owed.put
+		c.session.owed.push(max(1, req.pipeline.n))
 	}
 	return n, err
 }
@@ -77,14 +77,19 @@ const frameMax = 40
 
 func (c *codec) Size(rep *resp.Reply, err error) int {
 	if err != nil {
-		return c.owed.first() * (frameMax + len(failure(err)))
+		return c.session.owed.first() * (frameMax + len(failure(err)))
 	}
 	return frameMax + len(rep.Str) + len(rep.Text)
 }
 
 func (c *codec) Encode(out []byte, rep *resp.Reply, err error) []byte {
-	n := c.owed.first()
-	c.owed.took++
+	owed := &c.session.owed
+	n := owed.first()
+	if err == nil && rep.Kind == resp.KindPart {
+		owed.counts[owed.took%inflightMax] -= uint8(rep.Int)
+		return append(out, rep.Str...)
+	}
+	owed.took++
 	if err == nil {
 		return resp.AppendReply(out, rep)
 	}

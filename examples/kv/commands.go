@@ -34,6 +34,7 @@ const (
 	walks                   // may be a walk, with many names, or
 	whole                   // with all of a hash, or
 	picks                   // with a count
+	alone                   // takes several steps: see order
 )
 
 const lots = math.MaxInt
@@ -81,7 +82,7 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "hmget", least: 3, most: lots, traits: walks, do: (*store).hmget},
 		{name: "hmset", least: 4, most: lots, traits: grows, do: (*store).hmset},
 		{name: "hrandfield", least: 2, most: lots, traits: walks | picks, do: (*store).hrandfield},
-		{name: "hscan", least: 3, most: lots, run: (*front).hscan},
+		{name: "hscan", least: 3, most: lots, traits: alone, run: (*front).hscan},
 		{name: "hset", least: 4, most: lots, traits: grows, do: (*store).hset},
 		{name: "hsetnx", least: 4, most: 4, traits: grows, do: (*store).hsetNX},
 		{name: "hstrlen", least: 3, most: 3, do: (*store).hstrlen},
@@ -90,11 +91,11 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "incrby", least: 3, most: 3, traits: grows, do: (*store).incrBy},
 		{name: "incrbyfloat", least: 3, most: 3, traits: grows, do: (*store).incrByFloat},
 		{name: "info", least: 1, most: lots, run: (*front).info},
-		{name: "keys", least: 2, most: 2, run: (*front).keys},
+		{name: "keys", least: 2, most: 2, traits: alone, run: (*front).keys},
 		{name: "memory", least: 2, most: lots, subs: memoryCommands},
 		{name: "mget", least: 2, most: lots, traits: walks, do: (*store).mget, merge: (*front).interleave},
 		{name: "mset", least: 3, most: lots, pairs: true, traits: grows, do: (*store).mset, merge: (*front).allOK},
-		{name: "msetnx", least: 3, most: lots, pairs: true, traits: grows, run: (*front).msetNX},
+		{name: "msetnx", least: 3, most: lots, pairs: true, traits: grows | alone, run: (*front).msetNX},
 		{name: "object", least: 2, most: lots, subs: objectCommands},
 		{name: "persist", least: 2, most: 2, do: (*store).persist},
 		{name: "pexpire", least: 3, most: lots, do: (*store).pexpire},
@@ -105,10 +106,10 @@ func init() { // COMMAND refers to commands, and they to it
 		{name: "pttl", least: 2, most: 2, do: (*store).pttl},
 		{name: "quit", least: 1, most: lots, traits: open, run: (*front).quit},
 		{name: "randomkey", least: 1, most: 1, do: (*store).randomKey, merge: (*front).pick},
-		{name: "rename", least: 3, most: 3, run: (*front).rename},
-		{name: "renamenx", least: 3, most: 3, run: (*front).renameNX},
+		{name: "rename", least: 3, most: 3, traits: alone, run: (*front).rename},
+		{name: "renamenx", least: 3, most: 3, traits: alone, run: (*front).renameNX},
 		{name: "reset", least: 1, most: 1, traits: open, run: (*front).reset},
-		{name: "scan", least: 2, most: lots, run: (*front).scan},
+		{name: "scan", least: 2, most: lots, traits: alone, run: (*front).scan},
 		{name: "select", least: 2, most: 2, run: (*front).selectDB},
 		{name: "set", least: 3, most: lots, traits: grows, do: (*store).set},
 		{name: "setex", least: 4, most: 4, traits: grows, do: (*store).setEx},
@@ -142,6 +143,9 @@ func (e *entry) arity() int64 {
 // takes reports whether the command may have n arguments. It is what arity tells:
 // what else is wrong with them, only those learn who may use the command.
 func (e *entry) takes(n int) bool { return n >= e.least && n <= e.most }
+
+// ofAll reports whether every store has a part of cmd.
+func (e *entry) ofAll(cmd *resp.Command) bool { return e.merge != nil && !(e.sums && cmd.Len() == 2) }
 
 // nameMax is the length of the longest name.
 const nameMax = 16

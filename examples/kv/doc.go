@@ -26,7 +26,8 @@
 //
 // Per key, the commands of one connection take effect in order: a command sends all
 // its asks in its first step, and those steps run in order. The few that need more
-// steps hold back what their connection sent behind them; see queue.
+// steps begin when all before them have been answered, and hold back what their connection sent
+// behind them; so does, in its store, a long reply. See order.
 //
 // What one store does at once is atomic: every command on one key, and RENAME,
 // RENAMENX and MSETNX if one store holds all their keys. (So are, today, the neighbours of a
@@ -63,12 +64,12 @@
 //
 // # Memory
 //
-// A connection has at most 8 requests in flight, and isn't read while 128 KiB wait for it. Of a
-// client that reads nothing, their replies stay in memory. A pipeline's first request is one
-// command, the next ones are of twice as many while replies are short, up to 16, and of one again
-// once they were longer than 128 KiB. So 20 clients that ask for values of 1 MiB and don't read
-// take about 200 MiB. Who has had short replies may have 128 commands under way when they become
-// long: their replies, whatever their length, are the most that a connection has in memory.
+// A connection has at most 8 requests in flight, and isn't read while 128 KiB wait for it. A
+// request is one command, or a pipeline of up to 16 while replies are short. Once a store has
+// given replies of more than 128 KiB to a request it puts off what is behind them on the same
+// connection: that is done when all before it has been answered, and sent but for 128 KiB. So a
+// client that reads nothing has in memory what is shorter than that of 8 requests from each store,
+// one longer reply of each, and, if there are several, one of these twice.
 //
 // Before its password a connection sends at most 10 arguments of 16 KiB, or a line of 64 KiB.
 //

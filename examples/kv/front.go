@@ -25,6 +25,7 @@ type inbound struct {
 	session      *session
 	pipeline     pipeline
 	bytes        []byte // of the pipeline
+	index        int    // of owed
 }
 
 // command is one request in progress.
@@ -32,23 +33,35 @@ type command struct {
 	core.ChannelStack[inbound, resp.Reply]
 	reply   core.Future[resp.Reply]            // of the one store asked
 	parts   [storesMax]core.Future[resp.Reply] // of each store, for commands on many keys
-	merge   func(f *front, s *command) resp.Reply
-	ticket  uint64 // see queue
-	polls   int    // of its turn
-	pause   core.Future[core.Tick]
+	room    core.Future[core.Room]             // for more of the reply
+	entry   *entry                             // the command
+	at      int                                // the store that a walk is in
+	epoch   uint32                             // in which the stores were asked
 	version resp.Version
-	mute    bool // nobody wants the reply
+	mute    bool     // nobody wants the reply
+	asked   storeSet // the stores that were asked last
 
 	// Of a pipeline.
 
-	muted   share // nobody wants their replies
-	refused share // not for any store
+	next    int              // the first command whose reply isn't sent
+	left    [storesMax]share // what each store hasn't done
+	taken   [storesMax]uint8 // how many of the replies that it gave last are sent
+	muted   share            // nobody wants their replies
+	refused share            // not for any store
 	refusal string
 }
 
+// storeSet is a set of stores.
+type storeSet uint8
+
+func (s storeSet) has(store int) bool { return s>>store&1 != 0 }
+
+// all is the set of n stores.
+func all(n int) storeSet { return 1<<n - 1 }
+
 // serve is the first step of every command.
 func (f *front) serve(s *command) core.Yield {
-	if !s.Req.session.queue.free() {
+	if !s.Req.session.mayBegin(s) {
 		return f.wait(s)
 	}
 	return f.begin(s)
@@ -60,9 +73,15 @@ func (f *front) begin(s *command) core.Yield {
 		return f.beginAll(s)
 	}
 	c, cmd := s.Req.session, &s.Req.Command
+	e := lookup(cmd.Arg(0))
+	if e != nil && e.takes(cmd.Len()) && (e.traits&alone != 0 || c.isLong(e, cmd)) {
+		if !s.isFirst() {
+			return f.wait(s)
+		}
+		s.goAlone()
+	}
 	s.version, s.mute = c.version, c.mute || c.skip
 	c.skip = false
-	e := lookup(cmd.Arg(0))
 	if e == nil {
 		return s.answer(unknown(cmd))
 	}
@@ -87,30 +106,40 @@ func (f *front) begin(s *command) core.Yield {
 	if e.run != nil {
 		return e.run(f, s)
 	}
-	long := c.isLong(e, cmd)
-	if e.merge == nil || (e.sums && cmd.Len() == 2) {
-		if long {
-			return f.walk(s, f.stores.of(cmd.Arg(1)))
-		}
-		f.stores.ports[f.stores.of(cmd.Arg(max(e.key, 1)))].Ask(s, &s.reply, f.request(s, e.do))
-		return core.Suspend(s, (*front).answered)
+	s.entry, s.asked = e, all(f.stores.len())
+	if c.isLong(e, cmd) {
+		return f.walk(s)
 	}
-	s.merge = e.merge
-	if long {
-		return f.walkAll(s)
+	return f.ask(s)
+}
+
+// ask asks the store of the key, or those that haven't done their part.
+func (f *front) ask(s *command) core.Yield {
+	if e := s.entry; !e.ofAll(&s.Req.Command) {
+		return f.askOne(s, f.stores.of(s.Req.Arg(max(e.key, 1))), e.do)
 	}
-	return f.askAll(s, e.do, (*front).merged)
+	return f.askAll(s, s.entry.do, (*front).merged)
 }
 
 // request makes the message to a store: the bytes of the whole command.
 func (f *front) request(s *command, do func(t *store, s *storeStack) resp.Reply) request {
-	return request{do: do, bytes: s.Keep(s.Req.Raw()), version: s.version}
+	c := s.Req.session
+	s.epoch = c.order.epoch
+	return request{do: do, bytes: s.Keep(s.Req.Raw()), version: s.version, cuts: &c.cuts, epoch: s.epoch}
 }
 
-// askAll asks every store.
+// askOne asks one store.
+func (f *front) askOne(s *command, store int, do func(t *store, s *storeStack) resp.Reply) core.Yield {
+	f.stores.ports[store].Ask(s, &s.reply, f.request(s, do))
+	return core.Suspend(s, (*front).answered)
+}
+
+// askAll asks the stores of s.asked.
 func (f *front) askAll(s *command, do func(t *store, s *storeStack) resp.Reply, next func(*front, *command) core.Yield) core.Yield {
 	for i := range f.stores.ports {
-		f.stores.ports[i].Ask(s, &s.parts[i], f.request(s, do))
+		if s.asked.has(i) {
+			f.stores.ports[i].Ask(s, &s.parts[i], f.request(s, do))
+		}
 	}
 	return core.Suspend(s, next)
 }
@@ -121,16 +150,30 @@ func (f *front) answered(s *command) core.Yield {
 	if err != nil {
 		return s.fail(err)
 	}
-	s.Req.session.width.adapt(len(rep.Str))
+	if isNotDone(&rep) {
+		return f.again(s, (*front).ask)
+	}
+	s.adapt(len(rep.Str))
 	return s.answer(rep)
 }
 
-// merged puts the replies of all stores together.
+// merged puts the replies of all stores together, once all have done their part.
 func (f *front) merged(s *command) core.Yield {
+	s.asked = 0
+	for i := range f.stores.ports {
+		if rep, err := s.parts[i].Get(); err == nil && isNotDone(&rep) {
+			s.asked |= 1 << i
+		} else if len(rep.Str) > longReplies {
+			s.cut()
+		}
+	}
+	if s.asked != 0 {
+		return f.again(s, (*front).ask)
+	}
 	if rep, failed := f.failed(s); failed {
 		return s.answer(rep)
 	}
-	return s.answer(s.merge(f, s))
+	return s.answer(s.entry.merge(f, s))
 }
 
 // failed returns what went wrong at a store.

@@ -61,7 +61,8 @@ type width int
 const shortReplies = pool.SlabMax / 8
 
 // longReplies is from where on the replies to a request are so long that the next ones stand
-// alone, in bytes: what a connection may have unsent before it isn't read.
+// alone, and that their store puts off what comes behind them, in bytes: what a connection may
+// have unsent before it isn't read.
 const longReplies = 128 << 10
 
 // adapt takes note of how long the replies to a request were.
@@ -143,66 +144,115 @@ func (f *front) beginAll(s *command) core.Yield {
 	}
 	c.skip = false
 	full := f.stores.memory.full()
-	var shares [storesMax]share
 	for i, at := range p.places[:p.n] {
 		if !c.authenticated || full && commands[at.entry].traits&grows != 0 {
 			s.refused |= 1 << i
 			continue
 		}
-		shares[at.store] |= 1 << i
+		s.left[at.store] |= 1 << i
 	}
 	s.refusal = errMemory
 	if !c.authenticated {
 		s.refusal = errNoAuth
 	}
-	asked := false
-	for i, share := range shares[:f.stores.len()] {
-		if share != 0 {
-			f.stores.ports[i].Ask(s, &s.parts[i], request{pipeline: *p, share: share, bytes: s.Keep(s.Req.bytes), version: s.version})
-			asked = true
+	return f.askShares(s)
+}
+
+// askShares asks each store for what it hasn't done, unless it has done something that is still to
+// be sent.
+func (f *front) askShares(s *command) core.Yield {
+	c, p := s.Req.session, &s.Req.pipeline
+	s.epoch, s.asked = c.order.epoch, 0
+	for i, left := range s.left[:f.stores.len()] {
+		if left == 0 || s.kept(i) > 0 {
+			continue
 		}
+		f.stores.ports[i].Ask(s, &s.parts[i], request{pipeline: *p, share: left, bytes: s.Keep(s.Req.bytes), version: s.version,
+			cuts: &c.cuts, epoch: s.epoch})
+		s.asked |= 1 << i
 	}
-	if !asked {
+	if s.asked == 0 {
 		return f.answeredAll(s)
 	}
 	return core.Suspend(s, (*front).answeredAll)
 }
 
-// answeredAll brings the replies of all stores into the order of their commands.
+// kept is how many replies of a store wait to be sent.
+func (s *command) kept(store int) int {
+	if !s.parts[store].Ready() {
+		return 0
+	}
+	rep, err := s.parts[store].Get()
+	if err != nil {
+		return 0 // all that it hadn't done fails: there is nothing left
+	}
+	return max(0, int(rep.Int)) - int(s.taken[store])
+}
+
+// answeredAll brings the replies of all stores into the order of their commands. If some aren't
+// there, as a store has put them off, those before them are sent as a part, and it is asked again
+// in the turn of s.
 func (f *front) answeredAll(s *command) core.Yield {
 	p := &s.Req.pipeline
 	var from [storesMax]replies
-	size, failed := 0, s.refused != 0
+	size := p.n * errorMax
 	for i := range from[:f.stores.len()] {
 		if s.parts[i].Ready() {
 			from[i] = repliesOf(s.parts[i].Get())
+			s.note(i, &from[i])
 			size += len(from[i].data)
-			failed = failed || from[i].failed != ""
 		}
 	}
-	s.Req.session.width.adapt(size)
+	if s.epoch == s.Req.session.order.epoch { // no store has cut
+		s.Req.session.width.adapt(size - p.n*errorMax)
+	}
 	if first := &from[p.places[0].store]; len(first.lengths) == p.n*lengthBytes && s.muted == 0 {
 		return s.Return(resp.Raw(first.data)) // one store has done all
 	}
-	if failed {
-		size += p.n * errorMax
-	}
-	if size > math.MaxInt32 { // the shares of all stores together may be more
+	if size > math.MaxInt32 { // those of all stores together may be more
 		return s.Throw(errLong)
 	}
 	out := s.Bytes(size)[:0]
-	for i, at := range p.places[:p.n] {
+	sent := s.next
+	for ; s.next < p.n; s.next++ {
+		at := p.places[s.next]
+		if s.left[at.store].has(s.next) {
+			return s.part(resp.Part(out, s.next-sent), (*front).askShares)
+		}
 		before := len(out)
-		if s.refused.has(i) {
+		if s.refused.has(s.next) {
 			out = resp.AppendError(out, s.refusal)
 		} else {
 			out = from[at.store].appendNext(out)
+			s.taken[at.store]++
 		}
-		if s.muted.has(i) {
+		if s.muted.has(s.next) {
 			out = out[:before]
 		}
 	}
 	return s.Return(resp.Raw(out))
+}
+
+// note takes note of what a store has done, if it was asked last, or passes over what is sent of
+// it.
+func (s *command) note(store int, r *replies) {
+	if !s.asked.has(store) {
+		for range s.taken[store] {
+			r.next()
+		}
+		return
+	}
+	s.taken[store] = 0
+	left := &s.left[store]
+	if r.failed != "" {
+		*left = 0
+	}
+	for range len(r.lengths) / lengthBytes {
+		*left = left.rest()
+	}
+	if *left != 0 || len(r.data) > longReplies {
+		s.cut()
+	}
 }
 
 var errLong = errors.New(errReply)
@@ -227,7 +277,7 @@ func repliesOf(rep resp.Reply, err error) replies {
 	if err != nil {
 		return replies{failed: failure(err)}
 	}
-	n := lengthBytes * int(rep.Int)
+	n := lengthBytes * max(0, int(rep.Int))
 	return replies{lengths: rep.Str[:n], data: rep.Str[n:]}
 }
 
@@ -235,40 +285,45 @@ func (r *replies) appendNext(out []byte) []byte {
 	if r.failed != "" {
 		return resp.AppendError(out, r.failed)
 	}
-	n := binary.LittleEndian.Uint32(r.lengths)
-	out = append(out, r.data[:n]...)
-	r.lengths, r.data = r.lengths[lengthBytes:], r.data[n:]
-	return out
+	return append(out, r.next()...)
 }
 
-// shareMax is how long the replies to a share may be, in bytes, for one more command of it to
-// be done. Together with what one command may answer that is less than can be copied.
-const shareMax = 256 << 20
+// next takes the next reply.
+func (r *replies) next() (reply []byte) {
+	if r.failed != "" {
+		return nil
+	}
+	n := binary.LittleEndian.Uint32(r.lengths)
+	reply, r.lengths, r.data = r.data[:n], r.lengths[lengthBytes:], r.data[n:]
+	return reply
+}
 
-// doShare does a store's share of a pipeline, at once: no other message comes between.
+// doShare does a store's share of a pipeline, at once: no other message comes between. Behind a
+// long reply it puts off the rest.
 func (t *store) doShare(s *storeStack) resp.Reply {
 	p := &s.Req.pipeline
 	n := t.lookAhead(s)
 	out := append(t.replies[:0], noLengths[:n*lengthBytes]...)
-	k := 0
-	for left := s.Req.share; left != 0; left = left.rest() {
-		rep := resp.Err(errReply)
-		if len(out) < shareMax { // or it isn't done
-			s.cmd = &t.commands[k]
-			rep = commands[p.places[left.first()].entry].do(t, s)
-		}
+	k, size := 0, 0
+	for left := s.Req.share; left != 0 && size <= longReplies; left = left.rest() {
+		s.cmd = &t.commands[k]
+		rep := commands[p.places[left.first()].entry].do(t, s)
 		rep.Version = s.Req.version
 		before := len(out)
 		out = resp.AppendReply(out, &rep)
 		binary.LittleEndian.PutUint32(out[k*lengthBytes:], uint32(len(out)-before))
+		size += len(out) - before
 		k++
 	}
 	t.forget(n)
+	t.cut(&s.Req, size)
 	if t.replies = out; cap(out) > scratchMax {
 		t.replies = nil
 	}
-	rep := resp.Raw(s.Copy(out))
-	rep.Int = int64(n)
+	all := s.Bytes(k*lengthBytes + size)
+	copy(all[copy(all, out[:k*lengthBytes]):], out[n*lengthBytes:])
+	rep := resp.Raw(all)
+	rep.Int = int64(k)
 	return rep
 }
 

@@ -183,12 +183,13 @@ func TestMutedPipelines(t *testing.T) {
 	})
 }
 
-// TestFrontFailsInAPipeline: each command gets an error, so that replies and commands stay in step.
+// TestFrontFailsInAPipeline: each command gets an error, so that replies and commands stay in
+// step.
 func TestFrontFailsInAPipeline(t *testing.T) {
 	e := lookup([]byte("echo"))
 	run := e.run
 	e.run = func(f *front, s *command) core.Yield { // takes the front's stores away, or gives them back
-		f.stores = map[string]*stores{"off": {}, "on": f.service.cluster}[string(s.Req.Arg(1))]
+		f.stores = map[string]*stores{"on": f.service.cluster}[string(s.Req.Arg(1))]
 		return s.answer(resp.OK())
 	}
 	t.Cleanup(func() { e.run = run })
@@ -200,6 +201,64 @@ func TestFrontFailsInAPipeline(t *testing.T) {
 	for _, want := range []string{"+PONG", "-ERR internal error", "-ERR internal error", "-ERR internal error", "+OK", "$-1", "$-1"} {
 		require.Equal(t, want, c.reply())
 	}
+}
+
+// TestLostLongReply: what a store has put off is done, though nobody has heard of the long reply.
+func TestLostLongReply(t *testing.T) {
+	e := lookup([]byte("strlen"))
+	do := e.do
+	e.do = func(t *store, s *storeStack) resp.Reply {
+		t.cut(&s.Req, longReplies+1)
+		panic("planted")
+	}
+	t.Cleanup(func() { e.do = do })
+	each(t, func(t *testing.T, workers int) {
+		w := openWorld(t, workers, options{})
+		const failed = "-ERR internal error"
+		for range 2 {
+			c := w.dial()
+			c.answers([][2]string{{"STRLEN a", failed}, {"SET a 1", "+OK"}, {"PING", "+PONG"}, {"GET a", "$1 1"}, {"DEL a b c", ":1"}}...)
+			c.widen()
+			c.answers([][2]string{{"STRLEN a", failed}, {"GET a", failed}, {"PING", "+PONG"}, {"SET a 1", "+OK"}, {"DEL a", ":1"}}...)
+		}
+	})
+}
+
+// TestFrontFailsBehindAPart: the commands that have no reply yet get an error, each one.
+func TestFrontFailsBehindAPart(t *testing.T) {
+	e := lookup([]byte("echo"))
+	run := e.run
+	e.run = func(f *front, s *command) core.Yield { // takes the front's stores away, or gives them back
+		f.stores = map[string]*stores{"on": f.service.cluster}[string(s.Req.Arg(1))]
+		return s.answer(resp.OK())
+	}
+	t.Cleanup(func() { e.run = run })
+	w := openWorld(t, 1, options{})
+	c, other := w.dial(), w.dial()
+	c.widen()
+	long := strings.Repeat("x", 1<<20)
+	require.Equal(t, "+OK", other.do("SET", "long", long))
+	const n = 4 * pipelineMax // the system doesn't take as much
+	c.send(encoded(strings.Split(strings.Repeat("GET long;", n-1)+"GET long", ";")...))
+	var first [1]byte
+	_, err := c.Read(first[:])
+	require.NoError(t, err)
+	c.in = first[:]
+	require.Equal(t, "+OK", other.do("ECHO", "off"))
+	failed := 0
+	for range n {
+		reply, err := c.next()
+		require.NoError(t, err)
+		if string(reply) == "-ERR internal error\r\n" {
+			failed++
+		} else {
+			require.Zero(t, failed)
+			require.Len(t, reply, len("$1048576\r\n\r\n")+len(long))
+		}
+	}
+	require.NotZero(t, failed)
+	require.Equal(t, "+OK", other.do("ECHO", "on"))
+	require.Equal(t, "+PONG", c.do("PING"))
 }
 
 // TestWidth: long replies make the pipelines of a connection shorter, and short ones longer.
@@ -230,22 +289,40 @@ func TestWidth(t *testing.T) {
 	})
 }
 
-// TestUnreadReplies: whoever sends many requests and reads nothing has a few replies in memory,
-// and others are served.
+// TestUnreadReplies: whoever sends many requests and reads nothing has one long reply of each
+// store in memory, and what is unsent, whatever its replies were like before; and others are
+// served.
 func TestUnreadReplies(t *testing.T) {
+	for _, wide := range []bool{false, true} {
+		t.Run(fmt.Sprint("wide=", wide), func(t *testing.T) { unreadReplies(t, wide) })
+	}
+}
+
+func unreadReplies(t *testing.T, wide bool) {
 	const (
 		conns = 4
-		depth = 64
+		depth = 128
 		size  = 1 << 20
+		keys  = 16
 	)
 	w := openWorld(t, 2, options{})
 	other := w.dial()
-	require.Equal(t, "+OK", other.do("SET", "long", strings.Repeat("z", size)))
+	var gets []string
+	for i := range depth {
+		key := fmt.Sprint("long", i%keys)
+		gets = append(gets, "GET "+key)
+		if i < keys {
+			require.Equal(t, "+OK", other.do("SET", key, strings.Repeat("z", size)))
+		}
+	}
 	before := heap()
 	var silent []*client
 	for range conns {
 		c := w.dial()
-		c.send(encoded(strings.Split(strings.Repeat("GET long;", depth-1)+"GET long", ";")...))
+		if wide {
+			c.widen()
+		}
+		c.send(encoded(gets...))
 		silent = append(silent, c)
 	}
 	var first [1]byte
@@ -256,7 +333,16 @@ func TestUnreadReplies(t *testing.T) {
 	for range 100 {
 		require.Equal(t, "+OK", other.do("SET", "k", "v"))
 	}
-	require.Less(t, heap()-before, int64(conns*(inflightMax+4)*size))
+	// Of each: a reply of each store, their part of the result, and that encoded.
+	require.Less(t, heap()-before, int64(conns*(2+2+2)*size))
+	for _, c := range silent {
+		c.in = append(c.in, first[0])
+		for range depth {
+			reply, err := c.next()
+			require.NoError(t, err)
+			require.Len(t, reply, len("$1048576\r\n")+size+2)
+		}
+	}
 }
 
 // heap returns the bytes of what is in use.

@@ -397,11 +397,11 @@ func slice(s string, from, to int) string {
 		}
 		return i
 	}
-	out := ""
+	var out []byte
 	for i := at(from); i <= at(to) && i < len(s); i++ {
-		out += s[i : i+1]
+		out = append(out, s[i])
 	}
-	return out
+	return string(out)
 }
 
 // set knows no syntax errors: the commands have none.

@@ -16,13 +16,7 @@ import (
 
 // rename is RENAME from to.
 func (f *front) rename(s *command) core.Yield {
-	from, to := f.stores.of(s.Req.Arg(1)), f.stores.of(s.Req.Arg(2))
-	f.stores.ports[from].Ask(s, &s.reply, f.request(s, (*store).rename))
-	if from == to {
-		return core.Suspend(s, (*front).answered)
-	}
-	s.hold(from)
-	return core.Suspend(s, (*front).releasing)
+	return f.askOne(s, f.stores.of(s.Req.Arg(1)), (*store).rename)
 }
 
 // rename is RENAME at the store of from.
@@ -90,10 +84,8 @@ func (t *store) accept(s *parcelStack) core.Yield {
 func (f *front) renameNX(s *command) core.Yield {
 	from, to := f.stores.of(s.Req.Arg(1)), f.stores.of(s.Req.Arg(2))
 	if from == to {
-		f.stores.ports[from].Ask(s, &s.reply, f.request(s, (*store).renameNX))
-		return core.Suspend(s, (*front).answered)
+		return f.askOne(s, from, (*store).renameNX)
 	}
-	s.hold(to)
 	f.stores.ports[from].Ask(s, &s.parts[0], f.request(s, (*store).hasFrom))
 	f.stores.ports[to].Ask(s, &s.parts[1], f.request(s, (*store).hasTo))
 	return core.Suspend(s, (*front).renameFree)
@@ -105,26 +97,19 @@ func (f *front) renameFree(s *command) core.Yield {
 	to, errTo := s.parts[1].Get()
 	switch {
 	case err != nil:
-		s.release()
 		return s.fail(err)
 	case errTo != nil:
-		s.release()
 		return s.fail(errTo)
 	case from.Int == 0:
-		s.release()
 		return s.answer(resp.Err(errNoKey))
 	case to.Int != 0:
-		s.release()
 		return s.answer(resp.Int(0))
 	}
-	at := f.stores.of(s.Req.Arg(1))
-	s.hold(at)
-	f.stores.ports[at].Ask(s, &s.reply, f.request(s, (*store).rename))
+	f.stores.ports[f.stores.of(s.Req.Arg(1))].Ask(s, &s.reply, f.request(s, (*store).rename))
 	return core.Suspend(s, (*front).renamedNX)
 }
 
 func (f *front) renamedNX(s *command) core.Yield {
-	s.release()
 	rep, err := s.reply.Get()
 	switch {
 	case err != nil:
@@ -158,10 +143,9 @@ func (t *store) renameNX(s *storeStack) resp.Reply {
 func (f *front) msetNX(s *command) core.Yield {
 	at, one := f.stores.ofAll(&s.Req.Command)
 	if one {
-		f.stores.ports[at].Ask(s, &s.reply, f.request(s, (*store).msetNX))
-		return core.Suspend(s, (*front).answered)
+		return f.askOne(s, at, (*store).msetNX)
 	}
-	s.hold(at)
+	s.asked = all(f.stores.len())
 	return f.askAll(s, (*store).present, (*front).msetFree)
 }
 
@@ -171,7 +155,6 @@ func (f *front) msetFree(s *command) core.Yield {
 	if !failed && f.total(s) == 0 {
 		return f.askAll(s, (*store).mset, (*front).msetDone)
 	}
-	s.release()
 	if failed {
 		return s.answer(rep)
 	}
@@ -179,7 +162,6 @@ func (f *front) msetFree(s *command) core.Yield {
 }
 
 func (f *front) msetDone(s *command) core.Yield {
-	s.release()
 	if rep, failed := f.failed(s); failed {
 		return s.answer(rep)
 	}

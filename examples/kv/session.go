@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
-	"github.com/stackhouse-go/stackhouse/core"
 )
 
 // session is what the server knows of one connection. Its codec makes it and each
@@ -22,73 +21,9 @@ type session struct {
 	noEvict       bool
 	name          string
 
-	queue queue
+	owed  owed
 	width width // of its pipelines
+	order order
+	_     [64]byte // what follows is stores'
+	cuts  cuts
 }
-
-// queue is for commands that need several steps before all their messages are sent:
-// what their connection sent behind them waits, so that the order per key holds.
-//
-// A command that waits asks the store that the one before it waits for, for
-// nothing: answers of one store come in order, so that its turn has come then, or
-// it asks again.
-type queue struct {
-	busy  bool // a command of several steps is under way
-	walks bool // it is a walk
-	at    int  // the store whose answer it waits for
-	taken uint64
-	next  uint64 // Invariant: next <= taken; those between wait
-}
-
-// free reports whether a command that comes now may begin.
-func (q *queue) free() bool { return !q.busy && q.next == q.taken }
-
-// wait has a command wait for its turn.
-//
-//go:noinline
-func (f *front) wait(s *command) core.Yield {
-	q := &s.Req.session.queue
-	s.ticket = q.taken
-	q.taken++
-	return f.askNothing(s)
-}
-
-// pollsMax is how often a command asks for its turn at once behind walks: more often than those
-// have it ask that end in one go. Later it asks every pollEvery.
-const (
-	pollsMax  = 2 * inflightMax * storesMax
-	pollEvery = time.Millisecond
-)
-
-func (f *front) askNothing(s *command) core.Yield {
-	if s.Req.session.queue.walks {
-		if s.polls++; s.polls > pollsMax {
-			core.Timer.Ask(s, &s.pause, pollEvery)
-		}
-	}
-	f.stores.ports[s.Req.session.queue.at].Ask(s, &s.reply, request{do: (*store).nothing})
-	return core.Suspend(s, (*front).waited)
-}
-
-// waited looks whether the turn has come. A store that didn't answer has failed the
-// command in front too, so that there is an end.
-func (f *front) waited(s *command) core.Yield {
-	q := &s.Req.session.queue
-	if q.busy || s.ticket != q.next {
-		return f.askNothing(s)
-	}
-	q.next++
-	return f.begin(s)
-}
-
-// nothing is what commands ask for that wait.
-func (t *store) nothing(*storeStack) resp.Reply { return resp.OK() }
-
-// hold makes the commands behind s wait until release. Its next answer comes from
-// a store.
-func (s *command) hold(at int) {
-	s.Req.session.queue.busy = true
-	s.Req.session.queue.at = at
-}
-
-func (s *command) release() { s.Req.session.queue.busy, s.Req.session.queue.walks = false, false }

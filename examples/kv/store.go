@@ -35,6 +35,8 @@ type request struct {
 	share    share
 	bytes    pool.Bytes   // the command, or the pipeline; none if do needs none
 	version  resp.Version // of what the store encodes
+	cuts     *cuts        // of the connection; nil: nothing is put off
+	epoch    uint32
 }
 
 // Release implements stack.Releaser.
@@ -66,13 +68,17 @@ var (
 
 func (t *store) run(s *storeStack) core.Yield {
 	var rep resp.Reply
-	if s.Req.do == nil {
+	switch {
+	case t.putsOff(&s.Req):
+		return s.Return(notDone)
+	case s.Req.do == nil:
 		rep = t.doShare(s)
-	} else {
+	default:
 		s.cmd = &t.commands[0]
 		t.decode(s.cmd, s.Req.bytes.B())
 		rep = s.Req.do(t, s)
 		t.forget(1)
+		t.cut(&s.Req, len(rep.Str))
 	}
 	t.stores.memory.tell(t)
 	return s.Return(rep)

@@ -17,7 +17,7 @@ import (
 // fields of a hash, at many names, or at one name for as long as a pattern takes. It gives the
 // store up after walkSteps: it forwards the rest to the store, behind what has come meanwhile, so
 // that it may see what that changes. A timer, or an ask, would go ahead: answers do. The commands
-// behind it on its connection wait: see queue.
+// behind it on its connection wait: see order.
 //
 // So are HGETALL, HKEYS and HVALS where the last reply was long, or there was none, and commands
 // on more than namesMax names.
@@ -379,25 +379,20 @@ func (t *store) page(s *walkStack, w *walk) resp.Reply {
 }
 
 // keys is KEYS pattern: a walk through one store after the other.
-func (f *front) keys(s *command) core.Yield { return f.keysOf(s, 0) }
-
-func (f *front) keysOf(s *command, store int) core.Yield {
-	f.askWalk(s, store, &s.parts[store])
+func (f *front) keys(s *command) core.Yield {
+	f.askWalk(s, s.at, &s.parts[s.at])
 	return core.Suspend(s, (*front).keysMore)
 }
 
 func (f *front) keysMore(s *command) core.Yield {
-	store := s.Req.session.queue.at
-	rep, err := s.parts[store].Get()
-	if err == nil && rep.Kind != resp.KindError && store+1 < f.stores.len() {
-		return f.keysOf(s, store+1)
-	}
-	s.release()
-	switch {
+	switch rep, err := s.parts[s.at].Get(); {
 	case err != nil:
 		return s.fail(err)
 	case rep.Kind == resp.KindError:
 		return s.answer(rep)
+	}
+	if s.at++; s.at < f.stores.len() {
+		return f.keys(s)
 	}
 	return s.answer(f.concat(s))
 }
@@ -409,11 +404,11 @@ func (f *front) scan(s *command) core.Yield {
 	if !ok {
 		return s.answer(resp.Err(errCursor))
 	}
-	return f.walk(s, int(cursor%uint64(f.stores.len())))
+	return f.walkOne(s, int(cursor%uint64(f.stores.len())))
 }
 
 // hscan is HSCAN key cursor [MATCH pattern] [COUNT n].
-func (f *front) hscan(s *command) core.Yield { return f.walk(s, f.stores.of(s.Req.Arg(1))) }
+func (f *front) hscan(s *command) core.Yield { return f.walkOne(s, f.stores.of(s.Req.Arg(1))) }
 
 // isLong reports whether a command is better a walk: it has many names, asks for many fields at
 // random, or is on all fields of a hash and the last reply of its connection was long, or there
@@ -431,33 +426,23 @@ func (c *session) isLong(e *entry, cmd *resp.Command) bool {
 	return cmd.Len() > namesMax
 }
 
-// walkAll has all stores do a walk, whose results merge puts together.
-func (f *front) walkAll(s *command) core.Yield {
+// walk has a walk done by the store of its key, or by all, whose results are put together.
+func (f *front) walk(s *command) core.Yield {
+	if !s.entry.ofAll(&s.Req.Command) {
+		return f.walkOne(s, f.stores.of(s.Req.Arg(1)))
+	}
 	for i := range f.stores.walks {
 		f.askWalk(s, i, &s.parts[i])
 	}
-	return core.Suspend(s, (*front).walkedAll)
+	return core.Suspend(s, (*front).merged)
 }
 
-func (f *front) walkedAll(s *command) core.Yield {
-	s.release()
-	return f.merged(s)
-}
-
-// walk has a store do a walk.
-func (f *front) walk(s *command, store int) core.Yield {
+// walkOne has one store do a walk.
+func (f *front) walkOne(s *command, store int) core.Yield {
 	f.askWalk(s, store, &s.reply)
-	return core.Suspend(s, (*front).releasing)
+	return core.Suspend(s, (*front).answered)
 }
 
 func (f *front) askWalk(s *command, store int, answer *core.Future[resp.Reply]) {
-	s.hold(store)
-	s.Req.session.queue.walks = true
 	f.stores.walks[store].AskWithin(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw()), version: s.version}, walkTime)
-}
-
-// releasing is answered for a command that holds the others back.
-func (f *front) releasing(s *command) core.Yield {
-	s.release()
-	return f.answered(s)
 }
