@@ -33,6 +33,11 @@ type Config[Req, Rep any] struct {
 	RequestsMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
+	// InputMax is how many bytes all connections of the server may have sent that aren't answered
+	// yet; each front has an equal share. Beyond, a connection is read only for small requests, 1
+	// KiB at a time, and one at a time for a longer one, which then has RequestTimeout alone to come
+	// in. 0: 64 MiB.
+	InputMax int
 	// OutputMax is the bytes of unsent results of one connection, and of what those hold that wait
 	// for their turn, beyond which no more are encoded, no request begins, and the connection isn't
 	// read; one result may exceed it. 0: 128 KiB.
@@ -44,9 +49,10 @@ type Config[Req, Rep any] struct {
 	// out, for so long, and that waits for none. 0: 10 minutes. Negative: never.
 	IdleTimeout time.Duration
 	// RequestTimeout is how long a request may take from its first byte to its last, plus a second
-	// for every RateMin bytes of it, while the connection is read. Who takes longer gets what the
-	// codec's Refuse says of ErrSlowRequest behind the results in flight, and the connection is
-	// closed. 0: 30 s. Negative: no limit.
+	// for every RateMin bytes of it unless InputMax is used up, while the connection is read. Who
+	// takes longer gets what the codec's Refuse says of ErrSlowRequest behind the results in
+	// flight, and the connection is closed. 0: 30 s. Negative: no limit; then one that falls silent
+	// when InputMax is used up may keep other long ones waiting for IdleTimeout.
 	RequestTimeout time.Duration
 	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a long
 	// one has no more time than others.
@@ -75,7 +81,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 		name  string
 		value *int
 		zero  int
-	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"RequestsMax", &c.RequestsMax, 0}, {"ReadSize", &c.ReadSize, 16 << 10}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
+	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"RequestsMax", &c.RequestsMax, 0}, {"ReadSize", &c.ReadSize, 16 << 10}, {"InputMax", &c.InputMax, 64 << 20}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
 		if *f.value < 0 {
 			return c, fmt.Errorf("channel: Config.%s is negative", f.name)
 		}

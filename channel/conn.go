@@ -72,14 +72,15 @@ type conn[Req, Rep any] struct {
 	hungUp   bool  // the client ended, or broke, its side
 	suspect  bool  // it did so since the last look
 	ended    bool  // all that it sent, up to its end, was read
-	waits    bool  // for its turn, while all requests of the site are in flight
 	cut      bool  // nobody is to hear of the end
 	known    bool  // addr is: it isn't written again, as others may read it
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
+	waits    *line // that it stands in, of the site's share or of its intake; nil: in none
 
 	in       input
+	counted  int                          // bytes, by the site's intake
 	missing  bool                         // the end of the request that in begins with; until more was read
 	begun    *core.ChannelStack[Req, Rep] // the request that Decode is at
 	inflight stack.Inflight[Req, Rep]
@@ -147,17 +148,18 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	}
 	c.encode(w)
 	c.letBegin(w)
+	if c.leads() {
+		c.settle(w) // that may have been answered which it leads for
+	}
 	if c.takes() {
 		c.receive(w)
 		c.timeRequest(w.Now)
 	}
-	c.queueUp()
-	if c.in.len() == 0 && c.inflight.Len() == 0 {
-		c.in.drop() // an idle connection holds no buffer
-	}
 	c.refuse(w)
 	c.check(w)
-	c.endIdle(w.Now)
+	c.settle(w)
+	c.queueUp()
+	c.endIdle(w)
 	if c.finished() {
 		return c.part()
 	}
@@ -218,11 +220,12 @@ func (c *conn[Req, Rep]) finished() bool {
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
-func (c *conn[Req, Rep]) endIdle(now int64) {
-	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && !c.waits && now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+func (c *conn[Req, Rep]) endIdle(w *stack.Worker) {
+	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && c.waits == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
+		c.settle(w)
 	}
 }
 
@@ -292,7 +295,7 @@ func (c *conn[Req, Rep]) close() {
 	}
 	c.in.drop()
 	c.out.drop()
-	c.site.share.leave(c, c.waits)
+	c.leave()
 	c.site.poller.Remove(c.token, c.fd)
 	netio.Close(c.fd)
 	c.site.remove(c)

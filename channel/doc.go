@@ -49,6 +49,14 @@
 // Copy, and the answers of its futures. Received bytes take up to four times as much memory, and 2
 // KiB.
 //
+// Received bytes that aren't answered are bounded for all connections together, by
+// Config.InputMax. When those are used up a connection is read 1 KiB at a time, and only if it has
+// nothing else: small requests are served whoever has used up the rest. Longer ones are read in
+// turn, in the order in which they came to that, one at a time until it is answered. An unfinished
+// request has Config.RequestTimeout alone then, however long it is. So all connections of a front
+// hold its share of InputMax, one request more, and 1 KiB each. What an actor keeps of a request
+// isn't counted, nor are other bytes that keep a slab with those of a request in flight.
+//
 // A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for
 // nothing for Config.IdleTimeout too, and one that lets a request wait for its end for
 // Config.RequestTimeout. An idle connection holds no buffer. When descriptors are used up the

@@ -4,19 +4,25 @@ package channel
 type Held struct {
 	Unsent, Chunks, Inflight, Waiting, Input int
 	Used                                     int // of the site's share; if that is below 0, how far
+	Intake                                   int // bytes that the site's intake counts; if that is below 0, how far
+	Lost                                     int // who waits for the intake though nobody is to rouse it
 	StuckAt                                  int64
 }
 
 // Max returns the larger of each.
 func (h Held) Max(other Held) Held {
 	return Held{max(h.Unsent, other.Unsent), max(h.Chunks, other.Chunks), max(h.Inflight, other.Inflight),
-		max(h.Waiting, other.Waiting), max(h.Input, other.Input), max(h.Used, other.Used), max(h.StuckAt, other.StuckAt)}
+		max(h.Waiting, other.Waiting), max(h.Input, other.Input), max(h.Used, other.Used), max(h.Intake, other.Intake), max(h.Lost, other.Lost), max(h.StuckAt, other.StuckAt)}
 }
 
 // Holds looks into a connection. Only a step of the actor that serves it may.
 func Holds[Req, Rep any](of any) Held {
 	c := of.(*conn[Req, Rep])
-	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used), StuckAt: c.stuckAt}
+	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used),
+		Intake: max(c.site.intake.used, -c.site.intake.used), StuckAt: c.stuckAt}
+	if t := &c.site.intake; t.leader == nil || !t.fresh && t.used < t.max {
+		h.Lost = t.line.len()
+	}
 	for i := range c.out.chunks {
 		h.Chunks += c.out.chunks[i].data.Cap()
 	}

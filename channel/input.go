@@ -1,6 +1,10 @@
 package channel
 
-import "github.com/stackhouse-go/stackhouse/pool"
+import (
+	"math/bits"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
 
 // inputMin is the smallest slab that received bytes are kept in: requests that wait share it.
 const inputMin = 1 << 10
@@ -26,7 +30,7 @@ func (in *input) len() int { return in.slab.Len() - in.from }
 // add copies got behind the rest, which can't be decoded before there are need bytes.
 func (in *input) add(s *pool.Shard, got []byte, need int) {
 	if in.free() < len(got) {
-		in.move(s, max(inputMin, in.len()+len(got)), need)
+		in.move(s, in.len()+len(got), need)
 	}
 	copy(in.tail(), got)
 	in.added(len(got))
@@ -40,16 +44,45 @@ func (in *input) tail() []byte { return in.slab.Grow(in.slab.Cap()).B()[in.slab.
 
 func (in *input) added(n int) { in.slab = in.slab.Grow(in.slab.Len() + n) }
 
-// move copies the rest to a slab of at least size bytes. If that is a part of a long request it is
+// grown is how long the slab is at most when n bytes more have come.
+func (in *input) grown(n, need int) int {
+	if in.free() >= n {
+		return in.slab.Cap()
+	}
+	return in.sizeFor(in.len()+n, need)
+}
+
+// sizeFor is the length of a new slab for size bytes. If the rest is a part of a long request it is
 // longer: by a fourth, or as much as is needed, up to twice as long.
-func (in *input) move(s *pool.Shard, size, need int) {
-	if in.len() > 0 {
+func (in *input) sizeFor(size, need int) int {
+	if in.len() > 0 && size > inputMin {
 		size = max(size+size/4, min(need, 2*size))
 	}
-	b := s.Bytes(size)
+	size = max(size, inputMin)
+	if size > pool.SlabMax {
+		return size
+	}
+	return 1 << bits.Len(uint(size-1)) // the pool has no others
+}
+
+// move copies the rest to a slab for size bytes.
+func (in *input) move(s *pool.Shard, size, need int) { in.moveTo(s.Bytes(in.sizeFor(size, need))) }
+
+func (in *input) moveTo(b pool.Bytes) {
 	n := copy(b.B(), in.rest())
 	in.slab.Release()
 	in.slab, in.from = b.Grow(n), 0
+}
+
+// shrink moves the rest to a slab that isn't much longer, once no request needs this one.
+func (in *input) shrink(s *pool.Shard) {
+	have, size := in.slab.Cap(), max(inputMin, in.len())
+	switch {
+	case in.len() == 0:
+		in.drop()
+	case in.from > 0 && (have >= 4*size || have > inputMin && size == inputMin):
+		in.moveTo(s.Bytes(size))
+	}
 }
 
 // drop lets go of everything.

@@ -113,7 +113,7 @@ func TestShareAgainstModel(t *testing.T) {
 			} else {
 				require.Same(t, all[turn], s.roused, "seed %d", seed)
 			}
-			require.Len(t, s.waiting[s.first:], len(model), "seed %d", seed)
+			require.Equal(t, len(model), s.line.len(), "seed %d", seed)
 		}
 		for range 500 {
 			switch i := rng.IntN(len(all)); rng.IntN(5) {
@@ -140,10 +140,11 @@ func TestShareAgainstModel(t *testing.T) {
 					turn = -1
 				}
 			case 4:
-				s.leave(all[i], waits(i))
 				if at := slices.Index(model, i); at >= 0 {
+					s.line.remove(all[i])
 					model = append(model[:at:at], model[at+1:]...)
 				}
+				s.looked(all[i])
 				if turn == i {
 					turn = -1
 				}

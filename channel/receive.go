@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -25,14 +26,31 @@ func (c *conn[Req, Rep]) ownFull() bool {
 	return c.inflight.Len() >= c.serve.config.InflightMax || c.overfull() || c.inflight.HeldBack()
 }
 
-// queueUp has the connection wait for its turn, if it is others' requests that it waits for.
+// queueUp has the connection wait for its turn, if it is others' requests, or their bytes, that it
+// waits for.
 func (c *conn[Req, Rep]) queueUp() {
-	st := &c.site.share
+	st, blocked := &c.site.share, c.takes() && c.blocked()
 	st.looked(c)
-	if !c.waits && st.full(c) && (c.takes() && c.hasMore() || c.phase < deaf && c.inflight.HeldBack() && !c.overfull()) {
-		c.waits = true
+	switch {
+	case c.waits != nil:
+	case st.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.HeldBack() && !c.overfull()):
+		c.waits = &st.line
 		st.wait(c)
+	case blocked && c.inflight.Len() == 0 && !c.ownFull():
+		c.waits = &c.site.intake.line
+		c.site.intake.wait(c)
 	}
+}
+
+// leave has neither line nor turn be the connection's any more.
+func (c *conn[Req, Rep]) leave() {
+	if c.waits != nil {
+		c.waits.remove(c)
+		c.waits = nil
+	}
+	c.site.share.looked(c)
+	c.account()
+	c.site.intake.pass(c)
 }
 
 // hasMore reports whether there may be another request.
@@ -40,7 +58,7 @@ func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 &&
 
 // resume has run called when it is the connection's turn.
 func (c *conn[Req, Rep]) resume() {
-	c.waits = false
+	c.waits = nil
 	c.activeAt = c.Worker().Now // it couldn't be
 	c.schedule()
 }
@@ -53,6 +71,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Worker) {
 		switch {
 		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.missing):
 			c.phase = ending
+			c.in.drop()
 			return
 		case !c.takes() || c.full():
 			return
@@ -65,22 +84,29 @@ func (c *conn[Req, Rep]) receive(w *stack.Worker) {
 			c.schedule()
 			return
 		}
-		c.read(w)
+		need := c.codec.Need()
+		most := c.mayRead(need)
+		if most == 0 {
+			return
+		}
+		c.read(w, most, need)
 	}
 }
 
-// read reads once.
-func (c *conn[Req, Rep]) read(w *stack.Worker) {
-	space, own := c.site.buffer, c.makeRoom(w)
+// read reads once, at most so many bytes.
+func (c *conn[Req, Rep]) read(w *stack.Worker, most, need int) {
+	space, own := c.site.buffer, c.makeRoom(w, most, need)
 	if own {
 		space = c.in.tail()
 	}
+	space = space[:min(len(space), most)]
+	c.site.intake.read(c)
 	n, err := netio.Read(c.fd, space)
 	if n > 0 {
 		if own {
 			c.in.added(n)
 		} else {
-			c.in.add(&w.Shard, space[:n], c.codec.Need())
+			c.in.add(&w.Shard, space[:n], need)
 		}
 		c.missing = false
 		c.toRead -= int32(n)
@@ -100,14 +126,15 @@ func (c *conn[Req, Rep]) read(w *stack.Worker) {
 	}
 }
 
-// makeRoom makes room behind what was received of a long request; false: it isn't long.
-func (c *conn[Req, Rep]) makeRoom(w *stack.Worker) bool {
+// makeRoom makes room, for most bytes or a read, behind what was received of a long request; false:
+// it isn't long.
+func (c *conn[Req, Rep]) makeRoom(w *stack.Worker, most, need int) bool {
 	have, size := c.in.len(), len(c.site.buffer)
-	if have < size || c.codec.Need()-have < size {
+	if have < size || need-have < size {
 		return false
 	}
-	if c.in.free() < size {
-		c.in.move(&w.Shard, have+size, c.codec.Need())
+	if size = min(size, most); c.in.free() < size {
+		c.in.move(&w.Shard, have+size, need)
 	}
 	return true
 }
@@ -134,7 +161,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
 	}
 	c.begun = nil
 	if n > 0 && err == nil {
-		c.accept(w, s)
+		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n))
 		c.in.from += n
 		c.activeAt, c.owedAt = w.Now, 0
 		return false
@@ -155,16 +182,16 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
 	return false
 }
 
-// accept starts the handler of s, unless there are too many.
-func (c *conn[Req, Rep]) accept(w *stack.Worker, s *core.ChannelStack[Req, Rep]) {
+// accept starts the handler of s, whose bytes are input, unless there are too many.
+func (c *conn[Req, Rep]) accept(w *stack.Worker, s *core.ChannelStack[Req, Rep], input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
 		c.site.share.begun()
-		c.inflight.Accept(w, s, c.in.slab)
+		c.inflight.Accept(w, s, input)
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
-	c.inflight.Refuse(s, c.in.slab, core.ErrOverloaded) // others' ends have it encoded
+	c.inflight.Refuse(s, input, core.ErrOverloaded) // others' ends have it encoded
 }
 
 // refuseWith has the client told why it isn't listened to any more.
@@ -177,7 +204,7 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // one that isn't read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	switch {
-	case !c.missing || !c.takes() || c.full() || c.serve.config.RequestTimeout == never:
+	case !c.missing || !c.takes() || c.full() || c.blocked() || c.serve.config.RequestTimeout == never:
 		c.owedAt = 0
 	case c.owedAt == 0:
 		c.owedAt = now
@@ -187,7 +214,11 @@ func (c *conn[Req, Rep]) timeRequest(now int64) {
 	}
 }
 
-// requestTimeout is how long the request that the client is at may take in all.
+// requestTimeout is how long the request that the client is at may take in all: no more for a long
+// one while others have no room.
 func (c *conn[Req, Rep]) requestTimeout() time.Duration {
+	if t := &c.site.intake; t.used >= t.max {
+		return c.serve.config.requestTimeout(0)
+	}
 	return c.serve.config.requestTimeout(c.in.len())
 }

@@ -18,6 +18,7 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 	case closing: // close discards it
 	case closed:
 		c.discard(w)
+		c.account()
 	default:
 		if c.inflight.Ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
@@ -118,7 +119,13 @@ func (c *conn[Req, Rep]) write() {
 		return
 	}
 	w := c.Worker()
-	if c.due() && !c.encodeLate(w) || !c.writable {
+	if c.due() {
+		if !c.encodeLate(w) {
+			return
+		}
+		c.settle(w)
+	}
+	if !c.writable {
 		return
 	}
 	before := c.out.unsent

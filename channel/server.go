@@ -161,7 +161,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
-				share: share{max: max(1, c.RequestsMax/len(fronts))},
+				share: share{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		}, core.Props{Mailbox: core.Unbounded()}) // there are at most ConnsMax descriptors on their way to a site
 		if err != nil {

@@ -43,6 +43,7 @@ type site struct {
 	peers  []*peer // all sites of the server
 	own    *peer   // this one
 	share  share
+	intake intake
 	buffer []byte // that connections read to; nothing stays there
 
 	last     bool // accepts for the last time: all stay here

@@ -7,6 +7,7 @@ import "github.com/stackhouse-go/stackhouse/pool"
 type Inflight[Req, Rep any] struct {
 	head, tail *ChannelStack[Req, Rep]
 	n          int
+	bytes      int  // of all requests
 	held       int  // bytes that stacks hold, see Held
 	back       int  // requests that are kept from beginning
 	fresh      bool // some may not have begun, and aren't among those
@@ -15,11 +16,14 @@ type Inflight[Req, Rep any] struct {
 // Len returns the number of requests in flight.
 func (q *Inflight[Req, Rep]) Len() int { return q.n }
 
+// Bytes returns how many bytes the requests are in.
+func (q *Inflight[Req, Rep]) Bytes() int { return q.bytes }
+
 // Held returns how many bytes the stacks hold of requests that are complete, or wait behind a
 // part: what their steps took, and the answers that they got.
 func (q *Inflight[Req, Rep]) Held() int { return q.held }
 
-// Accept queues a request, whose bytes are in input, behind those in flight and
+// Accept queues a request, whose bytes are input, behind those in flight and
 // starts its handler.
 func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input pool.Bytes) {
 	c.input = input.Retain()
@@ -27,7 +31,7 @@ func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input 
 	w.Push(c.to, &c.Stack)
 }
 
-// Refuse queues a request, whose bytes are in input, behind those in flight with err as its
+// Refuse queues a request, whose bytes are input, behind those in flight with err as its
 // result: no handler starts.
 func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
 	c.input = input.Retain()
@@ -44,6 +48,7 @@ func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
 	}
 	q.tail = c
 	q.n++
+	q.bytes += c.input.Len()
 	q.fresh = true
 }
 
@@ -67,6 +72,7 @@ func (q *Inflight[Req, Rep]) Pop(w *Worker) {
 		q.tail = nil
 	}
 	q.n--
+	q.bytes -= c.input.Len()
 	q.held -= c.holds
 	w.letAnswersGo(&c.Stack)
 	w.Shard.Put(&c.Object)

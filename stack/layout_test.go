@@ -265,8 +265,9 @@ func TestInflight(t *testing.T) {
 	for _, word := range []string{"later", "now", "last"} {
 		c := Inbound[text, count](w, h, by, &q)
 		c.Req.S = word
-		q.Accept(w, c, input)
+		q.Accept(w, c, input.Slice(0, len(word)))
 	}
+	require.Equal(t, len("laternowlast"), q.Bytes())
 	input.Release()
 	w.run()
 	require.Equal(t, 2, ended)
@@ -286,6 +287,7 @@ func TestInflight(t *testing.T) {
 	require.True(t, last)
 	q.Pop(w)
 	require.Zero(t, q.Len())
+	require.Zero(t, q.Bytes())
 	require.Zero(t, h.Waiting())
 }
 

@@ -1,0 +1,510 @@
+package channel_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+)
+
+// Connections under Config.InputMax: of the smallest, 1 byte, nobody ever has room for more than a
+// small request, and each long one is read in its turn.
+
+// intakeWatch looks at the intake of a front's site between any two of its turns.
+type intakeWatch struct {
+	most, lost atomic.Int64
+	stop       atomic.Bool
+}
+
+// look is a message of a front to itself.
+type look struct {
+	watch *intakeWatch
+	self  core.NoticePort[look]
+}
+
+type lookStack struct{ core.NoticeStack[look] }
+
+var frontLook = core.HandleNotice((*front).look)
+
+func (f *front) look(s *lookStack) core.Yield {
+	watch := s.Msg.watch
+	if len(f.conns) > 0 {
+		h := channel.Holds[request, reply](f.conns[0])
+		watch.most.Store(max(watch.most.Load(), int64(h.Intake)))
+		watch.lost.Store(max(watch.lost.Load(), int64(h.Lost)))
+	}
+	if !watch.stop.Load() {
+		s.Msg.self.Notice(s, s.Msg)
+	}
+	return s.Return()
+}
+
+// watchIntake has every site watched, until the test ends, on which a connection has sent a mark.
+func (w *world) watchIntake() *intakeWatch {
+	watch := &intakeWatch{}
+	for _, at := range w.fronts {
+		self := frontLook.At(at)
+		core.Notice(self, look{watch, self})
+	}
+	w.Cleanup(func() { watch.stop.Store(true) })
+	return watch
+}
+
+// used is what the intake counts that counts the most.
+func (w *world) used() int {
+	w.Helper()
+	held := w.peek()
+	require.Zero(w, held.Lost)
+	return held.Intake
+}
+
+// marked is a connection by which the test looks at its site.
+func (w *world) marked() *client {
+	w.Helper()
+	c := w.dial()
+	c.send("mark")
+	c.expect("mark")
+	return c
+}
+
+// part writes a part of a request.
+func (c *client) part(text string) {
+	c.t.Helper()
+	_, err := io.WriteString(c, text)
+	require.NoError(c.t, err)
+}
+
+const slow = "refused: "
+
+// Long requests of many connections take no more than there may be, and each is answered.
+func TestInputMax(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		t.Run(network, func(t *testing.T) {
+			const conns, long, most = 20, 1 << 20, 4 << 20
+			w := openWorld(t, place{network: network, workers: 2}, func(c *config) { c.InputMax = most })
+			watch := w.watchIntake()
+			half := strings.Repeat("x", long/2-1)
+			var all []*client
+			var group sync.WaitGroup
+			goOn := make(chan struct{})
+			for range conns {
+				c := w.marked()
+				all = append(all, c)
+				group.Go(func() {
+					io.WriteString(c, half) // a Unix socket doesn't take so much unread
+					<-goOn
+					io.WriteString(c, half+"\n")
+				})
+			}
+			w.await("half of the requests, or what there may be of them", func() bool { return w.used() >= most/2 })
+			close(goOn)
+			for _, c := range all {
+				c.expect(half + half)
+			}
+			group.Wait()
+			require.LessOrEqual(t, watch.most.Load(), int64(most/2+long*5/4+conns<<10))
+			require.Zero(t, watch.lost.Load())
+			w.await("nothing is left", func() bool { return w.used() == 0 })
+		})
+	}
+}
+
+// Whoever has used up all there may be, small requests are answered, and a long one at a time.
+func TestInputMaxUsedUp(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		const holders, most = 80, 16 << 10
+		w := openWorld(t, p, func(c *config) { c.InputMax = most })
+		var all []*client
+		start := strings.Repeat("x", 900)
+		for range holders {
+			c := w.marked()
+			c.part(start)
+			all = append(all, c)
+		}
+		w.await("all is used up", func() bool { return w.used() >= most/p.workers })
+		watch := w.watchIntake()
+		old, small := all[0], strings.Split(strings.Repeat("y ", 1000), " ")
+		old.send("")
+		old.expect(start)
+		for _, c := range []*client{old, w.dial()} {
+			c.send(small[:1000]...)
+			c.expect(small[:1000]...)
+			c.send("a")
+			c.expect("a")
+		}
+		long := big(500_000)
+		for _, c := range []*client{old, w.dial()} {
+			for range 3 {
+				c.send(long, "b")
+				c.expect(long, "b")
+			}
+		}
+		var group sync.WaitGroup
+		for range 10 {
+			c := w.dial()
+			group.Go(func() { io.WriteString(c, long+"\n"+long+"\nc\n") })
+			group.Go(func() { c.expect(long, long, "c") })
+		}
+		for _, c := range all[1:] {
+			c.send("")
+			c.expect(start)
+		}
+		group.Wait()
+		require.LessOrEqual(t, watch.most.Load(), int64(most+500_000*5/4+(holders+11)<<10))
+	})
+}
+
+// Requests whose length is announced are read to their ends, and no further.
+func TestInputMaxOfAnnouncedLengths(t *testing.T) {
+	w := openWorld(t, lone, nil)
+	w.letGo(1)
+	at := core.Spawn(w.system.Workers()[0], func() *redis { return &redis{w.holds} })
+	server, err := channel.Listen(w.ctx, channel.Config[resp.Command, resp.Reply]{
+		Network: "tcp", Address: address(t, "tcp"), InputMax: 1,
+		Codec: func() channel.Codec[resp.Command, resp.Reply] {
+			return &respCodec{resp.Codec{Decoder: resp.NewDecoder(resp.Limits{MaxBulk: 1 << 20})}}
+		},
+	}, redisServe, at)
+	require.NoError(t, err)
+	var text, want strings.Builder
+	for _, n := range []int{1 << 20, 3, 100_000, 1_000, 30_000, 20_000, 1, 1 << 20} {
+		fmt.Fprintf(&text, "*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", n, big(n))
+		fmt.Fprintf(&want, "$%d\r\n%s\r\n", n, big(n))
+	}
+	var group sync.WaitGroup
+	for range 5 {
+		c := dialTo(t, "tcp", server.Addr())
+		group.Go(func() { io.WriteString(c, text.String()) })
+		group.Go(func() {
+			got := make([]byte, want.Len())
+			_, err := io.ReadFull(c.r, got)
+			assert.NoError(t, err)
+			assert.True(t, string(got) == want.String())
+		})
+	}
+	group.Wait()
+}
+
+// A request of which nothing comes any more has less time while others have no room: then it is
+// refused, and there is room again.
+func TestInputMaxAndSilence(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	const most, part = 256 << 10, 120 << 10
+	w := openWorld(t, lone, func(c *config) { c.InputMax = most }, virtual)
+	first, second := w.marked(), w.marked()
+	text := strings.Repeat("x", part) // two minutes more
+	first.part(text)
+	w.await("the bytes", func() bool { return w.used() >= part })
+	require.Less(t, w.used(), most)
+	for range 6 {
+		w.pass(10 * time.Second)
+	}
+	require.Zero(t, w.server.Stats().RequestTimeouts, "there is room")
+	second.part(text)
+	w.await("all is used up", func() bool { return w.used() >= most })
+	for range 7 {
+		w.pass(5 * time.Second)
+	}
+	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts)
+	first.expect(slow + channel.ErrSlowRequest.Error())
+	first.expectEnd()
+	for range 10 {
+		w.pass(10 * time.Second)
+	}
+	second.send("")
+	second.expect(text)
+	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts, "there is room")
+	w.await("nothing is left", func() bool { return w.used() == 0 })
+}
+
+// Who has the turn loses it by silence, and by its end.
+func TestTurnOfTheIntake(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, lone, func(c *config) { c.InputMax = 1 }, virtual)
+	w.marked()
+	part := big(50_000)
+	lead := func() *client {
+		c := w.dial()
+		c.part(part)
+		w.await("it leads", func() bool { return w.used() >= len(part) })
+		return c
+	}
+	queue := func() (all []*client) {
+		for range 3 {
+			c := w.dial()
+			c.send(part)
+			all = append(all, c)
+		}
+		w.await("the starts", func() bool { return w.used() >= len(part)+3<<10 })
+		return all
+	}
+	silent, waiting := lead(), queue()
+	w.pass(29 * time.Second)
+	require.Zero(t, w.server.Stats().RequestTimeouts)
+	w.pass(2 * time.Second)
+	silent.expect(slow + channel.ErrSlowRequest.Error())
+	silent.expectEnd()
+	for _, c := range waiting {
+		c.expect(part)
+	}
+	for _, end := range []func(*client){
+		(*client).reset,
+		(*client).halfClose,
+		func(c *client) { c.send("", "decode-panic") },
+		func(c *client) { c.send("", "!") },
+		func(c *client) { c.send("") },
+	} {
+		w.await("nothing is left", func() bool { return w.used() == 0 })
+		leader, waiting := lead(), queue()
+		end(leader)
+		for _, c := range waiting {
+			c.expect(part)
+		}
+	}
+	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts, "nobody is timed that isn't read")
+}
+
+// Who has the turn keeps it until its request is answered, though it sends no more.
+func TestTurnOfTheIntakeIsKept(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		p.workers = 1
+		w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
+		part := big(50_000)
+		late, next, small := w.dial(), w.marked(), w.dial()
+		late.send("hold 1 " + part)
+		late.halfClose()
+		w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+		next.send(part)
+		for range 1000 {
+			small.send("a")
+			small.expect("a")
+			require.LessOrEqual(t, w.peek().Input, 1<<10)
+		}
+		w.letGo(1)
+		late.expect(part)
+		late.expectEnd()
+		next.expect(part)
+	})
+}
+
+// Who isn't read waits for its turn, however long that takes: it is neither slow nor idle.
+func TestWaitingForTheIntakeIsNotIdle(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, lone, func(c *config) { c.InputMax, c.IdleTimeout = 1, time.Minute }, virtual)
+	part := big(50_000)
+	late, next := w.dial(), w.marked()
+	late.send("hold 1 " + part)
+	w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+	next.part(part)
+	w.await("its start", func() bool { return w.peek().Input > 0 })
+	for range 20 {
+		w.pass(10 * time.Second)
+	}
+	w.letGo(1)
+	w.pass(time.Second)
+	late.expect(part)
+	w.await("its bytes", func() bool { return w.peek().Input >= len(part) })
+	w.pass(29 * time.Second)
+	next.send("")
+	next.expect(part)
+	require.Zero(t, w.server.Stats().RequestTimeouts)
+	require.Zero(t, w.server.Stats().IdleTimeouts)
+}
+
+// Behind a long request its connection has no more than others of the next.
+func TestBehindALongRequest(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		p.workers = 1
+		const conns = 20
+		w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
+		watch := w.watchIntake()
+		text := big(50_000)
+		var all []*client
+		for range conns {
+			c := w.marked()
+			c.part(text[:25_000])
+			all = append(all, c)
+			w.await("the first leads, the others wait", func() bool { return w.used() >= 25_000+(len(all)-1)<<10 })
+		}
+		for i := range all {
+			all[conns-1-i].part(text[25_000:] + "\n" + text) // somebody will lead with that, and stay silent
+		}
+		for _, c := range all {
+			c.expect(text)
+		}
+		w.await("a leader", func() bool { return w.used() > 50_000 })
+		require.LessOrEqual(t, watch.most.Load(), int64(64<<10+conns<<10))
+	})
+}
+
+// A drain answers what had arrived, each in its turn, and waits for nobody's rest.
+func TestDrainOfAFullIntake(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		if !netio.CanShare {
+			t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+		}
+		w := openWorld(t, p, func(c *config) { c.InputMax = 1 }, virtual)
+		part := big(50_000)
+		var whole, starts []*client
+		for range 10 {
+			whole = append(whole, w.marked())
+			starts = append(starts, w.marked())
+		}
+		whole[0].send("hold 1 " + part)
+		w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+		for i := range whole {
+			starts[i].part(part)
+			whole[i].send("b", part, "c")
+		}
+		drained := begin(func() error { return w.server.Drain(w.ctx) })
+		w.await("the listeners closed", w.refuses)
+		w.letGo(1)
+		w.pass(time.Second)
+		whole[0].expect(part)
+		for _, c := range whole { // none of which waits until another connection is closed
+			c.expect("b", part, "c")
+		}
+		for _, c := range append(whole, starts...) {
+			c.expectEnd()
+		}
+		require.NoError(t, <-drained)
+		require.Zero(t, w.used())
+	})
+}
+
+// Who waits in the line, or leads, may be closed.
+func TestCloseOfAFullIntake(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		for i := range 4 {
+			w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
+			part := big(50_000)
+			for range 10 {
+				c := w.marked()
+				c.send("hold 1 "+part, "mark")
+				defer c.Close()
+			}
+			w.await("the asks", func() bool { return w.keeper.holding.Load() == int64(p.workers) })
+			switch i {
+			case 0:
+				require.NoError(t, w.server.Close(w.ctx))
+			case 1:
+				ctx, cancel := context.WithCancel(w.ctx)
+				cancel()
+				require.Error(t, w.server.Drain(ctx))
+			case 2:
+				for _, at := range w.fronts {
+					require.NoError(t, at.StopWait(w.ctx))
+				}
+				w.await("all are closed", func() bool { return w.server.Stats().Conns == 0 })
+				continue
+			case 3:
+				require.NoError(t, w.server.Close(w.ctx))
+				w.letGo(1)
+			}
+			w.await("nothing is left", func() bool { return w.used() == 0 })
+		}
+	})
+}
+
+// Connections send what they like, in pieces of any size, and some end in the midst of it: all that
+// stay are answered, and what there may be is kept.
+func TestInputMaxAgainstManyClients(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		const clients, rounds, long = 24, 40, 20_000
+		seed := uint64(time.Now().UnixNano())
+		rng := rand.New(rand.NewPCG(seed, 0))
+		most := p.workers << (10 + rng.IntN(7))
+		w := openWorld(t, p, func(c *config) {
+			c.InputMax, c.ReadSize = most, 64<<rng.IntN(9)
+			c.RequestsMax, c.InflightMax = 2+rng.IntN(50), 1+rng.IntN(30)
+			c.OutputMax = 1 << (10 + rng.IntN(8))
+		})
+		w.letGo(1)
+		for range 4 * p.workers { // on each site
+			defer w.marked().Close()
+		}
+		watch := w.watchIntake()
+		var group sync.WaitGroup
+		for i := range clients {
+			rng := rand.New(rand.NewPCG(seed, uint64(i+1)))
+			group.Go(func() {
+				for range rounds {
+					if err := w.talk(rng, long); err != nil {
+						t.Errorf("seed %d: %v", seed, err)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		// a closed one may be there still beside the next
+		require.LessOrEqual(t, watch.most.Load(), int64(most/p.workers+32<<10+(2*clients+8)<<10), "seed %d", seed)
+		require.Zero(t, watch.lost.Load(), "seed %d", seed)
+		w.await("nothing is left", func() bool { return w.used() == 0 })
+	})
+}
+
+// talk is a connection that sends lines of up to long bytes in pieces, then reads all results, or
+// ends before.
+func (w *world) talk(rng *rand.Rand, long int) error {
+	c := w.dial()
+	defer c.Close()
+	var text, want strings.Builder
+	for range 1 + rng.IntN(10) {
+		line := big(1 + rng.IntN(1+rng.IntN(long)))
+		if rng.IntN(4) == 0 {
+			text.WriteString("hold 1 ")
+		}
+		text.WriteString(line + "\n")
+		want.WriteString(line + "\n")
+	}
+	ends := rng.IntN(5) == 0
+	rest := text.String()
+	if ends {
+		rest = rest[:rng.IntN(len(rest))]
+	}
+	sent := begin(func() error {
+		for len(rest) > 0 {
+			n := min(len(rest), 1+rng.IntN(1+rng.IntN(30_000)))
+			if _, err := io.WriteString(c, rest[:n]); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		return nil
+	})
+	if ends {
+		if err := <-sent; err != nil {
+			return err
+		}
+		c.reset()
+		return nil
+	}
+	got := make([]byte, want.Len())
+	if _, err := io.ReadFull(c.r, got); err != nil {
+		return err
+	}
+	if string(got) != want.String() {
+		return fmt.Errorf("other results")
+	}
+	return <-sent
+}

@@ -1,0 +1,41 @@
+package channel
+
+import "slices"
+
+// line is connections of a site that wait, in the order in which they came. One waits in one line
+// at most: see conn.waits.
+type line struct {
+	waiting []sharer
+	first   int // waiting[:first] have left
+}
+
+// sharer is a conn of any types.
+type sharer interface{ resume() }
+
+func (l *line) len() int { return len(l.waiting) - l.first }
+
+// add has c wait behind all others. It must not be waiting.
+func (l *line) add(c sharer) {
+	if l.first > 32 && 2*l.first > len(l.waiting) {
+		n := copy(l.waiting, l.waiting[l.first:])
+		clear(l.waiting[n:])
+		l.waiting, l.first = l.waiting[:n], 0
+	}
+	l.waiting = append(l.waiting, c)
+}
+
+// take removes the first, which there must be.
+func (l *line) take() sharer {
+	c := l.waiting[l.first]
+	l.waiting[l.first] = nil
+	l.first++
+	return c
+}
+
+// remove removes c, which must be there.
+func (l *line) remove(c sharer) {
+	i := l.first + slices.Index(l.waiting[l.first:], c)
+	copy(l.waiting[l.first+1:i+1], l.waiting[l.first:i])
+	l.waiting[l.first] = nil
+	l.first++
+}
