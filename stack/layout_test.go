@@ -291,6 +291,34 @@ func TestInflight(t *testing.T) {
 	require.Zero(t, h.Waiting())
 }
 
+// What was let begin is held back again, if it hasn't begun.
+func TestHoldBackTwice(t *testing.T) {
+	w, _ := newTestWorker()
+	h := adopt(w, 1, &gate{})
+	var q Inflight[text, count]
+	by := NewChannel((*gate).serve, nil, func(*ChannelStack[text, count]) {})
+	input := w.Shard.Copy([]byte("now"))
+	for range 3 {
+		c := Inbound[text, count](w, h, by, &q)
+		c.Req.S = "now"
+		q.Accept(w, c, input)
+	}
+	input.Release()
+	for range 3 {
+		require.Equal(t, 3, q.HoldBack())
+		w.run()
+		n, aside := q.LetBegin(w, 3)
+		require.Equal(t, 3, n)
+		require.True(t, aside)
+	}
+	w.run()
+	require.Zero(t, q.HoldBack())
+	for range 3 {
+		require.True(t, q.Complete())
+		q.Pop(w)
+	}
+}
+
 func TestStepNames(t *testing.T) {
 	require.Equal(t, "stack.(*lateActor).ask", lateAsk.Name())
 	w, _ := newTestWorker()

@@ -30,7 +30,7 @@ type part struct {
 // requests that came before. f is answered once that was done, and the connection has room for
 // more: until then rep's bytes must live, and with the answer what Bytes and Copy gave is gone. No
 // deadline ends the wait; the end of the connection ends s. Return is the last part, as if it were
-// the whole. An end of another kind drops a part that wasn't written. An empty part waits for the
+// the whole. An end of s before f is answered drops a part that wasn't written. An empty part waits for the
 // turn of s: then all requests before it are answered. Only a step of s may call it; it panics
 // while f, or another part, waits.
 func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
@@ -50,11 +50,13 @@ func (s *ChannelStack[Req, Rep]) AtPart() bool { return s.part.room != nil }
 // that.
 func (q *Inflight[Req, Rep]) Ready() bool {
 	s := q.head
-	return s != nil && (s.complete || s.part.room != nil && !s.part.written)
+	return s != nil && (s.complete || s.part.room != nil && !s.part.written && s.mode != waitKept)
 }
 
 // Waits reports whether the oldest request, unless it is Ready, waits for room behind a part.
-func (q *Inflight[Req, Rep]) Waits() bool { return q.head != nil && q.head.part.written }
+func (q *Inflight[Req, Rep]) Waits() bool {
+	return q.head != nil && q.head.part.written && q.head.mode != waitKept
+}
 
 // Offered notes what s, which has just offered a part, holds.
 func (q *Inflight[Req, Rep]) Offered(s *ChannelStack[Req, Rep]) { q.hold(s) }
