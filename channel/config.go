@@ -22,25 +22,26 @@ type Config[Req, Rep any] struct {
 	InflightMax int
 	// WorkMax is how many requests of one connection may wait for their handlers to begin and end;
 	// one more is refused at once: its result is core.ErrOverloaded, in its turn. Unlike
-	// InflightMax, beyond which requests wait unread and grow old, it has clients hear in time that
-	// there are too many. 0: nothing is refused.
+	// InflightMax, beyond which requests wait unread and grow old, it has clients hear in time
+	// that there are too many. 0: nothing is refused.
 	WorkMax int
 	// RequestsMax is how many requests of all connections of the server wait for their results at
 	// most; each front has an equal share, of at least one. Beyond, connections aren't read, and
-	// have their turn in order. Who asks an actor whose mailbox has another bound than its system's
-	// usual one says so here: then no request is refused for a full one. 0: three fourths of that
-	// bound, house.Config.MailboxMax.
+	// have their turn in order; but a request that goes on behind a part of its result waits for
+	// no other. Who asks an actor whose mailbox has another bound than its system's usual one says
+	// so here: then no request is refused for a full one. 0: three fourths of that bound,
+	// house.Config.MailboxMax.
 	RequestsMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
 	// InputMax is how many bytes all connections of the server may have sent that aren't answered
 	// yet; each front has an equal share. Beyond, a connection is read only for small requests, 1
-	// KiB at a time, and one at a time for a longer one, which then has RequestTimeout alone to come
-	// in. 0: 64 MiB.
+	// KiB at a time, and one at a time for a longer one, which then has RequestTimeout alone to
+	// come in. 0: 64 MiB.
 	InputMax int
 	// OutputMax is the bytes of unsent results of one connection, and of what those hold that wait
-	// for their turn, beyond which no more are encoded, no request begins, and the connection isn't
-	// read; one result may exceed it. 0: 128 KiB.
+	// for their turn, beyond which no more are encoded, no request begins, and the connection
+	// isn't read; one result may exceed it. 0: 128 KiB.
 	OutputMax int
 	// ConnsMax is how many connections the server has at most; beyond, a new one gets what the
 	// codec's Refuse says of ErrConnsMax, and is closed at once. 0: no limit but the descriptors.
@@ -51,11 +52,11 @@ type Config[Req, Rep any] struct {
 	// RequestTimeout is how long a request may take from its first byte to its last, plus a second
 	// for every RateMin bytes of it unless InputMax is used up, while the connection is read. Who
 	// takes longer gets what the codec's Refuse says of ErrSlowRequest behind the results in
-	// flight, and the connection is closed. 0: 30 s. Negative: no limit; then one that falls silent
-	// when InputMax is used up may keep other long ones waiting for IdleTimeout.
+	// flight, and the connection is closed. 0: 30 s. Negative: no limit; then one that falls
+	// silent when InputMax is used up may keep other long ones waiting for IdleTimeout.
 	RequestTimeout time.Duration
-	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a long
-	// one has no more time than others.
+	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a
+	// long one has no more time than others.
 	RateMin int
 	// WriteTimeout closes a connection whose socket took no byte of a pending
 	// result for so long. The kernel buffers some megabytes and asks for more in
@@ -63,9 +64,9 @@ type Config[Req, Rep any] struct {
 	// 30 s. Negative: never.
 	WriteTimeout time.Duration
 	// KeepAlive is for how long a client's system may be silent before it is asked for a sign of
-	// life; it is given up after three that didn't come. So is one that leaves bytes unacknowledged
-	// for four times as long, or for WriteTimeout if that is longer. TCP only. 0: 15 s. Negative:
-	// never asked.
+	// life; it is given up after three that didn't come. So is one that leaves bytes
+	// unacknowledged for four times as long, or for WriteTimeout if that is longer. TCP only. 0:
+	// 15 s. Negative: never asked.
 	KeepAlive time.Duration
 	// SocketMode is the file mode of a Unix socket's path. 0: as the process's umask has it.
 	SocketMode fs.FileMode

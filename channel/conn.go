@@ -240,6 +240,9 @@ func (c *conn[Req, Rep]) arm(w *stack.Worker) {
 		// It may fire for another request than this one, which has less time.
 		core.Timer.Ask(&c.Stack, &c.owed, min(c.serve.config.RequestTimeout, remaining(c.requestTimeout(), w.Now-c.owedAt)))
 	}
+	if c.leads() && !c.owed.Waiting() {
+		core.Timer.Ask(&c.Stack, &c.owed, remaining(c.serve.config.RequestTimeout, w.Now-c.site.intake.since))
+	}
 	if c.stuckAt != 0 && !c.stuck.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.stuck, remaining(c.serve.config.WriteTimeout, w.Now-c.stuckAt))
 	}

@@ -53,8 +53,9 @@
 // Config.InputMax. When those are used up a connection is read 1 KiB at a time, and only if it has
 // nothing else: small requests are served whoever has used up the rest. Longer ones are read in
 // turn, in the order in which they came to that, one at a time until it is answered. An unfinished
-// request has Config.RequestTimeout alone then, however long it is. So all connections of a front
-// hold its share of InputMax, one request more, and 1 KiB each. What an actor keeps of a request
+// request has Config.RequestTimeout alone then, however long it is; and where the answer takes
+// longer than that the next one has its turn. So all connections of a front hold its share of
+// InputMax, one request more, and 1 KiB each, as long as answers don't take so long. What an actor keeps of a request
 // isn't counted, nor are other bytes that keep a slab with those of a request in flight.
 //
 // A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for
@@ -68,7 +69,8 @@
 //
 // A result that is long may come in parts: a step offers one by Part, an ask that is answered when
 // the part was written and there is room for more. Until then the request has no part in
-// Config.RequestsMax. An empty part waits until all requests before it are answered.
+// Config.RequestsMax, and then it has, whatever others have. An empty part waits until all requests
+// before it are answered.
 //
 // # Lifetime of bytes
 //

@@ -27,6 +27,7 @@ import (
 //	parts N M     answers N parts of M bytes
 //	hasty x       offers x as a part, then ends with an error without a wait for room
 //	keptpart x|y  keeps a function, then offers a part, and notes that it goes on behind that
+//	keptend x     keeps a function until the gate opens, offers a part, and ends with x
 //	alone x|line  is part x|line, while nothing else of the front begins
 //	throw x       ends with the error x
 //	panic         panics
@@ -96,6 +97,14 @@ func (f *front) do(s *lineStack) core.Yield {
 			return 0, nil
 		})
 		return core.Suspend(s, (*front).keptPart)
+	case "keptend":
+		core.OffloadKept(s, &s.job, nil, rest, func(context.Context, []byte) (int, error) {
+			<-f.gate
+			return 0, nil
+		})
+		s.Part(&s.room, reply{[]byte("dropped")})
+		f.parts.Add(1)
+		return s.Return(reply{rest})
 	case "parts":
 		s.left, s.rest = number(rest)
 		return f.nextPart(s)

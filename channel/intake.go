@@ -15,15 +15,17 @@ import (
 //	waits   in the line, if it can't read, has bytes to read, and has nothing in flight; what is in
 //	        flight has it look again
 //	leads   when it was the first in the line and nobody else leads, or there is room again: it
-//	        reads one request to its end, whatever is used, and leads until that is answered
+//	        reads one request to its end, whatever is used, and leads until that is answered, for
+//	        Config.RequestTimeout at most if others wait
 //
-// Invariant: without what the leader holds, used <= max + inputMin for each connection.
+// Invariant: without what those hold that have led, used <= max + inputMin for each connection.
 // Invariant: if somebody waits somebody leads, and has yet to read unless used >= max.
 type intake struct {
 	max, used int // bytes
 	line      line
 	leader    sharer // nil: nobody
 	fresh     bool   // it has not read since: not even room for others takes the turn from it
+	since     int64  // when it was told, ns
 }
 
 // count notes that a connection holds n bytes more, or less.
@@ -83,7 +85,7 @@ func (c *conn[Req, Rep]) mayRead(need int) int {
 
 // blocked reports whether another request would have to be read, and may not be.
 func (c *conn[Req, Rep]) blocked() bool {
-	return c.readable && (c.in.len() == 0 || c.missing) && c.mayRead(c.codec.Need()) == 0
+	return c.readable && (c.in.len() == 0 || c.missing) && c.mayRead(c.need()) == 0
 }
 
 // settle lets go of what the connection doesn't need any more, and tells the intake.
@@ -92,11 +94,17 @@ func (c *conn[Req, Rep]) settle(w *stack.Worker) {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}
 	c.account()
-	if t := &c.site.intake; c.inflight.Len() == 0 && c.in.len() < inputMin {
+	if t := &c.site.intake; c.inflight.Len() == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
 		t.pass(c)
 	} else {
 		t.rouse() // it may have read
 	}
+}
+
+// hasLed reports whether the connection has led for so long that others do, if they wait.
+func (c *conn[Req, Rep]) hasLed(now int64) bool {
+	t := &c.site.intake
+	return t.line.len() > 0 && now-t.since >= int64(c.serve.config.RequestTimeout)
 }
 
 // leads reports whether it is the connection's turn.

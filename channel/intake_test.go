@@ -288,20 +288,54 @@ func TestTurnOfTheIntakeIsKept(t *testing.T) {
 		w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
 		part := big(50_000)
 		late, next, small := w.dial(), w.marked(), w.dial()
-		late.send("hold 1 " + part)
+		late.send("hold 1 "+part, part)
 		late.halfClose()
 		w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
 		next.send(part)
 		for range 1000 {
 			small.send("a")
 			small.expect("a")
-			require.LessOrEqual(t, w.peek().Input, 1<<10)
+			held := w.peek()
+			require.LessOrEqual(t, held.Input, 1<<10)
+			require.LessOrEqual(t, held.Intake, 64<<10+3<<10, "nobody reads a second one")
 		}
 		w.letGo(1)
-		late.expect(part)
+		late.expect(part, part)
 		late.expectEnd()
 		next.expect(part)
 	})
+}
+
+// Who has the turn and isn't answered for RequestTimeout, or whose connection has ended, has others
+// have theirs.
+func TestTurnOfTheIntakeEnds(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	late.began, late.open, late.saw = make(chan struct{}), make(chan struct{}), make(chan string, 1)
+	w := openWorld(t, lone, func(c *config) { c.InputMax = 1 }, virtual)
+	part := big(50_000)
+	first, next := w.dial(), w.marked()
+	first.send("hold 1 " + part)
+	w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+	w.pass(31 * time.Second) // nobody waits
+	next.send(part)
+	w.await("its start", func() bool { return w.peek().Input == 1<<10 })
+	w.pass(31 * time.Second)
+	next.expect(part)
+
+	third := w.dial()
+	third.send("mark", "keep "+part)
+	<-late.began
+	third.arrived()
+	third.reset()
+	next.send(part)
+	next.expect(part)
+	close(late.open)
+	<-late.saw
+	w.letGo(1)
+	w.pass(time.Second)
+	first.expect(part)
 }
 
 // Who isn't read waits for its turn, however long that takes: it is neither slow nor idle.
@@ -309,7 +343,7 @@ func TestWaitingForTheIntakeIsNotIdle(t *testing.T) {
 	if !netio.CanShare {
 		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
 	}
-	w := openWorld(t, lone, func(c *config) { c.InputMax, c.IdleTimeout = 1, time.Minute }, virtual)
+	w := openWorld(t, lone, func(c *config) { c.InputMax, c.IdleTimeout, c.RequestTimeout = 1, time.Minute, time.Hour }, virtual)
 	part := big(50_000)
 	late, next := w.dial(), w.marked()
 	late.send("hold 1 " + part)

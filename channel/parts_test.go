@@ -146,6 +146,38 @@ func TestPartOfAFunctionThatIsKept(t *testing.T) {
 	})
 }
 
+// TestEndAtAPart: who ends while it waits behind a part, and keeps a function, has one result.
+func TestEndAtAPart(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil)
+		c := w.dial()
+		c.send("mark", "keptend a", "b")
+		c.expect("mark")
+		w.await("the part", func() bool { return w.parts.Load() == 1 })
+		w.pause()
+		w.gate <- struct{}{}
+		c.expect("a", "b")
+		require.Zero(t, w.peek().Used)
+	})
+}
+
+// TestNothingBeginsBehindALongPart: a part that waits counts as a result does.
+func TestNothingBeginsBehindALongPart(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, func(c *config) { c.OutputMax = 1000 })
+		c := w.dial()
+		c.send("hold 1 a")
+		w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+		c.send("parts 2 300000", "hold 2 b", "hold 2 b", "hold 2 b")
+		w.await("the part", func() bool { return w.parts.Load() == 1 })
+		w.pause()
+		require.EqualValues(t, 1, w.keeper.holding.Load())
+		w.letGo(1)
+		w.letGo(2)
+		c.expect("a", big(300_000), big(300_000), "b", "b", "b")
+	})
+}
+
 // TestPartsOfAHeldFront: results of what is in flight are written, in parts too, while the front's
 // calls are held.
 func TestPartsOfAHeldFront(t *testing.T) {

@@ -60,6 +60,9 @@ func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 &&
 func (c *conn[Req, Rep]) resume() {
 	c.waits = nil
 	c.activeAt = c.Worker().Now // it couldn't be
+	if c.leads() {
+		c.site.intake.since = c.activeAt
+	}
 	c.schedule()
 }
 
@@ -84,13 +87,21 @@ func (c *conn[Req, Rep]) receive(w *stack.Worker) {
 			c.schedule()
 			return
 		}
-		need := c.codec.Need()
+		need := c.need()
 		most := c.mayRead(need)
 		if most == 0 {
 			return
 		}
 		c.read(w, most, need)
 	}
+}
+
+// need is how many bytes a request takes at least that the rest of the input begins with.
+func (c *conn[Req, Rep]) need() int {
+	if c.missing {
+		return c.codec.Need()
+	}
+	return 1
 }
 
 // read reads once, at most so many bytes.

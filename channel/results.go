@@ -37,7 +37,9 @@ func (c *conn[Req, Rep]) offered(s *core.ChannelStack[Req, Rep]) {
 		return
 	}
 	c.site.share.ended()
-	c.inflight.Offered(s)
+	if c.inflight.Offered(s); c.overfull() {
+		c.holdBack()
+	}
 	w.Defer(&c.flush)
 	c.schedule()
 }

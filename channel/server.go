@@ -25,7 +25,8 @@ func Handle[A, S, Req, Rep any, PS stack.ChannelOf[S, Req, Rep]](first func(*A, 
 	return Handler[A, Req, Rep]{stack.NewChannel(first, parted[Req, Rep], ended[Req, Rep])}
 }
 
-// ended is called when a request in flight has ended.
+// parted is called when a request in flight has offered a part of its result, ended when it has
+// ended.
 func parted[Req, Rep any](s *stack.ChannelStack[Req, Rep]) { s.Conn().(*conn[Req, Rep]).offered(s) }
 
 func ended[Req, Rep any](s *stack.ChannelStack[Req, Rep]) { s.Conn().(*conn[Req, Rep]).result(s) }
