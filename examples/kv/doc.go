@@ -1,11 +1,11 @@
 // Command kv is a cache that speaks the Redis protocol, in versions 2 and 3.
 //
-// A front actor on each worker serves the connections accepted there; a store
-// actor on each worker (at most 8) holds the keys that hash to it. Every command
-// is a resumable stack: it asks the stores that its keys belong to, suspends, and
-// returns a reply, which the channel writes in the order of the requests. Commands on
-// one key each that a client sends in one go share a stack, and one ask of each store;
-// see pipeline. Values live in a table.Table, where the collector need not look at entries.
+// A front actor on each worker serves the connections accepted there; a store actor on each worker
+// (at most 8) holds the keys that hash to it. Every command is a resumable stack: it asks the
+// stores that its keys belong to, suspends, and returns a reply, which the channel writes in the
+// order of the requests. Commands on one key each that a client sends in one go share a stack and,
+// unless replies are long, one ask of each store; see pipeline. Values live in a table.Table,
+// where the collector need not look at entries.
 //
 // # Commands
 //
@@ -58,8 +58,9 @@
 //   - GET, SET, APPEND, SETRANGE and all on one string copy it, which has at most 512 MiB;
 //     APPEND and SETRANGE may move it to another place, too.
 //   - MSET, DEL, HSET, HDEL and all that change much look up each argument: at most 1,048,576.
-//   - HRANDFIELD of a count above 0 goes through all fields of a hash, and RENAME to another store copies them, as does
-//     HGETALL the first time behind short replies. Nothing bounds how many a hash has.
+//   - HRANDFIELD of a count above 0 goes through all fields of a hash, and RENAME to another store
+//     copies them, as does HGETALL, and those that came with it, the first time behind short
+//     replies. Nothing bounds how many a hash has.
 //   - Options that are repeated are read once each; CONFIG GET takes 16 KiB of patterns.
 //
 // # Memory
@@ -68,10 +69,13 @@
 // request is one command, or a pipeline of up to 16 while replies are short. Once a store has
 // given replies of more than 128 KiB to a request it puts off what is behind them on the same
 // connection: that is done when all before it has been answered, and sent but for 128 KiB. So a
-// client that reads nothing has in memory what is shorter than that of 8 requests from each store,
-// one longer reply of each, and, if there are several, one of these twice.
+// client that reads nothing has in memory the replies of each store to 8 requests, one of which
+// may be longer than 128 KiB; and, if there are several stores, a part of these twice.
 //
-// Before its password a connection sends at most 10 arguments of 16 KiB, or a line of 64 KiB.
+// Before its password a connection sends at most 10 arguments of 16 KiB, or a line of 64 KiB. All
+// connections together may have sent 64 MiB that aren't answered, or an eighth of -maxmemory, at
+// least 1 MiB, if that is less: each worker has a share of it. Beyond, long requests are read one
+// at a time on each worker, and have 30 s to come; short ones are read as before.
 //
 // With -maxmemory, Go's collector is told to keep what is beside the values below a fourth of
 // that, at least 32 MiB, unless GOMEMLIMIT says something else; CONFIG SET doesn't change that.
@@ -81,9 +85,8 @@
 // # Where it differs from Redis
 //
 //   - There is one database, and of the kinds of values strings and hashes.
-//   - An argument has at most 64 MiB, an MGET, HMGET or KEYS takes at most 64 MiB from each
-//     store. A string may grow to 512 MiB. Of up to 16 commands that come in one go, a store does
-//     no more once their replies are longer than 256 MiB together, and says so.
+//   - An argument has at most 64 MiB, and a fourth of -maxmemory, or 1 MiB if that is more. An
+//     MGET, HMGET or KEYS takes at most 64 MiB from each store. A string may grow to 512 MiB.
 //   - Time goes by the machine's monotonic clock: if the wall clock is set, deadlines
 //     in Unix time stay where they were. One that lies further ahead than 292 years
 //     counts as that.
@@ -97,7 +100,7 @@
 //     KILL ends only that, and addresses are not told. One ID twice is listed once.
 //   - OBJECT IDLETIME is 0, OBJECT FREQ an error, MEMORY USAGE this server's own sum.
 //   - Who has given the password once may send long requests, even after RESET.
-//   - A request has at most 1,048,576 arguments, and 65 MiB in all.
+//   - A request has at most 1,048,576 arguments, and 1 MiB more in all than an argument may have.
 //   - An argument that isn't followed by CR LF is an invalid length, and the end of the
 //     connection. Redis skips any two bytes there.
 //   - A request in one line has at most 64 KiB, even if it came with one read. A NUL in it is an
@@ -112,5 +115,6 @@
 //   - DEBUG GC is this server's own: it runs Go's collector, and answers how long that took,
 //     in microseconds. Of Redis' DEBUG there is HELP only.
 //   - COMMAND tells names, arities, where keys are and two flags, COMMAND DOCS nothing.
+//     COMMAND INFO takes 1,022 names.
 //     HELP speaks of what is here. CONFIG SET knows maxmemory and requirepass.
 package main

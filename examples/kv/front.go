@@ -34,7 +34,7 @@ type command struct {
 	reply   core.Future[resp.Reply]            // of the one store asked
 	parts   [storesMax]core.Future[resp.Reply] // of each store, for commands on many keys
 	room    core.Future[core.Room]             // for more of the reply
-	entry   *entry                             // the command
+	entry   *entry                             // the command; nil: it goes alone, or is a pipeline
 	at      int                                // the store that a walk is in
 	epoch   uint32                             // in which the stores were asked
 	version resp.Version
@@ -107,25 +107,30 @@ func (f *front) begin(s *command) core.Yield {
 		return e.run(f, s)
 	}
 	s.entry, s.asked = e, all(f.stores.len())
-	if c.isLong(e, cmd) {
-		return f.walk(s)
-	}
 	return f.ask(s)
 }
 
 // ask asks the store of the key, or those that haven't done their part.
 func (f *front) ask(s *command) core.Yield {
+	if s.Req.session.isLong(s.entry, &s.Req.Command) { // also if it was put off
+		return f.walk(s)
+	}
 	if e := s.entry; !e.ofAll(&s.Req.Command) {
 		return f.askOne(s, f.stores.of(s.Req.Arg(max(e.key, 1))), e.do)
 	}
 	return f.askAll(s, s.entry.do, (*front).merged)
 }
 
-// request makes the message to a store: the bytes of the whole command.
+// request makes the message to a store: the bytes of the whole command. One that goes alone isn't
+// put off, as all before it have been answered.
 func (f *front) request(s *command, do func(t *store, s *storeStack) resp.Reply) request {
 	c := s.Req.session
 	s.epoch = c.order.epoch
-	return request{do: do, bytes: s.Keep(s.Req.Raw()), version: s.version, cuts: &c.cuts, epoch: s.epoch}
+	r := request{do: do, bytes: s.Keep(s.Req.Raw()), version: s.version, epoch: s.epoch}
+	if s.entry != nil {
+		r.cuts = &c.cuts
+	}
+	return r
 }
 
 // askOne asks one store.

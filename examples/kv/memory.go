@@ -20,6 +20,25 @@ type memory struct {
 	parts [storesMax]part
 }
 
+// What clients send is in memory until it is answered, beside the values: so that is less where
+// those are to be few.
+
+// argumentMax is how long an argument may be, in bytes: 64 MiB, and a fourth of maxmemory, or 1 MiB
+// if that is more.
+func argumentMax(maxmemory int64) int { return partOf(maxmemory, 4) }
+
+// inputMax is how many bytes all clients may have sent that aren't answered yet: the same, with an
+// eighth.
+func inputMax(maxmemory int64) int { return partOf(maxmemory, 8) }
+
+func partOf(maxmemory, parts int64) int {
+	const least, most = 1 << 20, 64 << 20
+	if maxmemory == 0 { // there is no limit
+		return most
+	}
+	return int(min(max(maxmemory/parts, least), most))
+}
+
 // part is what one store uses, written by it and read by fronts.
 type part struct {
 	used, held atomic.Int64 // bytes: of what it has, of what it holds

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel/resp"
 )
 
 func TestParseSize(t *testing.T) {
@@ -57,6 +60,53 @@ func TestMaxmemory(t *testing.T) {
 		require.Equal(t, refused, c.do("SET", "k", "v"))
 		require.Equal(t, "+OK", c.do("CONFIG", "SET", "maxmemory", "0"))
 		require.Equal(t, "+OK", c.do("SET", "k", "v"))
+	})
+}
+
+// TestInputMax: where memory is limited arguments are, and so is what many clients have sent of
+// theirs; others are served meanwhile, and all that comes whole is done.
+func TestInputMax(t *testing.T) {
+	for _, x := range []struct{ maxmemory, argument, input int64 }{
+		{0, 64 << 20, 64 << 20}, {1 << 40, 64 << 20, 64 << 20}, {64 << 20, 16 << 20, 8 << 20}, {1, 1 << 20, 1 << 20},
+	} {
+		require.EqualValues(t, x.argument, argumentMax(x.maxmemory))
+		require.EqualValues(t, x.input, inputMax(x.maxmemory))
+	}
+	each(t, func(t *testing.T, workers int) {
+		const (
+			clients = 40
+			size    = 3 << 20 / 2
+		)
+		w := openWorld(t, workers, options{maxmemory: 8 << 20, password: "secret"})
+		dial := func() *client {
+			c := w.dial()
+			require.Equal(t, "+OK", c.do("AUTH", "secret"))
+			return c
+		}
+		text := resp.AppendCommand(nil, "SET", "k", strings.Repeat("v", size))
+		var all []*client
+		for range clients {
+			all = append(all, dial())
+		}
+		other := dial()
+		before := heap()
+		var sent sync.WaitGroup
+		for _, c := range all {
+			sent.Go(func() { c.Write(text[:size/2]) }) // more than is read of most
+		}
+		for range 100 {
+			require.Equal(t, "+OK", other.do("SET", "o", "1"))
+			require.Less(t, heap()-before, int64(1<<20+workers*2*size+clients<<11))
+		}
+		for _, c := range all {
+			sent.Go(func() { c.Write(text[size/2:]) })
+		}
+		for _, c := range all {
+			require.Equal(t, "+OK", c.reply())
+		}
+		sent.Wait()
+		other.send(resp.AppendCommand(nil, "SET", "k", strings.Repeat("v", 2<<20+1))[:100])
+		require.Equal(t, "-ERR Protocol error: invalid bulk length", other.reply())
 	})
 }
 

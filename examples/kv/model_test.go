@@ -247,7 +247,7 @@ func againstModel(t *testing.T, workers int, seed uint64, n int, long bool) {
 		for range 1 + rng.IntN(200) {
 			words := randomCommand(rng)
 			if long && rng.IntN(30) == 0 {
-				words = []string{"SETRANGE", fmt.Sprint("k", rng.IntN(30)), strconv.Itoa(rng.IntN(3 * longReplies)), "end"}
+				words = []string{"SETRANGE", fmt.Sprint("k", rng.IntN(30)), strconv.Itoa(rng.IntN([]int{1, 2, 6}[rng.IntN(3)] * longReplies / 2)), "end"}
 			}
 			pipeline = append(pipeline, words)
 			text = resp.AppendCommand(text, words...)

@@ -13,7 +13,8 @@ import (
 
 // What a client sends at once is done at once. Several commands in a row that are each
 // for the store of one key are one request, a pipeline. Its front asks each store once,
-// for all that the store has to do of it; the answer is the replies, encoded, in order.
+// for all that the store has to do of it; the answer is the replies, encoded, in order. (Again, if
+// they are long: see order.)
 // So one stack, one promise and, if the store is another worker's, one crossing serve
 // many commands.
 //

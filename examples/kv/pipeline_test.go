@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -203,6 +204,54 @@ func TestFrontFailsInAPipeline(t *testing.T) {
 	}
 }
 
+// TestOrderBehindRepliesThatAreLongTogether: behind several whose replies are long together a store
+// puts off the next pipeline, as it does with the rest of theirs.
+func TestOrderBehindRepliesThatAreLongTogether(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		a := strings.Repeat("a", longReplies*3/4)
+		require.Equal(t, "+OK", c.do("SET", "a", a))
+		for range 20 {
+			c.widen()
+			require.Equal(t, "+OK", c.do("SET", "k", "old"))
+			var exchanges [][2]string
+			for range 2 {
+				exchanges = append(exchanges, [2]string{"GET a", fmt.Sprintf("$%d %s", len(a), a)})
+			}
+			for range pipelineMax - 2 {
+				exchanges = append(exchanges, [2]string{"GET k", "$3 old"})
+			}
+			c.answers(append(exchanges, [2]string{"SET k new", "+OK"}, [2]string{"GET k", "$3 new"})...)
+		}
+	})
+}
+
+// TestPutOffHashes: what a store has put off is a walk then, if the replies were long.
+func TestPutOffHashes(t *testing.T) {
+	e := lookup([]byte("hgetall"))
+	do := e.do
+	t.Cleanup(func() { e.do = do })
+	var atOnce atomic.Int32
+	e.do = func(t *store, s *storeStack) resp.Reply {
+		atOnce.Add(1)
+		return do(t, s)
+	}
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		a := strings.Repeat("a", longReplies+1)
+		require.Equal(t, "+OK", c.do("SET", "a", a))
+		require.Equal(t, ":1", c.do("HSET", "{a}", "f", "v"))
+		for range 20 {
+			c.widen()
+			atOnce.Store(0)
+			c.answers([][2]string{{"GET a", fmt.Sprintf("$%d %s", len(a), a)}, {"PING", "+PONG"}, {"HGETALL {a}", "*2 $1 f $1 v"}, {"PING", "+PONG"}}...)
+			if workers == 1 { // or it may be another store's
+				require.Zero(t, atOnce.Load())
+			}
+		}
+	})
+}
+
 // TestLostLongReply: what a store has put off is done, though nobody has heard of the long reply.
 func TestLostLongReply(t *testing.T) {
 	e := lookup([]byte("strlen"))
@@ -218,6 +267,10 @@ func TestLostLongReply(t *testing.T) {
 		for range 2 {
 			c := w.dial()
 			c.answers([][2]string{{"STRLEN a", failed}, {"SET a 1", "+OK"}, {"PING", "+PONG"}, {"GET a", "$1 1"}, {"DEL a b c", ":1"}}...)
+			c.answers([][2]string{{"STRLEN a", failed}, {"MSET a 1 b 2 c 3 d 4", "+OK"}, {"STRLEN a", failed}, {"MSETNX e 1 a 1 b 1", ":0"},
+				{"STRLEN a", failed}, {"RENAMENX a b", ":0"}, {"STRLEN a", failed}, {"RENAME a x", "+OK"}, {"STRLEN a", failed},
+				{"RENAMENX x a", ":1"}, {"STRLEN a", failed}, {"MGET a b c d e x", "*6 $1 1 $1 2 $1 3 $1 4 $-1 $-1"}, {"FLUSHALL", "+OK"}}...)
+			c = w.dial()
 			c.widen()
 			c.answers([][2]string{{"STRLEN a", failed}, {"GET a", failed}, {"PING", "+PONG"}, {"SET a 1", "+OK"}, {"DEL a", ":1"}}...)
 		}
@@ -333,8 +386,9 @@ func unreadReplies(t *testing.T, wide bool) {
 	for range 100 {
 		require.Equal(t, "+OK", other.do("SET", "k", "v"))
 	}
-	// Of each: a reply of each store, their part of the result, and that encoded.
-	require.Less(t, heap()-before, int64(conns*(2+2+2)*size))
+	// Of each: a reply of each store, their part of the result, that encoded, and what a store has
+	// of the next one.
+	require.Less(t, heap()-before, int64(conns*(2+2+2+2)*size))
 	for _, c := range silent {
 		c.in = append(c.in, first[0])
 		for range depth {

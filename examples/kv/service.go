@@ -33,6 +33,7 @@ type service struct {
 	opened  atomic.Bool // server is set: connections may come before
 	cluster *stores
 	secret  secret
+	limits  resp.Limits  // of the requests of who has given the password
 	ids     atomic.Int64 // of sessions: the last one
 }
 
@@ -82,7 +83,7 @@ func start(ctx context.Context, o options) (*service, error) {
 	if o.wall == 0 {
 		o.wall = time.Now().UnixMilli() - system.Clock()/int64(time.Millisecond)
 	}
-	s := &service{system: system, cluster: newStores(system, o.seed, o.wall)}
+	s := &service{system: system, cluster: newStores(system, o.seed, o.wall), limits: resp.Limits{MaxBulk: argumentMax(o.maxmemory)}}
 	s.cluster.memory.limit.Store(o.maxmemory)
 	s.secret.set(o.password)
 	if s.server, err = listen(ctx, s, o); err != nil {
@@ -137,13 +138,14 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 		Codec:   s.codec,
 
 		InflightMax: inflightMax, // see owed, too
+		InputMax:    inputMax(o.maxmemory),
 	}, frontServe, fronts...)
 }
 
 // codec makes the codec of a new connection, with its session.
 func (v *service) codec() channel.Codec[inbound, resp.Reply] {
 	c := &codec{
-		decoder: resp.NewDecoder(resp.Limits{}),
+		decoder: resp.NewDecoder(v.limits),
 		service: v,
 		stores:  v.cluster,
 		session: session{began: time.Now(), version: resp.V2, authenticated: !v.secret.needed(), width: 1},

@@ -29,20 +29,20 @@ func (c *codec) lookAtStranger(in []byte, cmd *resp.Command, err error) error {
 	switch {
 	case err == nil:
 		if c.service.secret.isShown(cmd) {
-			c.stranger, c.decoder = false, resp.NewDecoder(resp.Limits{})
+			c.stranger, c.decoder = false, resp.NewDecoder(c.service.limits)
 		}
-	case err == resp.ErrMultibulkLength && !isWrong(in, err):
+	case err == resp.ErrMultibulkLength && !c.isWrong(in, err):
 		return errStrangerArgs
-	case err == resp.ErrBulkLength && !isWrong(in, err):
+	case err == resp.ErrBulkLength && !c.isWrong(in, err):
 		return errStrangerBulk
 	}
 	return err
 }
 
 // isWrong reports whether others, too, get err for in.
-func isWrong(in []byte, err error) bool {
+func (c *codec) isWrong(in []byte, err error) bool {
 	var cmd resp.Command
-	all := resp.NewDecoder(resp.Limits{})
+	all := resp.NewDecoder(c.service.limits)
 	_, other := all.Decode(in, &cmd)
 	return other == err
 }

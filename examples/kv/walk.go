@@ -444,5 +444,6 @@ func (f *front) walkOne(s *command, store int) core.Yield {
 }
 
 func (f *front) askWalk(s *command, store int, answer *core.Future[resp.Reply]) {
+	s.epoch = s.Req.session.order.epoch
 	f.stores.walks[store].AskWithin(s, answer, walkRequest{bytes: s.Keep(s.Req.Raw()), version: s.version}, walkTime)
 }
