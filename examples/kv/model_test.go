@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // agrees reports whether a reply is the one wanted.
@@ -211,7 +212,11 @@ func TestAgainstModel(t *testing.T) {
 // TestOrderBehindLongReplies is the same with replies of which one is long, here and there: what
 // its store puts off is done in order all the same, once, and in the same version.
 func TestOrderBehindLongReplies(t *testing.T) {
-	each(t, func(t *testing.T, workers int) { againstModel(t, workers, uint64(time.Now().UnixNano()), 20_000, true) })
+	n := 20_000
+	if invariant.Race {
+		n /= 4
+	}
+	each(t, func(t *testing.T, workers int) { againstModel(t, workers, uint64(time.Now().UnixNano()), n, true) })
 }
 
 // TestLongAgainstModel is fifty times as much.

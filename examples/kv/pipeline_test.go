@@ -355,7 +355,7 @@ func TestUnreadReplies(t *testing.T) {
 func unreadReplies(t *testing.T, wide bool) {
 	const (
 		conns = 4
-		depth = 64
+		depth = 32
 		size  = 1 << 20
 		keys  = 16
 	)
