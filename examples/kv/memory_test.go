@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 func TestParseSize(t *testing.T) {
@@ -96,7 +97,9 @@ func TestInputMax(t *testing.T) {
 		}
 		for range 100 {
 			require.Equal(t, "+OK", other.do("SET", "o", "1"))
-			require.Less(t, heap()-before, int64(1<<20+workers*2*size+clients<<11))
+			if netio.CanShare { // the portable poller reads ahead
+				require.Less(t, heap()-before, int64(1<<20+workers*2*size+clients<<11))
+			}
 		}
 		for _, c := range all {
 			sent.Go(func() { c.Write(text[size/2:]) })
