@@ -55,8 +55,9 @@
 // turn, in the order in which they came to that, one at a time until it is answered. An unfinished
 // request has Config.RequestTimeout alone then, however long it is; and where the answer takes
 // longer than that the next one has its turn. So all connections of a front hold its share of
-// InputMax, one request more, and 1 KiB each, as long as answers don't take so long. What an actor keeps of a request
-// isn't counted, nor are other bytes that keep a slab with those of a request in flight.
+// InputMax, one request more, and 1 KiB each, as long as answers don't take so long. What an actor
+// keeps of a request isn't counted, nor are other bytes that keep a slab with those of a request in
+// flight.
 //
 // A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for
 // nothing for Config.IdleTimeout too, and one that lets a request wait for its end for

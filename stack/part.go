@@ -30,9 +30,9 @@ type part struct {
 // requests that came before. f is answered once that was done, and the connection has room for
 // more: until then rep's bytes must live, and with the answer what Bytes and Copy gave is gone. No
 // deadline ends the wait; the end of the connection ends s. Return is the last part, as if it were
-// the whole. An end of s before f is answered drops a part that wasn't written. An empty part waits for the
-// turn of s: then all requests before it are answered. Only a step of s may call it; it panics
-// while f, or another part, waits.
+// the whole. An end of s before f is answered drops a part that wasn't written. An empty part waits
+// for the turn of s: then all requests before it are answered. Only a step of s may call it; it
+// panics while f, or another part, waits.
 func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	if s.part.room != nil {
 		panic("stack: a part is offered before there is room for it in " + s.by.Name())

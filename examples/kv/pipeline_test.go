@@ -185,17 +185,23 @@ func TestMutedPipelines(t *testing.T) {
 	})
 }
 
-// TestFrontFailsInAPipeline: each command gets an error, so that replies and commands stay in
-// step.
-func TestFrontFailsInAPipeline(t *testing.T) {
+// openFragile is a world of one worker in which ECHO off takes the stores away from the front, and
+// ECHO on gives them back.
+func openFragile(t *testing.T) *world {
 	e := lookup([]byte("echo"))
 	run := e.run
-	e.run = func(f *front, s *command) core.Yield { // takes the front's stores away, or gives them back
+	e.run = func(f *front, s *command) core.Yield {
 		f.stores = map[string]*stores{"on": f.service.cluster}[string(s.Req.Arg(1))]
 		return s.answer(resp.OK())
 	}
 	t.Cleanup(func() { e.run = run })
-	w := openWorld(t, 1, options{})
+	return openWorld(t, 1, options{})
+}
+
+// TestFrontFailsInAPipeline: each command gets an error, so that replies and commands stay in
+// step.
+func TestFrontFailsInAPipeline(t *testing.T) {
+	w := openFragile(t)
 	c := w.dial()
 	c.widen()
 	require.Equal(t, "+OK", c.do("ECHO", "off"))
@@ -280,14 +286,7 @@ func TestLostLongReply(t *testing.T) {
 
 // TestFrontFailsBehindAPart: the commands that have no reply yet get an error, each one.
 func TestFrontFailsBehindAPart(t *testing.T) {
-	e := lookup([]byte("echo"))
-	run := e.run
-	e.run = func(f *front, s *command) core.Yield { // takes the front's stores away, or gives them back
-		f.stores = map[string]*stores{"on": f.service.cluster}[string(s.Req.Arg(1))]
-		return s.answer(resp.OK())
-	}
-	t.Cleanup(func() { e.run = run })
-	w := openWorld(t, 1, options{})
+	w := openFragile(t)
 	c, other := w.dial(), w.dial()
 	c.widen()
 	long := strings.Repeat("x", 1<<20)
