@@ -32,6 +32,7 @@ import (
 //	throw x       ends with the error x
 //	panic         panics
 //	later         panics in its second step
+//	whose x       looks who sent it, then answers with the line
 //	worker        answers the number of the worker
 //	sleep N       takes N ms of the worker's time, then answers with the line
 //	block         blocks the worker until the gate is open, then answers
@@ -41,6 +42,7 @@ type front struct {
 	blocked *atomic.Int64
 	parts   *atomic.Int64 // offered
 	conns   []any         // every connection that sent a "mark"
+	peer    core.Peer     // who last asked whose
 }
 
 type lineStack struct {
@@ -132,6 +134,8 @@ func (f *front) do(s *lineStack) core.Yield {
 	case "later":
 		core.Timer.Ask(s, &s.tick, 0)
 		return core.Suspend(s, (*front).panics)
+	case "whose":
+		f.peer = s.Peer()
 	case "worker":
 		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Worker().Index), 10)})
 	case "sleep":

@@ -145,6 +145,21 @@ func TestConnectionsThatPartCount(t *testing.T) {
 	})
 }
 
+// One that parts doesn't keep a server from closing: its client has all.
+func TestCloseWhileConnectionsPart(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil, virtual) // time doesn't end it
+		c := w.dial()
+		c.send("last a")
+		c.expect("a")
+		_, err := c.r.ReadByte()
+		require.Equal(t, io.EOF, err)
+		require.EqualValues(t, 1, w.server.Stats().Conns)
+		require.NoError(t, w.server.Close(w.ctx))
+		require.Zero(t, w.server.Stats().Conns)
+	})
+}
+
 // What came while the worker was busy is dropped in shares of a turn, without another event.
 func TestPartsThoughMuchHasArrived(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {

@@ -3,10 +3,13 @@ package channel_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // TestParts: a result comes in parts, each in its turn.
@@ -73,6 +76,34 @@ func TestPartsAwaitRoom(t *testing.T) {
 			c.expect("x")
 		}
 		require.Zero(t, w.peek().Used)
+	})
+}
+
+// TestPartsHaveNoDeadline: who reads or waits for long gets all.
+func TestPartsHaveNoDeadline(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		if !netio.CanShare {
+			t.Skip("the time of its poller is real")
+		}
+		w := openWorld(t, p, func(c *config) { c.OutputMax, c.WriteTimeout = 1000, 1000*time.Hour },
+			virtual, func(_ *world, c *house.Config) { c.AskTimeout = time.Second })
+		const n, size = 20, 1_000_000
+		slow, waits := w.dial(), w.dial()
+		slow.send(fmt.Sprint("parts ", n, " ", size))
+		waits.send("after 600000 a", "part b|c")
+		w.await("the parts", func() bool { return w.parts.Load() > 1 })
+		w.pause()
+		for range 5 {
+			w.pass(time.Minute)
+		}
+		require.Less(t, w.parts.Load(), int64(n))
+		for range n {
+			slow.expect(big(size))
+		}
+		for range 5 {
+			w.pass(time.Minute)
+		}
+		waits.expect("a", "b", "c")
 	})
 }
 

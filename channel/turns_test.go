@@ -209,6 +209,29 @@ func TestHeldBackWithinRequestsMax(t *testing.T) {
 	require.Zero(t, w.peek().Used)
 }
 
+// What was held back of a client that is refused for what came behind it begins, too, when there is
+// room again.
+func TestHeldBackOfWhoIsRefused(t *testing.T) {
+	const long = 8_000_000
+	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.OutputMax = 4, 64<<10 })
+	a, b := w.dial(), w.dial()
+	a.send("mark")
+	a.expect("mark")
+	b.send("x")
+	b.expect("x")
+	a.send("big 8000000", "x", "y", "!")
+	w.await("a's result", func() bool { return w.peek().Unsent > long/2 })
+	b.send(slices.Repeat([]string{"hold 1 z"}, 4)...)
+	w.await("the asks", func() bool { return w.keeper.holding.Load() == 4 })
+	a.expect(big(long))
+	w.await("a's result sent", func() bool { return w.peek().Unsent == 0 })
+	w.pause()
+	w.letGo(1)
+	b.expect("z", "z", "z", "z")
+	a.expect("x", "y", "refused: "+errMark.Error())
+	a.expectEnd()
+}
+
 // Who waits for its turn isn't idle, and neither is who has had it a moment ago.
 func TestWaitingForItsTurnIsNotIdle(t *testing.T) {
 	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.IdleTimeout = 1, time.Minute }, virtual)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,5 +89,38 @@ func TestAcceptSkipsLostConnections(t *testing.T) {
 		unix.EOPNOTSUPP: false, unix.EINVAL: false, unix.EAGAIN: false, unix.EMFILE: false,
 	} {
 		require.Equal(t, want, lost(errno), errno)
+	}
+}
+
+// A socket file is replaced only if it refuses connections: not if its server is too busy for one, or
+// takes none.
+func TestLiveSocketFilesAreNotReplaced(t *testing.T) {
+	f := newFixture(t, batchMax)
+	dir := shortDir(t)
+
+	full := filepath.Join(dir, "full")
+	f.listen("unix", full, ListenOptions{Backlog: 1})
+	for {
+		fd, err := Connect("unix", full)
+		if err != nil {
+			require.Equal(t, unix.EAGAIN, err)
+			break
+		}
+		defer Close(fd)
+	}
+	datagrams := filepath.Join(dir, "datagrams")
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Bind(fd, &unix.SockaddrUnix{Name: datagrams}))
+
+	for _, path := range []string{full, datagrams} {
+		before, err := os.Lstat(path)
+		require.NoError(t, err)
+		_, _, err = Listen("unix", path, ListenOptions{})
+		require.ErrorIs(t, err, unix.EADDRINUSE)
+		after, err := os.Lstat(path)
+		require.NoError(t, err)
+		require.True(t, os.SameFile(before, after), path)
 	}
 }

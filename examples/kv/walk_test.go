@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,6 +176,17 @@ func numbered(prefix string, n int) (all []string) {
 	return all
 }
 
+// announced is how many elements a reply says that it has: an array, or a store's part of one.
+func announced(t *testing.T, rep string) int {
+	text, isArray := strings.CutPrefix(strings.Fields(rep)[0], "*")
+	if !isArray {
+		_, text, _ = strings.Cut(rep, "#")
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, "%.100s", rep)
+	return n
+}
+
 // TestLongCommandsAreWalks: what reads much gives the store up, and comes out the same.
 func TestLongCommandsAreWalks(t *testing.T) {
 	const n = 2000
@@ -265,11 +277,13 @@ func TestWalkSeesNothingTwice(t *testing.T) {
 			half := len(shrink) / 2
 			all = append(all, shrink[:half], append(slices.Clone(shrink[:1+len(shrink)%2]), shrink[half:]...))
 			seen := map[string]int{}
-			for _, word := range strings.Fields(ask(all...)[0]) {
+			got := ask(all...)[0]
+			for _, word := range strings.Fields(got) {
 				if word[0] == 'f' {
 					seen[word]++
 				}
 			}
+			require.Equal(t, strings.Count(got, "$"), announced(t, got), "%v, %d commands later", walk, later)
 			for _, name := range numbered("f", left) {
 				require.Equal(t, 1, seen[name], "%v, %d commands later", walk, later)
 			}
@@ -316,6 +330,7 @@ func TestWalkIsOfOneHash(t *testing.T) {
 		got := ask(slices.Concat([][]string{{"HKEYS", "h"}}, wait, [][]string{{"DEL", "h"}, hset("h", "g", 1000)})...)[0]
 		require.True(t, strings.Contains(got, " f") != strings.Contains(got, " g"), later)
 		require.Equal(t, 1000, strings.Count(got, "$"), later)
+		require.Equal(t, 1000, announced(t, got), later)
 
 		ask([]string{"KEYS", "x"}, hset("i", "f", 600))
 		grown := numbered("g", 4000)
@@ -325,6 +340,7 @@ func TestWalkIsOfOneHash(t *testing.T) {
 		for _, word := range strings.Fields(got) {
 			seen[word]++
 		}
+		require.Equal(t, strings.Count(got, "$"), announced(t, got), later)
 		for _, name := range numbered("f", 100) {
 			require.Equal(t, 1, seen[name], "%d: %s", later, name)
 		}
