@@ -133,8 +133,9 @@ func TestPassword(t *testing.T) {
 func TestReplyMode(t *testing.T) {
 	each(t, func(t *testing.T, workers int) {
 		c := openWorld(t, workers, options{}).dial()
-		c.send([]byte("SET a 1\r\nCLIENT REPLY SKIP\r\nINCR a\r\nINCR a\r\nCLIENT REPLY OFF\r\nINCR a\r\nMGET a\r\nNOSUCH\r\nCLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nGET a\r\n"))
-		for _, want := range []string{"+OK", ":3", "+OK", "$1 4"} {
+		c.send([]byte("SET a 1\r\nCLIENT REPLY SKIP\r\nINCR a\r\nINCR a\r\nCLIENT REPLY OFF\r\nINCR a\r\nMGET a\r\nNOSUCH\r\nCLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nGET a\r\n" +
+			"CLIENT REPLY OFF\r\nINCR a\r\nRESET\r\nGET a\r\n"))
+		for _, want := range []string{"+OK", ":3", "+OK", "$1 4", "+RESET", "$1 5"} {
 			require.Equal(t, want, c.reply())
 		}
 		id := c.do("CLIENT", "ID")[1:]
