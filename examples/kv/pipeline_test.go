@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,6 +53,10 @@ func TestWhatIsAPipeline(t *testing.T) {
 		{encoded("GET a", "GET a", "RENAME a b", "OBJECT ENCODING a", "DBSIZE", "AUTH x", "GET a", "GET a"), []int{2, 1, 1, 1, 1, 2}},
 		{encoded(long, "GET a", long, "GET a", long), []int{2, 2, 1}},
 		{encoded(long+long, "GET a", "GET a"), []int{1, 2}},
+		{encoded(setOfBytes(pipelineBytes), "GET a", "GET a"), []int{1, 2}},
+		{encoded(setOfBytes(pipelineBytes-len(encoded("GET a"))), "GET a", "GET a"), []int{2, 1}},
+		{encoded(setOfBytes(pipelineBytes+1), "GET a", "GET a"), []int{1, 2}},
+		{encoded(setOfBytes(pipelineBytes+1-len(encoded("GET a"))), "GET a", "GET a"), []int{1, 2}},
 
 		// In other spelling, and with ends missing.
 		{[]byte("GET a\r\n  set b \"1\\n2\"  \nGET 'c'\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n"), []int{4}},
@@ -90,6 +96,12 @@ func TestWhatIsAPipeline(t *testing.T) {
 		}
 		require.Equal(t, c.want, got, "%.80q", c.in)
 	}
+}
+
+// setOfBytes is a SET that takes n bytes, at least 10,000, as it is sent.
+func setOfBytes(n int) string {
+	const digits = 10_000
+	return "SET k " + strings.Repeat("x", n-len(encoded("SET k "+strings.Repeat("x", digits)))+digits)
 }
 
 func decodedAlone(t *testing.T, in []byte) (cmd resp.Command) {
@@ -229,6 +241,28 @@ func TestOrderBehindRepliesThatAreLongTogether(t *testing.T) {
 				exchanges = append(exchanges, [2]string{"GET k", "$3 old"})
 			}
 			c.answers(append(exchanges, [2]string{"SET k new", "+OK"}, [2]string{"GET k", "$3 new"})...)
+		}
+	})
+}
+
+// TestOrderOfLongRepliesOfSeveralStores: one whose replies wait for another's isn't asked for more.
+func TestOrderOfLongRepliesOfSeveralStores(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		c := openWorld(t, workers, options{}).dial()
+		const keys = 9
+		var gets [keys][2]string
+		for i := range gets {
+			value := strings.Repeat(strconv.Itoa(i), longReplies+1+i)
+			require.Equal(t, "+OK", c.do("SET", fmt.Sprint("k", i), value))
+			gets[i] = [2]string{fmt.Sprint("GET k", i), fmt.Sprintf("$%d %s", len(value), value)}
+		}
+		for range 10 {
+			c.widen()
+			var all [][2]string
+			for range pipelineMax {
+				all = append(all, gets[rand.IntN(keys)])
+			}
+			c.answers(all...)
 		}
 	})
 }
