@@ -209,8 +209,8 @@ func TestHeldBackWithinRequestsMax(t *testing.T) {
 	require.Zero(t, w.peek().Used)
 }
 
-// What was held back of a client that is refused for what came behind it begins, too, when there is
-// room again.
+// What was held back of a client that is refused for what came behind it begins, too, when there
+// is room again.
 func TestHeldBackOfWhoIsRefused(t *testing.T) {
 	const long = 8_000_000
 	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.OutputMax = 4, 64<<10 })

@@ -92,8 +92,8 @@ func TestAcceptSkipsLostConnections(t *testing.T) {
 	}
 }
 
-// A socket file is replaced only if it refuses connections: not if its server is too busy for one, or
-// takes none.
+// A socket file is replaced only if it refuses connections: not if its server is too busy for one,
+// or takes none.
 func TestLiveSocketFilesAreNotReplaced(t *testing.T) {
 	f := newFixture(t, batchMax)
 	dir := shortDir(t)

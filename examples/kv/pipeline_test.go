@@ -245,7 +245,8 @@ func TestOrderBehindRepliesThatAreLongTogether(t *testing.T) {
 	})
 }
 
-// TestOrderOfLongRepliesOfSeveralStores: one whose replies wait for another's isn't asked for more.
+// TestOrderOfLongRepliesOfSeveralStores: one whose replies wait for another's isn't asked for
+// more.
 func TestOrderOfLongRepliesOfSeveralStores(t *testing.T) {
 	each(t, func(t *testing.T, workers int) {
 		c := openWorld(t, workers, options{}).dial()
