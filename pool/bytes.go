@@ -12,8 +12,8 @@ import (
 const (
 	// slabMin is the smallest slab, in bytes: one cache line.
 	slabMin = 64
-	// SlabMax is the largest pooled slab, in bytes. Longer runs are allocated
-	// exactly and left to the collector: pooling them would pin their size.
+	// SlabMax is the largest slab that is at home at a shard, in bytes: the collector may take longer
+	// ones, see longs.
 	SlabMax = 64 << 10
 )
 
@@ -21,7 +21,8 @@ const (
 //
 //	held   by as many as refs says. Who holds it may Retain: the count goes up; and Release: it
 //	       goes down, but the last holder, who is alone, leaves it at one and sends the slab home
-//	home   an object that is free or on its way there, see shard.go: nobody may Retain or Release
+//	home   an object that is free or on its way there, see shard.go; one of more than SlabMax
+//	       bytes has none, see long.go. Nobody may Retain or Release
 type slab struct {
 	Object
 	refs atomic.Int32 // holders; the last one leaves it at 1
@@ -49,7 +50,8 @@ type Bytes struct {
 }
 
 // Bytes returns n bytes with a count of one, contents undefined. Only the
-// shard's owner may call it. Above SlabMax bytes it allocates.
+// shard's owner may call it. Above SlabMax bytes it allocates, unless some of that Size were
+// let go of since the last collection.
 //
 //alloc:none
 func (s *Shard) Bytes(n int) Bytes {
@@ -57,7 +59,7 @@ func (s *Shard) Bytes(n int) Bytes {
 		return Bytes{}
 	}
 	if n > SlabMax {
-		return bigBytes(n)
+		return takeLong(n)
 	}
 	class := 0
 	if n > slabMin {
@@ -65,10 +67,23 @@ func (s *Shard) Bytes(n int) Bytes {
 	}
 	b := (*slab)(unsafe.Pointer(s.Take(slabKinds[class])))
 	if invariant.Enabled {
-		checkPoison(b)
+		b.checkPoison()
 	}
 	b.refs.Store(1)
 	return Bytes{slab: b, up: uint32(n)}
+}
+
+// Size returns how long the slab is that Bytes(n) takes. Any goroutine may call it.
+func Size(n int) int {
+	switch {
+	case n <= 0:
+		return 0
+	case n <= slabMin:
+		return slabMin
+	case n <= SlabMax:
+		return 1 << bits.Len(uint(n-1))
+	}
+	return longSize(n)
 }
 
 // Copy returns a copy of p with a count of one. Only the shard's owner may call it.
@@ -78,17 +93,6 @@ func (s *Shard) Copy(p []byte) Bytes {
 	b := s.Bytes(len(p))
 	copy(b.B(), p)
 	return b
-}
-
-//go:noinline
-func bigBytes(n int) Bytes {
-	if uint64(n) > 1<<32-1 {
-		panic("pool: a run of bytes must be below 4 GiB")
-	}
-	b := &slab{data: make([]byte, n)}
-	b.gen = 1
-	b.refs.Store(1)
-	return Bytes{slab: b, up: uint32(n)}
 }
 
 // B returns the bytes themselves, valid until the holder's Release.
@@ -181,12 +185,12 @@ func (b Bytes) Release() {
 }
 
 func (b *slab) recycle() {
-	if b.list == nil {
-		b.gen++
-		return // beyond SlabMax: the collector's
-	}
 	if invariant.Enabled {
-		copy(b.data, poisoned)
+		b.poison()
+	}
+	if b.list == nil {
+		b.putLong()
+		return
 	}
 	b.release()
 	home := b.list.shard

@@ -34,7 +34,7 @@ func TestBytesAgainstModel(t *testing.T) {
 func bytesAgainst(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	shards := make([]Shard, 2)
-	most := []int{64, 200, 70_000}[seed%3] // many slabs of few classes, or of all
+	most := []int{64, 200, 140_000}[seed%3] // many slabs of few classes, or of all
 	var views []modelView
 	for op := range 400 {
 		if k := r.IntN(10); k < 3 || len(views) == 0 {

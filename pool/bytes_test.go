@@ -13,10 +13,14 @@ func TestBytesClasses(t *testing.T) {
 		{65, 128}, {128, 128}, {129, 256},
 		{32768, 32768}, {32769, 65536},
 		{65535, 65536}, {65536, 65536},
-		{65537, 65537}, {1 << 20, 1 << 20}, // not pooled
+		{65537, 4096 * 17}, {4096 * 17, 4096 * 17}, {4096*17 + 1, 4096 * 18}, {131072, 131072}, {131073, 8192 * 17},
+		{1 << 20, 1 << 20}, {1<<20 + 1, 1<<20 + 65536}, {2<<20 - 65536, 2<<20 - 65536}, {2<<20 - 65535, 2 << 20},
 	} {
 		var s Shard
 		b := s.Bytes(c.n)
+		if Size(c.n) != c.size {
+			t.Errorf("Size of %d: %d, want %d", c.n, Size(c.n), c.size)
+		}
 		if b.Len() != max(0, c.n) || len(b.B()) != b.Len() || cap(b.B()) != b.Len() || b.Cap() != c.size {
 			t.Errorf("%d bytes: Len %d, slice %d of %d, Cap %d, want %d", c.n, b.Len(), len(b.B()), cap(b.B()), b.Cap(), c.size)
 		}
@@ -33,6 +37,9 @@ func TestBytesClasses(t *testing.T) {
 		}
 	}
 	gib := 1 << 30
+	if Size(4*gib-1) != 4*gib || Size(3*gib+1) != 3*gib+gib/8 {
+		t.Errorf("%d, %d", Size(4*gib-1), Size(3*gib+1))
+	}
 	panics(t, "pool: a run of bytes must be below 4 GiB", func() { new(Shard).Bytes(4 * gib) })
 }
 

@@ -1,21 +1,9 @@
 package pool
 
-import (
-	"bytes"
-
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
-)
+import "bytes"
 
 // poison fills freed slabs under the build tag "invariants".
 const poison = 0xDB
-
-// poisoned is what a free slab holds: the first bytes of it.
-var poisoned = func() []byte {
-	if !invariant.Enabled {
-		return nil
-	}
-	return bytes.Repeat([]byte{poison}, SlabMax)
-}()
 
 // checkFree panics if o is not free, or was written to after it was put.
 func checkFree(o *Object) {
@@ -35,9 +23,20 @@ func checkFree(o *Object) {
 	}
 }
 
+// poison fills the slab b, which is let go of.
+func (b *slab) poison() {
+	b.data[0] = poison
+	for n := 1; n < len(b.data); n *= 2 {
+		copy(b.data[n:], b.data[:n])
+	}
+}
+
 // checkPoison panics if the slab b, just taken, was written to after its release.
-func checkPoison(b *slab) {
-	if b.gen != 1 && !bytes.Equal(b.data, poisoned[:len(b.data)]) { // 1: it is new
+func (b *slab) checkPoison() {
+	if b.gen == 1 { // it is new
+		return
+	}
+	if d := b.data; d[0] != poison || !bytes.Equal(d[1:], d[:len(d)-1]) {
 		panic("pool: bytes written to after release")
 	}
 }

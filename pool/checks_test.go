@@ -134,4 +134,27 @@ func TestBytesWriteAfterRelease(t *testing.T) {
 		whole[at]++
 		panics(t, "pool: bytes written to after release", func() { s.Bytes(128) })
 	}
+	for _, at := range []int{0, SlabMax, 1<<20 - 1} {
+		found := false
+		for try := 0; try < 100 && !found; try++ { // until the next has the same slab
+			found = foundInLong(at)
+		}
+		if !found {
+			t.Errorf("a write to byte %d of long ones isn't found", at)
+		}
+	}
+}
+
+// foundInLong writes to long bytes that it has released, and reports whether who takes some then panics.
+func foundInLong(at int) (found bool) {
+	var s Shard
+	b := s.Bytes(1 << 20)
+	whole := b.B()
+	b.Release()
+	whole[at]++
+	defer func() { found = recover() == "pool: bytes written to after release" }()
+	next := s.Bytes(1 << 20)
+	whole[at]-- // another one's
+	next.Release()
+	return false
 }

@@ -27,8 +27,9 @@
 //
 // [Bytes] is a counted view of a byte slab. Its count may be raised and dropped
 // on any goroutine; the last drop sends the slab home. Slabs are of 64 bytes to
-// 64 KiB, doubling; longer runs are allocated. A [Carrier] lets go of many slabs
-// at once.
+// 64 KiB, doubling, and longer ones of 16 sizes from each power of two to the next, which are at home
+// nowhere: free ones are for whoever takes as many bytes next, and the collector may take them. A
+// [Carrier] lets go of many slabs at once.
 //
 // Goroutines that are not workers have [Guests]: shards behind mutexes. Each goroutine
 // keeps to one of them, see [Stripe], so that two seldom want the same mutex. What they put and isn't at home there goes home at once.

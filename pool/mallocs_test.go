@@ -59,6 +59,7 @@ func TestNoMallocs(t *testing.T) {
 			part.Grow(2).Release()
 		}},
 		{"copy", func(i int) { home.Copy(payload[:i%200]).Release() }},
+		{"long bytes", func(i int) { home.Bytes(SlabMax + 1 + i%1000).Release() }},
 		{"carrier", func(i int) {
 			c.Carry(&home, 1+i%100)
 			c.Carry(&away, 1)

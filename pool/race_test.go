@@ -47,6 +47,13 @@ var plants = []plant{
 		run(func() { seen = int64(p[50]) })
 		b.Release()
 	}},
+	{"reads released long bytes", true, func(run func(func())) {
+		var s Shard
+		b := s.Bytes(1 << 20)
+		p := b.B()
+		run(func() { seen = int64(p[1<<20-1]) })
+		b.Release()
+	}},
 	{"reads bytes that it retained", false, func(run func(func())) {
 		var s Shard
 		b := s.Bytes(100)
