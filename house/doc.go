@@ -36,7 +36,7 @@
 // fewer if they take longer than an eighth of Config.TurnTime together. ARCHITECTURE.md, "One turn", has the whole formula.
 //
 // A step that blocks, or computes for long, holds up all actors of its worker:
-// use core.Offload. One that took longer than Config.SlowStep is logged. Failures of actors, and notices that nobody handled, are logged, at a limited rate; nothing
+// use core.Offload. One that took longer than Config.SlowStep is logged. Failures of actors, notices that nobody handled, and limits of servers that are reached, are logged, at a limited rate; nothing
 // that an actor does ends a worker. All of them are events too, see core.Events, and
 // System.DeadLetters has the counts.
 package house

@@ -28,6 +28,16 @@ func (l *seldom) due(now int64) (skipped int, yes bool) {
 	return skipped, true
 }
 
+// reportUsedUp says what is used up.
+func reportUsedUp(l *seldom, log *slog.Logger, now int64, err error) {
+	skipped, yes := l.due(now)
+	if !yes {
+		return
+	}
+	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
+	log.Warn("stackhouse: a limit is reached", "error", err, "skipped", skipped)
+}
+
 // reportFailure says what went wrong in an actor.
 func reportFailure(l *seldom, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)

@@ -19,7 +19,8 @@ type ShutdownHook struct {
 	// and to finish what is in flight.
 	After bool
 	// Run is called once, on a goroutine of its own. Its context is Shutdown's, which may have ended already; one
-	// that doesn't return then, a tenth of a second later at the latest, is abandoned. A panic is its error.
+	// that hasn't returned a tenth of a second after that end, and after its own beginning, is abandoned. A panic is
+	// its error.
 	Run func(ctx context.Context) error
 }
 

@@ -12,7 +12,7 @@ func TestPatienceBlamesNothingThatHasEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	ended := make(chan struct{})
-	p := patience{ctx: ctx, least: ctx}
+	p := patience{ctx: ctx, over: ctx}
 	require.False(t, p.wait(ended))
 	close(ended)
 	for range 100 {

@@ -28,9 +28,10 @@ func (a abandoned) Unwrap() error { return a.error }
 // ErrStopped: who wants them answered first has a ShutdownHook wait, or drains actors there. It is
 // idempotent: every call waits for the end of the first and returns its
 // outcome, or the error of its own context. If ctx ends first, or, if it has no deadline,
-// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what was told
-// to end just before gets a tenth of a second nevertheless. In a step, and in a function offloaded
-// to the system, whose end it would wait for, it fails with ErrBlockingOnWorker: call BeginShutdown there.
+// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what
+// is waited for then, or begins later, has a tenth of a second more. In a step, and in a function
+// offloaded to the system, whose end it would wait for, it fails with ErrBlockingOnWorker: call
+// BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
 	if stack.OnWorker() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
 		return stack.ErrBlockingOnWorker
@@ -130,27 +131,40 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
 // moment is how long what was told to end has for that, at least: System.moment, but for tests.
 const moment = 100 * time.Millisecond
 
-// patience waits until a context ends, and for a moment since it began: what would have ended at once isn't to
-// blame for a context that had ended before.
+// patience waits until a context ends, and, once, for a moment more: who sees that end has yet to return,
+// and what would have ended at once isn't to blame for a context that had ended before.
 type patience struct {
-	ctx, least context.Context
-	end        context.CancelFunc
+	ctx    context.Context
+	moment time.Duration
+	over   context.Context // nil: the moment hasn't begun
+	cancel context.CancelFunc
 }
 
 func (s *System) newPatience(ctx context.Context) *patience {
-	p := &patience{ctx: ctx}
-	p.least, p.end = context.WithTimeout(context.Background(), s.moment)
-	return p
+	return &patience{ctx: ctx, moment: s.moment}
+}
+
+// end frees what the wait took.
+func (p *patience) end() {
+	if p.cancel != nil {
+		p.cancel()
+	}
 }
 
 // wait reports whether what ended stands for ended in time.
 func (p *patience) wait(ended <-chan struct{}) bool {
-	for _, limit := range []context.Context{p.ctx, p.least} {
-		select {
-		case <-ended:
-			return true
-		case <-limit.Done():
-		}
+	select {
+	case <-ended:
+		return true
+	case <-p.ctx.Done():
+	}
+	if p.over == nil {
+		p.over, p.cancel = context.WithTimeout(context.Background(), p.moment)
+	}
+	select {
+	case <-ended:
+		return true
+	case <-p.over.Done():
 	}
 	select { // both may have come
 	case <-ended:

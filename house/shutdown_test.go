@@ -92,6 +92,23 @@ func TestShutdownAbandonsAHook(t *testing.T) {
 	}
 }
 
+// A hook that sees the end of its context has a moment to say what it left undone.
+func TestHookSaysWhatItLeft(t *testing.T) {
+	sys := running(t, house.Config{Workers: 1})
+	sys.SetMoment(time.Second)
+	errLeft := errors.New("two connections were cut off")
+	sys.OnShutdown(func(ctx context.Context) error {
+		<-ctx.Done()
+		time.Sleep(20 * time.Millisecond)
+		return errLeft
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 1100*time.Millisecond) // a moment since the hook began is over
+	defer cancel()
+	err := sys.Shutdown(ctx)
+	require.ErrorIs(t, err, errLeft)
+	require.NotErrorIs(t, err, house.ErrAbandoned)
+}
+
 // TestShutdownTimeoutIsForWhoSetsNone: a context with a deadline has its own, however far away.
 func TestShutdownTimeoutIsForWhoSetsNone(t *testing.T) {
 	for _, sets := range []bool{false, true} {

@@ -31,6 +31,7 @@ type Worker struct {
 	wheel  wheel.Wheel
 	poller *netio.Poller // nil in simulations
 	failed seldom        // lines about failures
+	usedUp seldom        // lines about what is used up
 	slowed seldom        // lines about slow steps
 	lost   seldom        // lines about dead letters
 
@@ -351,6 +352,10 @@ func (d *driver) Offloads() stack.OffloadPool { return d.system.offload }
 
 func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
 	reportFailure(&d.failed, d.system.config.Logger, d.hot.Now, err)
+}
+
+func (d *driver) UsedUp(err error) {
+	reportUsedUp(&d.usedUp, d.system.config.Logger, d.hot.Now, err)
 }
 
 func (d *driver) Lost(h *stack.House, s *stack.Stack, why stack.Reason) {

@@ -42,20 +42,29 @@ func TestShare(t *testing.T) {
 // TestTimeoutsAreInherited: an accepted connection has what its listener was given.
 func TestTimeoutsAreInherited(t *testing.T) {
 	f := newFixture(t, batchMax)
-	fd, bound := f.listen("tcp", "127.0.0.1:0", ListenOptions{KeepAlive: 1500 * time.Millisecond, AckTimeout: 7 * time.Second})
-	require.NoError(t, f.connected(f.connect("tcp", bound)))
-	conn := f.accept(fd)
-	for _, o := range []struct{ level, name, want int }{
-		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
-		{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 2},
-		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 2},
-		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
-		{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 7000},
-	} {
-		got, err := unix.GetsockoptInt(conn, o.level, o.name)
-		require.NoError(t, err)
-		require.Equal(t, o.want, got, "option %d", o.name)
+	type option struct{ level, name, want int }
+	inherits := func(opt ListenOptions, want ...option) {
+		fd, bound := f.listen("tcp", "127.0.0.1:0", opt)
+		require.NoError(t, f.connected(f.connect("tcp", bound)))
+		conn := f.accept(fd)
+		for _, o := range want {
+			got, err := unix.GetsockoptInt(conn, o.level, o.name)
+			require.NoError(t, err)
+			require.Equal(t, o.want, got, "option %d", o.name)
+		}
 	}
+	inherits(ListenOptions{KeepAlive: 1500 * time.Millisecond, AckTimeout: 7 * time.Second},
+		option{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		option{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 2},
+		option{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 2},
+		option{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
+		option{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 7000})
+	inherits(ListenOptions{AckTimeout: 7 * time.Second},
+		option{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0},
+		option{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 7000})
+	inherits(ListenOptions{KeepAlive: time.Second},
+		option{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		option{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 0})
 }
 
 // readiness collects what a handler is told.

@@ -30,6 +30,7 @@ func (d *idleDriver) Offloads() OffloadPool                { return nil }
 func (d *idleDriver) Shutdown()                            {}
 func (d *idleDriver) Lend(*Call, int64) bool               { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
+func (d *idleDriver) UsedUp(error)                         {}
 func (d *idleDriver) Lost(*House, *Stack, Reason)          {}
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}

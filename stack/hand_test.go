@@ -78,6 +78,7 @@ func (d *handDriver) Offloads() OffloadPool              { return nil }
 func (d *handDriver) Shutdown()                          {}
 func (d *handDriver) Lend(*Call, int64) bool             { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
+func (d *handDriver) UsedUp(error)                       {}
 func (d *handDriver) Lost(*House, *Stack, Reason)        { d.lost++ }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}

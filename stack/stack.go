@@ -128,7 +128,7 @@ func (s *Stack) Deadline() int64 { return s.deadline }
 // Err returns why the stack ended without a reply; nil before its end.
 func (s *Stack) Err() error { return s.err }
 
-// Bytes returns n bytes that live as long as the stack: until its answer is no
+// Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
 // longer needed by the asker. It is where a reply's bytes are put, as a reply
 // never aliases the actor's state. Only a step of s may call it.
 func (s *Stack) Bytes(n int) []byte {

@@ -102,6 +102,8 @@ type Driver interface {
 	Shutdown()
 	// Failed tells of a panic or of a Throw in a notice.
 	Failed(h *House, s *Stack, err error)
+	// UsedUp tells of something that is used up, so that clients are refused or wait.
+	UsedUp(err error)
 	// Lost tells of a dead letter, s, to h; nil: to nobody.
 	Lost(h *House, s *Stack, why Reason)
 	// Gone tells that h has stopped.
