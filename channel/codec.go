@@ -26,12 +26,21 @@ type Codec[Req, Rep any] interface {
 	Refuse(out []byte, err error) []byte
 }
 
+// Gated is what a Codec may be, too, whose client is a stranger until it has shown that it may
+// come in, by a password perhaps. What strangers send is bounded apart, by an eighth of
+// Config.InputMax more: who doesn't get in keeps nobody waiting who did.
+type Gated interface {
+	// Stranger reports whether the client is one still. It is called when the codec was made and
+	// behind each request that Decode took, until it has returned false.
+	Stranger() bool
+}
+
 // ErrSkip is returned by a Codec for bytes that ask for nothing, such as an
 // empty line.
 var ErrSkip = errors.New("channel: nothing to answer")
 
-// ErrSlowRequest is what a Codec tells a client of that has taken longer than
-// Config.RequestTimeout allows for a request.
+// ErrSlowRequest is what a Codec tells a client of that has taken longer for a request than
+// Config.RequestTimeout allows, or kept others from theirs, see Config.InputMax.
 var ErrSlowRequest = errors.New("channel: the request took too long to arrive")
 
 // refusalMax is what Refuse may append, in bytes.

@@ -52,17 +52,20 @@
 // Received bytes that aren't answered are bounded for all connections together, by
 // Config.InputMax. When those are used up a connection is read 1 KiB at a time, and only if it has
 // nothing else: small requests are served whoever has used up the rest. Longer ones are read in
-// turn, in the order in which they came to that, one at a time until it is answered. An unfinished
-// request has Config.RequestTimeout alone then, however long it is; and where the answer takes
-// longer than that the next one has its turn. So all connections of a front hold its share of
-// InputMax, one request more, and 1 KiB each, as long as answers don't take so long. What an actor
-// keeps of a request isn't counted, nor are other bytes that keep a slab with those of a request in
-// flight.
+// turn, in the order in which they came to that, one at a time until it is answered. If others
+// wait 32 KiB of it must come in a second, or it is refused; and where the answer takes longer
+// than Config.RequestTimeout the next one has its turn. An unfinished request has no more time
+// than that then, however long it is. So all connections of a front hold its share of
+// InputMax, one request more, and 1 KiB each, as long as answers don't take so long. Where a codec
+// is Gated, those who haven't shown yet that they may come in have an eighth of InputMax more, in
+// the same way, in place of that: they keep nobody waiting but each other. What an actor keeps of
+// a request isn't counted, nor are other bytes that keep a slab with those of one in flight.
 //
 // A client that takes nothing for Config.WriteTimeout loses its connection, one that asks for
 // nothing for Config.IdleTimeout too, and one that lets a request wait for its end for
 // Config.RequestTimeout. An idle connection holds no buffer. When descriptors are used up the
-// listeners pause; that, and who is refused for Config.ConnsMax, is logged and counted.
+// listeners pause; that, and who is refused for Config.ConnsMax, is logged as a warning and
+// counted.
 //
 // A front that is paused or held begins no request, but results of those in flight are written.
 //

@@ -19,8 +19,8 @@ func (h Held) Max(other Held) Held {
 func Holds[Req, Rep any](of any) Held {
 	c := of.(*conn[Req, Rep])
 	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used),
-		Intake: max(c.site.intake.used, -c.site.intake.used), StuckAt: c.stuckAt}
-	if t := &c.site.intake; t.leader == nil || !t.fresh && t.used < t.max {
+		Intake: max(c.intake.used, -c.intake.used), StuckAt: c.stuckAt}
+	if t := c.intake; t.leader == nil || !t.fresh && t.used < t.max {
 		h.Lost = t.line.len()
 	}
 	for i := range c.out.chunks {

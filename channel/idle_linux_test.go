@@ -57,8 +57,8 @@ func TestIdleConnections(t *testing.T) {
 
 	each := float64(heap()-before) / float64(n)
 	t.Logf("%d idle connections, %.0f bytes of heap each", n, each)
-	if each > 1280 && !invariant.Race {
-		t.Errorf("an idle connection takes %.0f bytes of heap, want at most 1,280", each)
+	if each > 832 && !invariant.Race {
+		t.Errorf("an idle connection takes %.0f bytes of heap, want at most 832", each)
 	}
 	for range 100 {
 		warm.send("b")

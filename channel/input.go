@@ -1,10 +1,6 @@
 package channel
 
-import (
-	"math/bits"
-
-	"github.com/stackhouse-go/stackhouse/pool"
-)
+import "github.com/stackhouse-go/stackhouse/pool"
 
 // inputMin is the smallest slab that received bytes are kept in: requests that wait share it.
 const inputMin = 1 << 10
@@ -14,7 +10,7 @@ const inputMin = 1 << 10
 // A read goes to a buffer that all connections of a site use in turn; what came is copied to a slab
 // of its size. Requests refer to the slab that they were decoded from and hold it as long as they
 // live, so one of the size of a read would be held by a few bytes. Only the rest of a long request
-// is read into its place, which doubles as its bytes come: memory is bounded by what was received,
+// is read into its place, which grows as its bytes come: memory is bounded by what was received,
 // not by what was announced.
 type input struct {
 	slab pool.Bytes // of which slab.B()[from:] isn't decoded
@@ -53,16 +49,13 @@ func (in *input) grown(n, need int) int {
 }
 
 // sizeFor is the length of a new slab for size bytes. If the rest is a part of a long request it is
-// longer: by a fourth, or as much as is needed, up to twice as long.
+// longer: by a fourth, or as much as is needed, up to three fourths. The pool rounds that up, a slab
+// beyond pool.SlabMax to less than twice size.
 func (in *input) sizeFor(size, need int) int {
 	if in.len() > 0 && size > inputMin {
-		size = max(size+size/4, min(need, 2*size))
+		size = max(size+size/4, min(need, size+size/4*3))
 	}
-	size = max(size, inputMin)
-	if size > pool.SlabMax {
-		return size
-	}
-	return 1 << bits.Len(uint(size-1)) // the pool has no others
+	return pool.Size(max(size, inputMin))
 }
 
 // move copies the rest to a slab for size bytes.

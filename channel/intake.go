@@ -2,12 +2,14 @@ package channel
 
 import (
 	"math"
+	"time"
 
+	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// intake is a site's part of Config.InputMax: bytes that were received and aren't answered. A
-// connection
+// intake is a site's part of Config.InputMax: bytes that were received and aren't answered. There
+// is one of those who are known, and one of strangers, with an eighth more. A connection
 //
 //	reads   freely while nobody waits and what it reads at once fits. Otherwise it
 //	fills   its slab, all of which is counted. Who has less than inputMin, and nothing in flight,
@@ -16,7 +18,8 @@ import (
 //	        flight has it look again
 //	leads   when it was the first in the line and nobody else leads, or there is room again: it
 //	        reads one request to its end, whatever is used, and leads until that is answered, for
-//	        Config.RequestTimeout at most if others wait
+//	        Config.RequestTimeout at most if others wait. It is refused if less of the request than
+//	        leadMin comes in leadTime meanwhile: it keeps them from theirs
 //
 // Invariant: without what those hold that have led, used <= max + inputMin for each connection.
 // Invariant: if somebody waits somebody leads, and has yet to read unless used >= max.
@@ -25,7 +28,23 @@ type intake struct {
 	line      line
 	leader    sharer // nil: nobody
 	fresh     bool   // it has not read since: not even room for others takes the turn from it
-	since     int64  // when it was told, ns
+	crowdedAt int64  // since when somebody waits, if so, ns
+}
+
+const (
+	// leadTime is longer than a client that is alive falls silent in the midst of a request, but for a
+	// bad network: who comes behind n silent ones waits n times as long.
+	leadTime = time.Second
+	// leadMin bytes in it are what a slow line carries.
+	leadMin = 32 << 10
+)
+
+// lead is what a connection needs only to lead.
+type lead struct {
+	since int64 // ns
+	moved int64 // when it began, or had leadMin more than the last time, ns
+	had   int   // bytes that it had then
+	look  core.Future[core.Tick]
 }
 
 // count notes that a connection holds n bytes more, or less.
@@ -35,7 +54,10 @@ func (t *intake) count(n int) {
 }
 
 // wait has c resume when it leads. It must not be waiting.
-func (t *intake) wait(c sharer) {
+func (t *intake) wait(c sharer, now int64) {
+	if t.line.len() == 0 {
+		t.crowdedAt = now
+	}
 	t.line.add(c)
 	t.rouse()
 }
@@ -67,7 +89,7 @@ func (t *intake) pass(c sharer) {
 // mayRead is how many bytes may be read now, before a request can be whole that needs so many; 0:
 // none, before others have been answered.
 func (c *conn[Req, Rep]) mayRead(need int) int {
-	t, in := &c.site.intake, &c.in
+	t, in := c.intake, &c.in
 	switch {
 	case t.line.len() == 0 && t.used-c.counted+in.grown(len(c.site.buffer), need)+c.inflight.Bytes() <= t.max:
 		return math.MaxInt
@@ -94,27 +116,72 @@ func (c *conn[Req, Rep]) settle(w *stack.Worker) {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}
 	c.account()
-	if t := &c.site.intake; c.inflight.Len() == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
+	if t := c.intake; c.inflight.Len() == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
 		t.pass(c)
 	} else {
 		t.rouse() // it may have read
 	}
 }
 
-// hasLed reports whether the connection has led for so long that others do, if they wait.
-func (c *conn[Req, Rep]) hasLed(now int64) bool {
-	t := &c.site.intake
-	return t.line.len() > 0 && now-t.since >= int64(c.serve.config.RequestTimeout)
+// beginToLead notes that the connection leads.
+func (c *conn[Req, Rep]) beginToLead(now int64) {
+	if c.lead == nil {
+		c.lead = &lead{}
+	}
+	c.lead.since, c.lead.moved, c.lead.had = now, now, c.in.len()
 }
 
+// hasLed reports whether the connection has led for so long that others do, if they wait.
+func (c *conn[Req, Rep]) hasLed(now int64) bool {
+	return c.leads() && c.intake.line.len() > 0 && now-c.lead.since >= int64(c.serve.config.RequestTimeout)
+}
+
+// noteMove notes how much has come of the request for which the connection leads.
+func (c *conn[Req, Rep]) noteMove(now int64) {
+	if c.leads() && c.in.len()-c.lead.had >= leadMin {
+		c.lead.moved, c.lead.had = now, c.in.len()
+	}
+}
+
+// dawdles reports whether the connection leads, and others have waited for leadTime in which not
+// even leadMin came.
+func (c *conn[Req, Rep]) dawdles(now int64) bool {
+	return c.leads() && c.inflight.Len() == 0 && c.intake.line.len() > 0 && now-c.keptSince() >= int64(leadTime)
+}
+
+// keptSince is since when others wait and the leader doesn't move.
+func (c *conn[Req, Rep]) keptSince() int64 { return max(c.lead.moved, c.intake.crowdedAt) }
+
 // leads reports whether it is the connection's turn.
-func (c *conn[Req, Rep]) leads() bool { return c.site.intake.leader == sharer(c) }
+func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == sharer(c) }
 
 // account counts what the connection holds: its slab, and what isn't in that of the requests in
 // flight, at least.
 func (c *conn[Req, Rep]) account() {
 	if n := c.in.slab.Cap() + max(0, c.inflight.Bytes()-c.in.from) - c.counted; n != 0 {
 		c.counted += n
-		c.site.intake.count(n)
+		c.intake.count(n)
 	}
+}
+
+// isStranger reports whether the client has yet to show that it may come in.
+//
+//go:noinline
+func (c *conn[Req, Rep]) isStranger() bool {
+	g, gated := c.codec.(Gated)
+	return gated && g.Stranger()
+}
+
+// enter has the connection of a stranger, who is known now, counted with the others.
+func (c *conn[Req, Rep]) enter() {
+	gate := c.intake
+	if c.waits == &gate.line {
+		c.waits.remove(c)
+		c.waits = nil
+	}
+	n := c.counted
+	c.intake = &c.site.intake
+	c.intake.count(n)
+	gate.count(-n)
+	gate.pass(c)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,7 +95,7 @@ func TestInputMax(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		t.Run(network, func(t *testing.T) {
 			const conns, long, most = 20, 1 << 20, 4 << 20
-			w := openWorld(t, place{network: network, workers: 2}, func(c *config) { c.InputMax = most })
+			w := openWorld(t, place{network: network, workers: 2}, func(c *config) { c.InputMax = most }, virtual)
 			watch := w.watchIntake()
 			half := strings.Repeat("x", long/2-1)
 			var all []*client
@@ -167,6 +168,33 @@ func TestInputMaxUsedUp(t *testing.T) {
 	})
 }
 
+// Requests in flight count, whichever reads they came with: of 8 KB each there are no more than there
+// is room for.
+func TestInputMaxOfManyInFlight(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		const conns, each, size, most = 4, 100, 8000, 1 << 20
+		w := openWorld(t, p, func(c *config) { c.InputMax = most })
+		var all []*client
+		var group sync.WaitGroup
+		body := strings.Repeat("x", size)
+		for range conns {
+			c := w.marked()
+			all = append(all, c)
+			group.Go(func() { io.WriteString(c, strings.Repeat("hold 1 "+body+"\n", each)) })
+		}
+		w.await("half of what there may be", func() bool { return w.keeper.holding.Load() >= most/2/size/int64(p.workers) })
+		for begun := int64(-1); begun != w.keeper.holding.Load(); time.Sleep(20 * time.Millisecond) {
+			begun = w.keeper.holding.Load()
+		}
+		require.LessOrEqual(t, w.keeper.holding.Load(), int64(most/size+conns))
+		w.letGo(1)
+		for _, c := range all {
+			c.expect(slices.Repeat([]string{body}, each)...)
+		}
+		group.Wait()
+	})
+}
+
 // Requests whose length is announced are read to their ends, and no further.
 func TestInputMaxOfAnnouncedLengths(t *testing.T) {
 	w := openWorld(t, lone, nil)
@@ -215,9 +243,10 @@ func TestInputMaxAndSilence(t *testing.T) {
 		w.pass(10 * time.Second)
 	}
 	require.Zero(t, w.server.Stats().RequestTimeouts, "there is room")
+	w.pass(5 * time.Second) // who is second has more time left when the first one's is looked at
 	second.part(text)
 	w.await("all is used up", func() bool { return w.used() >= most })
-	for range 7 {
+	for range 6 {
 		w.pass(5 * time.Second)
 	}
 	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts)
@@ -246,19 +275,26 @@ func TestTurnOfTheIntake(t *testing.T) {
 		w.await("it leads", func() bool { return w.used() >= len(part) })
 		return c
 	}
+	const leading = 64 << 10 // bytes of the slab of who leads
 	queue := func() (all []*client) {
 		for range 3 {
 			c := w.dial()
 			c.send(part)
 			all = append(all, c)
 		}
-		w.await("the starts", func() bool { return w.used() >= len(part)+3<<10 })
+		w.await("the starts", func() bool { return w.used() >= leading+3<<10 })
 		return all
 	}
-	silent, waiting := lead(), queue()
-	w.pass(29 * time.Second)
-	require.Zero(t, w.server.Stats().RequestTimeouts)
-	w.pass(2 * time.Second)
+	silent := lead()
+	for range 27 {
+		w.pass(time.Second)
+	}
+	w.pass(500 * time.Millisecond) // between two looks at who leads
+	waiting := queue()
+	w.pass(900 * time.Millisecond)
+	require.Zero(t, w.server.Stats().RequestTimeouts, "nobody waited")
+	w.pass(200 * time.Millisecond)
+	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts)
 	silent.expect(slow + channel.ErrSlowRequest.Error())
 	silent.expectEnd()
 	for _, c := range waiting {
@@ -279,6 +315,68 @@ func TestTurnOfTheIntake(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 1, w.server.Stats().RequestTimeouts, "nobody is timed that isn't read")
+}
+
+// Who has the turn while others wait must send 32 KiB in a second, at least.
+func TestTurnOfTheIntakeIsForTheQuick(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, lone, func(c *config) { c.InputMax = 1 }, virtual)
+	other := w.marked()
+	part := big(50_000)
+	for _, rate := range []int{80_000, 4_000} {
+		leader, next := w.dial(), w.dial()
+		leader.send(big(900_000)) // it leads for a longer one before
+		leader.expect(big(900_000))
+		leader.part(part)
+		w.await("it leads", func() bool { return w.used() >= len(part) })
+		next.send(part)
+		w.await("the start", func() bool { return w.used() >= 64<<10+1<<10 })
+		for range 20 {
+			leader.part(big(rate / 2))
+			for range rate / 1000 { // it reads 1 KiB a turn
+				other.send("a") // the poller tells in the order of arrival
+				other.expect("a")
+			}
+			w.pass(time.Second / 2)
+			if w.server.Stats().RequestTimeouts > 0 {
+				break
+			}
+		}
+		if rate == 80_000 {
+			require.Zero(t, w.server.Stats().RequestTimeouts)
+			leader.send("")
+			leader.expect(part + strings.Repeat(big(rate/2), 20))
+		} else {
+			require.EqualValues(t, 1, w.server.Stats().RequestTimeouts)
+			leader.expect(slow + channel.ErrSlowRequest.Error())
+		}
+		next.expect(part)
+	}
+}
+
+// Who has the turn has it until its request is answered, though it has begun another one.
+func TestTurnOfTheIntakeIsForTheAnswer(t *testing.T) {
+	if !netio.CanShare {
+		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
+	}
+	w := openWorld(t, lone, func(c *config) { c.InputMax = 1 }, virtual)
+	leader, next, part := w.marked(), w.dial(), big(50_000)
+	leader.part("hold 1 " + part + "\nb")
+	w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
+	next.send(part)
+	w.await("the start", func() bool { return w.used() >= 64<<10+1<<10 })
+	for range 5 {
+		w.pass(time.Second)
+	}
+	w.letGo(1)
+	w.pass(time.Millisecond)
+	leader.expect(part)
+	leader.send("")
+	leader.expect("b")
+	next.expect(part)
+	require.Zero(t, w.server.Stats().RequestTimeouts)
 }
 
 // Who has the turn keeps it until its request is answered, though it sends no more.
@@ -369,7 +467,7 @@ func TestBehindALongRequest(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		p.workers = 1
 		const conns = 20
-		w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
+		w := openWorld(t, p, func(c *config) { c.InputMax = 1 }, virtual) // who leads may be slow
 		watch := w.watchIntake()
 		text := big(50_000)
 		var all []*client
@@ -412,7 +510,7 @@ func TestDrainOfAFullIntake(t *testing.T) {
 		drained := begin(func() error { return w.server.Drain(w.ctx) })
 		w.await("the listeners closed", w.refuses)
 		w.letGo(1)
-		w.pass(time.Second)
+		w.pass(10 * time.Millisecond)
 		whole[0].expect(part)
 		for _, c := range whole { // none of which waits until another connection is closed
 			c.expect("b", part, "c")
@@ -431,12 +529,15 @@ func TestCloseOfAFullIntake(t *testing.T) {
 		for i := range 4 {
 			w := openWorld(t, p, func(c *config) { c.InputMax = 1 })
 			part := big(50_000)
-			for range 10 {
-				c := w.marked()
-				c.send("hold 1 "+part, "mark")
-				defer c.Close()
-			}
-			w.await("the asks", func() bool { return w.keeper.holding.Load() == int64(p.workers) })
+			n := 0
+			w.await("a leader on each site", func() bool {
+				if n >= 10 && w.keeper.holding.Load() == int64(p.workers) {
+					return true
+				}
+				w.marked().send("hold 1 "+part, "mark")
+				n++
+				return false
+			})
 			switch i {
 			case 0:
 				require.NoError(t, w.server.Close(w.ctx))
@@ -471,7 +572,7 @@ func TestInputMaxAgainstManyClients(t *testing.T) {
 			c.InputMax, c.ReadSize = most, 64<<rng.IntN(9)
 			c.RequestsMax, c.InflightMax = 2+rng.IntN(50), 1+rng.IntN(30)
 			c.OutputMax = 1 << (10 + rng.IntN(8))
-		})
+		}, virtual)
 		w.letGo(1)
 		for range 4 * p.workers { // on each site
 			defer w.marked().Close()
@@ -541,4 +642,78 @@ func (w *world) talk(rng *rand.Rand, long int) error {
 		return fmt.Errorf("other results")
 	}
 	return <-sent
+}
+
+// gatedCodec knows its client once that has sent a line that begins with "enter".
+type gatedCodec struct {
+	lineCodec
+	known bool
+}
+
+func (c *gatedCodec) Decode(in []byte, req *request) (int, error) {
+	n, err := c.lineCodec.Decode(in, req)
+	c.known = c.known || strings.HasPrefix(string(req.line), "enter")
+	return n, err
+}
+
+func (c *gatedCodec) Stranger() bool { return !c.known }
+
+// What strangers send is counted apart, and bounded: it keeps nobody waiting who is known.
+func TestStrangersKeepNobodyWaiting(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		const strangers, most = 40, 512 << 10
+		w := openWorld(t, p, func(c *config) {
+			c.InputMax, c.Codec = most, func() channel.Codec[request, reply] { return &gatedCodec{} }
+		}, virtual) // who leads may be slow
+		watch := w.watchIntake()
+		var all []*client
+		for range strangers {
+			c := w.marked()
+			go io.WriteString(c, strings.Repeat("x", 100_000))
+			all = append(all, c)
+		}
+		w.await("what there is for strangers to be used up", func() bool { return w.used() >= most/8/p.workers })
+		long := strings.Repeat("y", 100_000)
+		for range 10 {
+			c := w.dial()
+			c.send("enter", long, long)
+			c.expect("enter", long, long)
+		}
+		require.LessOrEqual(t, w.used(), most/8/p.workers+100_000*5/4+strangers<<10, "of strangers")
+
+		for _, c := range all[strangers/2:] {
+			c.Close()
+		}
+		for _, c := range all[:strangers/2] { // these are let in behind what they are at
+			go io.WriteString(c, "\nenter\n"+long+"\n")
+		}
+		for _, c := range all[:strangers/2] {
+			c.expect(strings.Repeat("x", 100_000), "enter", long)
+		}
+		require.Zero(t, watch.lost.Load())
+		w.await("nothing is left", func() bool { return w.used() == 0 })
+	})
+}
+
+// A stranger whose turn it was is known behind the request that it had the turn for: the next one
+// has it.
+func TestStrangerEntersInItsTurn(t *testing.T) {
+	const holders, most = 80, 128 << 10
+	w := openWorld(t, lone, func(c *config) {
+		c.InputMax, c.Codec = most, func() channel.Codec[request, reply] { return &gatedCodec{} }
+	})
+	for range holders {
+		w.marked().part(strings.Repeat("x", 900))
+	}
+	w.await("what there is for strangers to be used up", func() bool { return w.used() >= most/8 })
+	long := "enter" + strings.Repeat("y", 20_000)
+	var all []*client
+	for range 4 {
+		c := w.dial()
+		c.send(long)
+		all = append(all, c)
+	}
+	for _, c := range all {
+		c.expect(long)
+	}
 }

@@ -53,6 +53,9 @@ func TestResultsArriveThoughTheClientGoesOnSending(t *testing.T) {
 							sent := begin(func() error {
 								c.send(fmt.Sprint("big ", long), "after 0 b", way.last)
 								c.flood([]int{0, 10_000, 600_000, 3_000_000}[(i+sender)%4])
+								if i/4%2 == 0 {
+									c.Conn.(interface{ CloseWrite() error }).CloseWrite() // with bytes unread before its end
+								}
 								return nil
 							})
 							got, err := io.ReadAll(c.r)

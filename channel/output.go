@@ -33,7 +33,7 @@ type output struct {
 func (o *output) reserve(s *pool.Shard, n int) []byte {
 	if o.first < len(o.chunks) {
 		last := &o.chunks[len(o.chunks)-1]
-		if room := last.data.Cap() - last.data.Len(); room >= n {
+		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax { // longer ones go once they are sent
 			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
 		}
 	}
@@ -89,7 +89,7 @@ func (o *output) write(fd int, iov *netio.IOVecs, most int) (int, error) {
 		most -= len(b)
 	}
 	n, err := netio.Writev(fd, iov)
-	iov.Reset() // it would keep long results from the collector
+	iov.Reset() // it would keep long results from the pool
 	return n, err
 }
 

@@ -116,3 +116,16 @@ func TestCommitRefusesWhatReserveDidNotGive(t *testing.T) {
 	require.PanicsWithValue(t, "channel: Encode appended more than Size said", func() { out.commit(append(room, make([]byte, chunkSize+1)...)) })
 	require.PanicsWithValue(t, "channel: Encode returned other bytes than those it was to append to", func() { out.commit([]byte("x")) })
 }
+
+// TestResultsBesideALongOne: no other is put into its slab, which goes once it is sent.
+func TestResultsBesideALongOne(t *testing.T) {
+	for _, c := range []struct{ first, chunks int }{{100, 1}, {chunkSize + 1, 1}, {pool.SlabMax + 1, 2}} {
+		var (
+			shard pool.Shard
+			out   output
+		)
+		out.commit(append(out.reserve(&shard, c.first), make([]byte, c.first)...))
+		out.commit(append(out.reserve(&shard, 10), "0123456789"...))
+		require.Len(t, out.chunks, c.chunks, "behind %d bytes", c.first)
+	}
+}

@@ -37,8 +37,8 @@ func (c *conn[Req, Rep]) queueUp() {
 		c.waits = &st.line
 		st.wait(c)
 	case blocked && c.inflight.Len() == 0 && !c.ownFull():
-		c.waits = &c.site.intake.line
-		c.site.intake.wait(c)
+		c.waits = &c.intake.line
+		c.intake.wait(c, c.Worker().Now)
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *conn[Req, Rep]) leave() {
 	}
 	c.site.share.looked(c)
 	c.account()
-	c.site.intake.pass(c)
+	c.intake.pass(c)
 }
 
 // hasMore reports whether there may be another request.
@@ -61,7 +61,7 @@ func (c *conn[Req, Rep]) resume() {
 	c.waits = nil
 	c.activeAt = c.Worker().Now // it couldn't be
 	if c.leads() {
-		c.site.intake.since = c.activeAt
+		c.beginToLead(c.activeAt)
 	}
 	c.schedule()
 }
@@ -111,7 +111,7 @@ func (c *conn[Req, Rep]) read(w *stack.Worker, most, need int) {
 		space = c.in.tail()
 	}
 	space = space[:min(len(space), most)]
-	c.site.intake.read(c)
+	c.intake.read(c)
 	n, err := netio.Read(c.fd, space)
 	if n > 0 {
 		if own {
@@ -175,6 +175,9 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
 		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n))
 		c.in.from += n
 		c.activeAt, c.owedAt = w.Now, 0
+		if c.intake == &c.site.gate && !c.isStranger() {
+			c.enter()
+		}
 		return false
 	}
 	w.Discard(&s.Stack)
@@ -214,21 +217,23 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // timeRequest ends a connection whose client lets a request wait for its end. That isn't asked of
 // one that isn't read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
+	c.noteMove(now)
+	waits := c.missing && c.takes() && !c.full() && !c.blocked()
 	switch {
-	case !c.missing || !c.takes() || c.full() || c.blocked() || c.serve.config.RequestTimeout == never:
+	case waits && (!c.readable && c.dawdles(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
+		c.serve.counts.requestTimeouts.Add(1)
+		c.refuseWith(ErrSlowRequest)
+	case !waits || c.serve.config.RequestTimeout == never:
 		c.owedAt = 0
 	case c.owedAt == 0:
 		c.owedAt = now
-	case now-c.owedAt >= int64(c.requestTimeout()):
-		c.serve.counts.requestTimeouts.Add(1)
-		c.refuseWith(ErrSlowRequest)
 	}
 }
 
 // requestTimeout is how long the request that the client is at may take in all: no more for a long
 // one while others have no room.
 func (c *conn[Req, Rep]) requestTimeout() time.Duration {
-	if t := &c.site.intake; t.used >= t.max {
+	if t := c.intake; t.used >= t.max {
 		return c.serve.config.requestTimeout(0)
 	}
 	return c.serve.config.requestTimeout(c.in.len())

@@ -140,6 +140,7 @@ func (c *conn[Req, Rep]) write() {
 		c.writable = false
 		if c.stuckAt == 0 {
 			c.stuckAt = w.Now
+			c.slowly().untaken, _ = netio.Unsent(c.fd)
 			c.schedule() // to arm the write timeout
 		}
 	case err != nil:
@@ -169,9 +170,23 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Worker) bool {
 	return true
 }
 
+// lookUntaken notes if the client takes something, though the socket doesn't: a system asks for
+// more only when it has room for much.
+func (c *conn[Req, Rep]) lookUntaken(now int64) {
+	if c.stuckAt == 0 || c.writable {
+		return
+	}
+	if n, known := netio.Unsent(c.fd); known && n < c.slow.untaken {
+		c.stuckAt, c.slow.untaken = now, n
+	}
+}
+
 // isStuck reports whether the client has taken nothing for WriteTimeout.
 func (c *conn[Req, Rep]) isStuck(now int64) bool {
 	if c.stuckAt == 0 || c.writable || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
+		return false
+	}
+	if c.lookUntaken(now); c.stuckAt == now {
 		return false
 	}
 	c.serve.counts.writeTimeouts.Add(1)

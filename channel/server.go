@@ -163,6 +163,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
 				share: share{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
+				gate:  intake{max: max(1, c.InputMax/len(fronts)/8)},
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		}, core.Props{Mailbox: core.Unbounded()}) // there are at most ConnsMax descriptors on their way to a site
 		if err != nil {
@@ -200,7 +201,7 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 	if front.Actor() == nil {
 		return core.ErrStopped
 	}
-	c := &conn[Req, Rep]{site: st, serve: v, fd: fd, writable: true, urgent: v.config.Network == "unix"}
+	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, fd: fd, writable: true, urgent: v.config.Network == "unix"}
 	stack.Own(c, front, v.owned)
 	c.activeAt = front.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -43,7 +44,8 @@ type site struct {
 	peers  []*peer // all sites of the server
 	own    *peer   // this one
 	share  share
-	intake intake
+	intake intake // of those who are known
+	gate   intake // of strangers, see Gated
 	buffer []byte // that connections read to; nothing stays there
 
 	last     bool // accepts for the last time: all stay here
@@ -222,7 +224,11 @@ func (st *site) acceptSome(n int) (came int, ok bool) {
 
 // report tells the system's log, which shows some lines a second.
 func (st *site) report(err error) {
-	st.accept.Worker().Driver.Failed(st.accept.House(), &st.accept.Stack, err)
+	if d := st.accept.Worker().Driver; errors.Is(err, ErrConnsMax) || errors.Is(err, netio.ErrDescriptors) {
+		d.UsedUp(err)
+	} else {
+		d.Failed(st.accept.House(), &st.accept.Stack, err)
+	}
 }
 
 // place gives an accepted descriptor to a site: this one, as a rule.

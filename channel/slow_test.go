@@ -68,8 +68,9 @@ func TestClientsThatNeverRead(t *testing.T) {
 			return w.server.Stats().Conns == 1
 		})
 		require.Equal(t, uint64(stuck), w.server.Stats().WriteTimeouts)
-		healthy.send("a")
-		healthy.expect("a")
+		healthy.send("mark")
+		healthy.expect("mark")
+		require.Zero(t, w.peek().Used, "nothing is under way")
 	})
 }
 

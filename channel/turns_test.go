@@ -121,10 +121,12 @@ func TestAllResultsOfAPausedFront(t *testing.T) {
 	c.send("hold 1 a", "hold 2 b", "big 20000000", "x")
 	w.await("the asks", func() bool { return w.keeper.holding.Load() == 2 })
 	many := w.dial()
+	many.send("mark")
+	many.expect("mark")
 	line := "x" + big(60_000)
 	many.send(append([]string{"hold 1 a"}, slices.Repeat([]string{line}, 10)...)...)
-	w.await("the asks", func() bool { return w.keeper.holding.Load() == 3 })
-	time.Sleep(20 * time.Millisecond)
+	w.await("all to be read", func() bool { return w.peek().Inflight == 11 })
+	w.peek() // comes behind them: what hasn't begun waits for Continue
 	w.fronts[0].Pause()
 	defer w.fronts[0].Continue()
 	w.letGo(1)
@@ -212,14 +214,14 @@ func TestHeldBackWithinRequestsMax(t *testing.T) {
 // What was held back of a client that is refused for what came behind it begins, too, when there
 // is room again.
 func TestHeldBackOfWhoIsRefused(t *testing.T) {
-	const long = 8_000_000
+	const long = 20_000_000 // a system takes 4 MiB of it
 	w := openWorld(t, lone, func(c *config) { c.RequestsMax, c.OutputMax = 4, 64<<10 })
 	a, b := w.dial(), w.dial()
 	a.send("mark")
 	a.expect("mark")
 	b.send("x")
 	b.expect("x")
-	a.send("big 8000000", "x", "y", "!")
+	a.send("big 20000000", "x", "y", "!")
 	w.await("a's result", func() bool { return w.peek().Unsent > long/2 })
 	b.send(slices.Repeat([]string{"hold 1 z"}, 4)...)
 	w.await("the asks", func() bool { return w.keeper.holding.Load() == 4 })
