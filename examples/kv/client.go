@@ -73,7 +73,7 @@ func (f *front) clientSetName(s *command) core.Yield {
 func (s *command) describe(sub string) []byte {
 	c := s.Req.session
 	return s.Copy(fmt.Appendf(nil, "id=%d addr=?:0 laddr=?:0 fd=-1 name=%s age=%d idle=0 flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 "+
-		"events=r cmd=client|%s user=%s redir=-1 resp=%d\n", c.id, c.name, int(time.Since(c.began).Seconds()), sub, userName, max(s.version, resp.V2)))
+		"events=r cmd=client|%s user=%s redir=-1 resp=%d\n", c.id, c.name, time.Now().Unix()-c.began, sub, userName, max(s.version, resp.V2)))
 }
 
 func (f *front) clientInfo(s *command) core.Yield {

@@ -40,6 +40,9 @@ func setMaxmemory(f *front, value string) string {
 }
 
 func setPassword(f *front, value string) string {
+	if value == "" && f.service.secret.needed() && f.service.exposed.Load() {
+		return "without it everyone could use the server who reaches its address; see -requirepass and -addr"
+	}
 	f.service.secret.set(value)
 	return ""
 }
@@ -99,7 +102,7 @@ func (f *front) configGet(s *command) core.Yield {
 	return s.answer(resp.Raw(out))
 }
 
-// configSet sets all parameters or none, but for a value that makes no sense.
+// configSet sets all parameters or none, but for a value that is refused: those before it are set.
 func (f *front) configSet(s *command) core.Yield {
 	cmd := &s.Req.Command
 	if cmd.Len()%2 != 0 {

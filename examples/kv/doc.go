@@ -75,7 +75,9 @@
 // Before its password a connection sends at most 10 arguments of 16 KiB, or a line of 64 KiB. All
 // connections together may have sent 64 MiB that aren't answered, or an eighth of -maxmemory, at
 // least 1 MiB, if that is less: each worker has a share of it. Beyond, long requests are read one
-// at a time on each worker, and have 30 s to come; short ones are read as before.
+// at a time on each worker: while others wait a client that sends less than 32 KiB in a second is
+// refused. Those of up to 1 KiB are read as before. What comes before the password counts apart,
+// and has an eighth of that.
 //
 // With -maxmemory, Go's collector is told to keep what is beside the values below a fourth of
 // that, at least 32 MiB, unless GOMEMLIMIT says something else; CONFIG SET doesn't change that.
@@ -116,5 +118,6 @@
 //     in microseconds. Of Redis' DEBUG there is HELP only.
 //   - COMMAND tells names, arities, where keys are and two flags, COMMAND DOCS nothing.
 //     COMMAND INFO takes 1,022 names.
-//     HELP speaks of what is here. CONFIG SET knows maxmemory and requirepass.
+//     HELP speaks of what is here. CONFIG SET knows maxmemory and requirepass; it doesn't take the
+//     password from a server that others than this machine reach.
 package main

@@ -109,8 +109,11 @@ func collectorLimit(maxmemory int64) int64 {
 
 // open reports whether others than programs of this machine may use a server that
 // listens at this address, without a password.
-func (o options) open(address string) bool {
-	if o.password != "" || o.network == "unix" {
+func (o options) open(address string) bool { return o.password == "" && o.exposed(address) }
+
+// exposed reports whether others than programs of this machine may reach this address.
+func (o options) exposed(address string) bool {
+	if o.network == "unix" {
 		return false
 	}
 	at, err := netip.ParseAddrPort(address)

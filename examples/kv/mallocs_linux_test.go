@@ -7,6 +7,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,7 +46,7 @@ const (
 	loadDepth = 32 // pairs of a SET and a GET in one write
 )
 
-// TestLongValuesAllocateNothing: replies that together are longer than a pooled slab.
+// TestLongValuesAllocateNothing: replies that together are longer than pool.SlabMax.
 func TestLongValuesAllocateNothing(t *testing.T) {
 	n := 50
 	if invariant.Race || invariant.Enabled {
@@ -68,6 +69,25 @@ func TestLongValuesAllocateNothing(t *testing.T) {
 			housetest.ZeroAlloc(t, n, func(n int) { l.run(n, loadConns) })
 		})
 	}
+}
+
+// TestLongestValuesTakeNoFreshMemory: slabs that are at home nowhere are used again.
+func TestLongestValuesTakeNoFreshMemory(t *testing.T) {
+	const size, n = 1 << 20, 20
+	each(t, func(t *testing.T, workers int) {
+		w := openWorld(t, workers, options{})
+		value := strings.Repeat("v", size)
+		l := newLoad(t, w, func(int) (text []string, replies []byte) {
+			return []string{"SET long " + value, "GET long"}, resp.AppendBulkString([]byte("+OK\r\n"), value)
+		})
+		defer l.close()
+		var before, after runtime.MemStats
+		l.run(5, loadConns)
+		runtime.ReadMemStats(&before)
+		l.run(n, loadConns)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n*loadConns*size/2), "two slabs for each pair would be 4 times as much")
+	})
 }
 
 // setsAndGets is a pipeline of them.

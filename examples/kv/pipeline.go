@@ -57,8 +57,8 @@ type place struct {
 type width int
 
 // shortReplies is how long the replies of a pipeline are together that may be twice as wide, and
-// a fourth of how long they may be for the next one to be as wide, in bytes: pooled slabs take
-// them.
+// a fourth of how long they may be for the next one to be as wide, in bytes: slabs
+// that have a home take them.
 const shortReplies = pool.SlabMax / 8
 
 // longReplies is from where on the replies to a request are so long that the next ones stand

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,6 +47,29 @@ func TestStrangersSendLittle(t *testing.T) {
 			require.Equal(t, want, c.reply(), login)
 		}
 	}
+}
+
+// TestStrangersKeepNobodyWaiting: whatever those send, and fail to end, who haven't given the
+// password, requests of who has are read.
+func TestStrangersKeepNobodyWaiting(t *testing.T) {
+	each(t, func(t *testing.T, workers int) {
+		w := openWorld(t, workers, options{password: "secret", maxmemory: 64 << 20})
+		argument := "$16384\r\n" + strings.Repeat("a", 16<<10) + "\r\n"
+		text := "*10\r\n" + strings.Repeat(argument, 10)
+		for range 150 {
+			c := w.dial()
+			go io.WriteString(c, text[:len(text)-100]) // not all of it is taken
+		}
+		time.Sleep(300 * time.Millisecond)
+		for range 5 {
+			c := w.dial()
+			require.NoError(t, c.SetDeadline(time.Now().Add(lostAfter/3)))
+			c.send(append(encoded("AUTH secret"), encoded("SET k "+strings.Repeat("v", 1<<20))...))
+			require.Equal(t, "+OK", c.reply())
+			require.Equal(t, "+OK", c.reply())
+			require.Equal(t, "+OK", c.do("SET", "k", strings.Repeat("v", 2000)))
+		}
+	})
 }
 
 // TestRefusals: what a client is told behind which the connection is closed.

@@ -31,6 +31,7 @@ type service struct {
 	system  *house.System
 	server  *channel.Server[inbound, resp.Reply]
 	opened  atomic.Bool // server is set: connections may come before
+	exposed atomic.Bool // others than programs of this machine may reach it
 	cluster *stores
 	secret  secret
 	limits  resp.Limits  // of the requests of who has given the password
@@ -86,10 +87,12 @@ func start(ctx context.Context, o options) (*service, error) {
 	s := &service{system: system, cluster: newStores(system, o.seed, o.wall), limits: resp.Limits{MaxBulk: argumentMax(o.maxmemory)}}
 	s.cluster.memory.limit.Store(o.maxmemory)
 	s.secret.set(o.password)
+	s.exposed.Store(true) // until it is known
 	if s.server, err = listen(ctx, s, o); err != nil {
 		return nil, errors.Join(err, system.Shutdown(ctx))
 	}
 	s.opened.Store(true)
+	s.exposed.Store(o.exposed(s.server.Addr()))
 	system.OnShutdown(s.server.Drain)
 	return s, nil
 }
@@ -148,7 +151,7 @@ func (v *service) codec() channel.Codec[inbound, resp.Reply] {
 		decoder: resp.NewDecoder(v.limits),
 		service: v,
 		stores:  v.cluster,
-		session: session{began: time.Now(), version: resp.V2, authenticated: !v.secret.needed(), width: 1},
+		session: session{began: time.Now().Unix(), version: resp.V2, authenticated: !v.secret.needed(), width: 1},
 	}
 	if !c.session.authenticated {
 		c.stranger, c.decoder = true, resp.NewDecoder(strangerLimits)

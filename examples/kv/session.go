@@ -1,10 +1,6 @@
 package main
 
-import (
-	"time"
-
-	"github.com/stackhouse-go/stackhouse/channel/resp"
-)
+import "github.com/stackhouse-go/stackhouse/channel/resp"
 
 // session is what the server knows of one connection. Its codec makes it and each
 // of its requests refers to it; all of it belongs to the front's worker.
@@ -13,7 +9,7 @@ import (
 // it holds for the commands behind it, however they are pipelined, and for no other.
 type session struct {
 	id            int64
-	began         time.Time
+	began         int64 // Unix time, s
 	version       resp.Version
 	authenticated bool
 	mute          bool // CLIENT REPLY OFF

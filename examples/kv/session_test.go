@@ -118,8 +118,11 @@ func TestPassword(t *testing.T) {
 		require.Equal(t, "$2 me", other.do("CLIENT", "GETNAME"))
 		require.Equal(t, "+OK", other.do("CONFIG", "SET", "requirepass", ""))
 		require.Equal(t, "$1 1", w.dial().do("GET", "a"))
+		w.service.exposed.Store(true)
 		third := w.dial()
+		require.Equal(t, "+OK", third.do("CONFIG", "SET", "requirepass", ""), "there was none")
 		require.Equal(t, "+OK", third.do("CONFIG", "SET", "requirepass", "new"))
+		require.Contains(t, third.do("CONFIG", "SET", "requirepass", ""), "-ERR CONFIG SET failed (possibly related to argument 'requirepass') - without it")
 		require.Equal(t, "$1 1", third.do("GET", "a"), "who was in stays in")
 		require.Equal(t, noAuth, w.dial().do("GET", "a"))
 		last := w.dial()
@@ -137,6 +140,11 @@ func TestReplyMode(t *testing.T) {
 			"CLIENT REPLY OFF\r\nINCR a\r\nRESET\r\nGET a\r\n"))
 		for _, want := range []string{"+OK", ":3", "+OK", "$1 4", "+RESET", "$1 5"} {
 			require.Equal(t, want, c.reply())
+		}
+		for _, waits := range []string{"KEYS *", "SCAN 0", "RENAME a a", "MSETNX a 1 b 2"} { // for the INCR before
+			c.send([]byte("INCR n\r\nCLIENT REPLY SKIP\r\n" + waits + "\r\nECHO " + waits[:1] + "\r\n"))
+			require.Regexp(t, `^:\d+$`, c.reply())
+			require.Equal(t, "$1 "+waits[:1], c.reply(), waits)
 		}
 		id := c.do("CLIENT", "ID")[1:]
 		require.Equal(t, ":0", c.do("CLIENT", "KILL", "ID", id))

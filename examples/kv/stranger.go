@@ -14,6 +14,9 @@ var (
 	errStrangerBulk = errors.New("ERR Protocol error: unauthenticated bulk length")
 )
 
+// Stranger implements channel.Gated.
+func (c *codec) Stranger() bool { return c.stranger }
+
 // decode decodes one command. Who gives the password in it may send longer ones from there on, and
 // keeps that: what follows is decoded before the front has looked at it.
 func (c *codec) decode(in []byte, cmd *resp.Command) (int, error) {
