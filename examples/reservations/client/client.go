@@ -66,6 +66,12 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Text) }
 
+// Repeat reports whether the service asks for the same request again, with the same key: it is
+// busy, or its store is.
+func (e *Error) Repeat() bool {
+	return e.Status == http.StatusServiceUnavailable || e.Status == http.StatusGatewayTimeout
+}
+
 // SetStock says how many pieces of an item there are.
 func (c *Client) SetStock(ctx context.Context, key, sku string, quantity int64) (i Item, err error) {
 	return i, c.do(ctx, "PUT", "/v1/items/"+sku+"/stock", key, quantity, &i)

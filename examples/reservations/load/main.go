@@ -47,7 +47,11 @@ func run(address string, clients, items int, during time.Duration) (*report, err
 	defer c.Close()
 	run := rand.Text() // keys are this run's
 	for i := range items {
-		if _, err := c.SetStock(ctx, fmt.Sprintf("%s-stock-%d", run, i), sku(i), 1_000_000_000); err != nil {
+		_, err := resolve(ctx, func() error {
+			_, err := c.SetStock(ctx, fmt.Sprintf("%s-stock-%d", run, i), sku(i), 1_000_000_000)
+			return err
+		})
+		if err != nil {
 			return nil, fmt.Errorf("stock: %w", err)
 		}
 	}
@@ -75,6 +79,7 @@ func run(address string, clients, items int, during time.Duration) (*report, err
 		if buyers[i].err != nil {
 			return nil, buyers[i].err
 		}
+		r.repeated += buyers[i].repeated
 		r.took = append(r.took, buyers[i].took...)
 	}
 	slices.Sort(r.took)

@@ -10,6 +10,7 @@ import (
 type report struct {
 	during          time.Duration
 	changes, writes int64           // as the service counts them
+	repeated        int             // attempts that the service asked to repeat, warming up included
 	took            []time.Duration // sorted
 }
 
@@ -27,6 +28,9 @@ func (r *report) at(thousandths int) time.Duration {
 func (r *report) print(w io.Writer) {
 	fmt.Fprintf(w, "requests per write  %.1f (%d changes in %d writes)\n", r.perWrite(), r.changes, r.writes)
 	fmt.Fprintf(w, "requests a second   %.0f\n", float64(len(r.took))/r.during.Seconds())
+	if r.repeated > 0 {
+		fmt.Fprintf(w, "repeated            %d, as the service asked for it\n", r.repeated)
+	}
 	fmt.Fprintf(w, "p50                 %v\n", r.at(500))
 	fmt.Fprintf(w, "p99                 %v\n", r.at(990))
 	fmt.Fprintf(w, "p99.9               %v\n", r.at(999))

@@ -69,6 +69,9 @@ func (s *Service) end(kind ledger.Kind) http.HandlerFunc {
 		if err == nil {
 			err = keyErr
 		}
+		if err == nil {
+			err = readNothing(w, r)
+		}
 		s.do(w, r, http.StatusOK, partition, ledger.Op{Kind: kind, Key: key, Number: number}, err)
 	}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,10 +27,7 @@ func readQuantity(w http.ResponseWriter, r *http.Request, kind ledger.Kind, leas
 	if op.Key, err = readKey(r); err != nil {
 		return op, err
 	}
-	quantity, err := readBody(http.MaxBytesReader(w, r.Body, bodyMax))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return op, errBodyTooLarge
-	}
+	quantity, err := readBody(http.MaxBytesReader(w, r.Body, bodyMax), true)
 	if err != nil {
 		return op, err
 	}
@@ -40,9 +38,25 @@ func readQuantity(w http.ResponseWriter, r *http.Request, kind ledger.Kind, leas
 	return op, nil
 }
 
-// readBody reads one JSON object and nothing behind it. It takes a field once, and spelled as it is
-// documented: what one reader would understand in one way and another in another is refused.
-func readBody(body io.Reader) (quantity *int64, err error) {
+// readNothing reads a request that asks for nothing by its body: that is empty, or {}.
+func readNothing(w http.ResponseWriter, r *http.Request) error {
+	body := bufio.NewReader(http.MaxBytesReader(w, r.Body, bodyMax))
+	if _, err := body.Peek(1); err == io.EOF {
+		return nil
+	}
+	_, err := readBody(body, false)
+	return err
+}
+
+// readBody reads one JSON object and nothing behind it, with a quantity or without fields. It takes
+// a field once, and spelled as it is documented: what one reader would understand in one way and
+// another in another is refused.
+func readBody(body io.Reader, takesQuantity bool) (quantity *int64, err error) {
+	defer func() {
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			err = errBodyTooLarge
+		}
+	}()
 	d := json.NewDecoder(body)
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return nil, errors.Join(errBadBody, err)
@@ -52,7 +66,7 @@ func readBody(body io.Reader) (quantity *int64, err error) {
 		switch {
 		case err != nil:
 			return nil, errors.Join(errBadBody, err)
-		case name != "quantity":
+		case name != "quantity" || !takesQuantity:
 			return nil, errUnknownField
 		case given:
 			return nil, errFieldTwice
