@@ -13,8 +13,8 @@ SYSTEMS     ?= darwin/arm64 windows/amd64
 # This module and the nested ones. A go.mod in testdata belongs to a test.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.git/*' | sort))
 
-# $(call each,command) runs a command in the folder of every module.
-each = @for dir in $(MODULES); do (cd $$dir && echo "$$dir: $(1)" && $(1)) || exit 1; done
+# $(call each,command,but) runs a command in the folder of every module, but of those that are named.
+each = @for dir in $(filter-out $(2),$(MODULES)); do (cd $$dir && echo "$$dir: $(1)" && $(1)) || exit 1; done
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test invariants explore race portable cross vet lint fuzz e2e differ reservations proof overload \
@@ -40,11 +40,11 @@ explore: ## the tests of what has scheduling points, with them and the costly ch
 	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./house ./internal/explore/... ./pool ./stack
 	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
-race: ## all tests but the gates, with the costly checks and the race detector
-	$(call each,$(GO) test -race -tags invariants -timeout 8m $$($(GO) list ./... | grep -v /internal/check))
+race: ## all tests but the gates and those of bench/compare, with the costly checks and the race detector
+	$(call each,$(GO) test -race -tags invariants -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
 
 portable: ## the tests of what meets the network, over the poller that other systems have
-	$(GO) vet -tags portable ./...
+	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./examples/kv
 	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./examples/kv
 
 cross: ## check all packages and tests for SYSTEMS, and link the example server
@@ -86,10 +86,10 @@ compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes mi
 	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
 
-long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions, AddressSanitizer and checkptr (with gcc or clang), known vulnerabilities, five million commands of differ, 200 kills, two minutes of overload
+long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions and all bugs planted for it, AddressSanitizer and checkptr (with gcc or clang), known vulnerabilities, five million commands of differ, 200 kills, two minutes of overload
 	$(MAKE) cross SYSTEMS="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
 	STACKHOUSE_LONG=1 $(GO) test -run Long -count 1 -timeout 2h ./...
-	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run ExploreLong -v -count 1 -timeout 2h ./pool ./stack ./house
+	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run 'ExploreLong|PlantedLong' -v -count 1 -timeout 2h ./pool ./stack ./house ./internal/explore/planted
 	$(GO) test -asan -timeout 30m ./pool ./stack ./channel/...
 	GO="$(GO)" bash .ci/vulnerable
 	GO="$(GO)" DIFFER_COMMANDS=5000000 bash .ci/differ
