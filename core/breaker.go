@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // BreakerConfig is the settings of a Breaker. The zero BreakerConfig opens after 5 failures in a
@@ -149,7 +149,7 @@ func (b *Breaker) Refuses(now int64) error {
 	if b.state == BreakerClosed || now >= b.until || b.state == BreakerHalfOpen && b.begun < b.config.Probes {
 		return nil
 	}
-	return stack.ErrBreakerOpen
+	return fault.ErrBreakerOpen
 }
 
 // Begin lets a call through, whose number End wants, or returns ErrBreakerOpen. The time is in

@@ -3,27 +3,27 @@ package core
 import (
 	"errors"
 
-	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // The reasons why an ask ends without a reply. All work with errors.Is.
 var (
-	ErrStopped     = stack.ErrStopped     // the callee, or its whole system, has stopped
-	ErrRestarted   = stack.ErrRestarted   // the callee failed, and was made anew
-	ErrTimeout     = stack.ErrTimeout     // no answer came before the deadline
-	ErrCancelled   = stack.ErrCancelled   // the asker gave up before the callee ended
-	ErrPanic       = stack.ErrPanic       // the callee panicked
-	ErrOverloaded  = stack.ErrOverloaded  // a bounded resource of the runtime is used up
-	ErrMailboxFull = stack.ErrMailboxFull // as many messages as the callee's mailbox takes wait in it
-	ErrUnanswered  = stack.ErrUnanswered  // a batch ended without answering this ask
+	ErrStopped     = fault.ErrStopped     // the callee, or its whole system, has stopped
+	ErrRestarted   = fault.ErrRestarted   // the callee failed, and was made anew
+	ErrTimeout     = fault.ErrTimeout     // no answer came before the deadline
+	ErrCancelled   = fault.ErrCancelled   // the asker gave up before the callee ended
+	ErrPanic       = fault.ErrPanic       // the callee panicked
+	ErrOverloaded  = fault.ErrOverloaded  // a bounded resource of the runtime is used up
+	ErrMailboxFull = fault.ErrMailboxFull // as many messages as the callee's mailbox takes wait in it
+	ErrUnanswered  = fault.ErrUnanswered  // a batch ended without answering this ask
 
 	// ErrBreakerOpen: a circuit breaker refused the call, because too many before it have failed.
 	// errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that it wasn't tried and may be later.
-	ErrBreakerOpen = stack.ErrBreakerOpen
+	ErrBreakerOpen = fault.ErrBreakerOpen
 
 	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers, or an offloaded function
 	// the Shutdown of its own system. It would wait for what waits for it.
-	ErrBlockingOnWorker = stack.ErrBlockingOnWorker
+	ErrBlockingOnWorker = fault.ErrBlockingOnWorker
 )
 
 var (
@@ -34,4 +34,4 @@ var (
 )
 
 // PanicError is what the asker of a stack that panicked gets.
-type PanicError = stack.PanicError
+type PanicError = fault.PanicError

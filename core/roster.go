@@ -3,12 +3,13 @@ package core
 import (
 	"slices"
 
+	"github.com/stackhouse-go/stackhouse/internal/copied"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // roster is who a router chooses from. It is read without a lock and copied when it
 // changes, by whichever goroutine changes it. The zero roster is empty.
-type roster struct{ now stack.Copied[list] }
+type roster struct{ now copied.Value[list] }
 
 // list is the members at one moment; it never changes.
 type list struct {

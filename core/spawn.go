@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
 // Place is where an actor can be born: a house.System puts it on any worker, one
@@ -94,7 +95,7 @@ func begin[A any](h *stack.House, passivates bool) Address[A] {
 // have the factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
 	if p.Name != "" {
-		if err := stack.CheckName(p.Name); err != nil {
+		if err := path.CheckName(p.Name); err != nil {
 			return Address[A]{}, err
 		}
 	}
@@ -116,12 +117,12 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 }
 
 // Path is where an actor stands; see ParsePath.
-type Path = stack.Path
+type Path = path.Path
 
 // ParsePath reads a path, as in "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without "@" and what follows if
 // the system can't be reached from others, or "/user/orders/order.42" in whatever system. What it accepts is what
 // Path.String gives back.
-func ParsePath(text string) (Path, error) { return stack.ParsePath(text) }
+func ParsePath(text string) (Path, error) { return path.Parse(text) }
 
 // Directory finds actors by their paths: a house.System.
 type Directory interface {
@@ -132,8 +133,8 @@ type Directory interface {
 // Lookup returns the address of the actor whose path is given, in any form that ParsePath reads. The error is
 // ErrNotFound if there is none with that name in this system, it has stopped, or it is no A. Actors without a name
 // can't be looked up. Any goroutine and any step may call it.
-func Lookup[A any](in Directory, path string) (Address[A], error) {
-	p, err := stack.ParsePath(path)
+func Lookup[A any](in Directory, at string) (Address[A], error) {
+	p, err := path.Parse(at)
 	if err != nil {
 		return Address[A]{}, fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
@@ -142,7 +143,7 @@ func Lookup[A any](in Directory, path string) (Address[A], error) {
 		return Address[A]{}, ErrNotFound
 	}
 	if !h.Is(reflect.TypeFor[A]()) {
-		return Address[A]{}, fmt.Errorf("%w: the actor at %s is no %v", ErrNotFound, path, reflect.TypeFor[A]())
+		return Address[A]{}, fmt.Errorf("%w: the actor at %s is no %v", ErrNotFound, at, reflect.TypeFor[A]())
 	}
 	return Address[A]{h}, nil
 }

@@ -3,32 +3,33 @@ package core
 import (
 	"errors"
 
-	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Strategy says what becomes of actors that fail: see stack.Strategy. The zero Strategy restarts them, behind a hold if they
+// Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy restarts them, behind a hold if they
 // fail more than 5 times a minute, and stops those whose start fails.
-type Strategy = stack.Strategy
+type Strategy = supervision.Strategy
 
 // StartError is the failure of a start hook.
-type StartError = stack.StartError
+type StartError = fault.StartError
 
 // Directive says what becomes of an actor that failed.
-type Directive = stack.Directive
+type Directive = supervision.Directive
 
 // The directives.
 const (
-	Restart  = stack.Restart  // end its instance and make a new one; what is queued stays
-	Resume   = stack.Resume   // only the stack that failed ends
-	Stop     = stack.Stop     // stop it
-	Escalate = stack.Escalate // make it a failure of its parent
+	Restart  = supervision.Restart  // end its instance and make a new one; what is queued stays
+	Resume   = supervision.Resume   // only the stack that failed ends
+	Stop     = supervision.Stop     // stop it
+	Escalate = supervision.Escalate // make it a failure of its parent
 )
 
 // The scopes of a strategy.
 const (
-	OneForOne  = stack.OneForOne  // the child that failed
-	AllForOne  = stack.AllForOne  // all children
-	RestForOne = stack.RestForOne // the child that failed, and those born after it
+	OneForOne  = supervision.OneForOne  // the child that failed
+	AllForOne  = supervision.AllForOne  // all children
+	RestForOne = supervision.RestForOne // the child that failed, and those born after it
 )
 
 // Case is one line of a decider: see Decide.

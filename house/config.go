@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/path"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // Config is a System's settings. The zero Config is a good one.
@@ -103,8 +105,8 @@ type Config struct {
 	// CPUs, at least 1. Negative: GOMAXPROCS is left alone.
 	SpareProcs int
 	// Supervise says what becomes of actors at the top of the tree that fail, see
-	// stack.Strategy. nil: they restart, at once 5 times a minute, and then behind a hold of 1 to 30 s.
-	Supervise *stack.Strategy
+	// supervision.Strategy. nil: they restart, at once 5 times a minute, and then behind a hold of 1 to 30 s.
+	Supervise *supervision.Strategy
 	// OffloadMax is how many goroutines run offloaded functions at most. 0: 64.
 	OffloadMax int
 	// OffloadQueue is how many more offloaded functions may wait for one. 0: 1,024.
@@ -171,7 +173,7 @@ func (c Config) validate() (Config, error) {
 	if c.Name == "" {
 		c.Name = "stackhouse"
 	}
-	if _, err := stack.NewOrigin(c.Name, c.Advertise); err != nil {
+	if _, err := path.NewOrigin(c.Name, c.Advertise); err != nil {
 		return c, fmt.Errorf("house: Config.Name and Advertise: %w", err)
 	}
 	orInt(&c.Workers, max(2, cpus))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // linesEvery is the least time between two lines of one kind about one worker's actors,
@@ -45,7 +45,7 @@ func reportFailure(l *seldom, log *slog.Logger, now int64, err error) {
 		return
 	}
 	args := []any{"error", err, "skipped", skipped}
-	var p *stack.PanicError
+	var p *fault.PanicError
 	if errors.As(err, &p) {
 		args = append(args, "trace", string(p.Trace))
 	}

@@ -3,6 +3,7 @@ package house
 import (
 	"testing"
 
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -86,12 +87,12 @@ func TestGatherTime(t *testing.T) {
 			c.tells(d)
 			began := d.now
 			d.system.config.Manual = false // as the loop has it
-			d.b.hot.Enter()
+			turner := turns.Begin()
 			d.b.Turn()
 			tick = c.tick
 			d.b.resume()
 			tick = 0
-			d.b.hot.Exit()
+			turner.End()
 			d.system.config.Manual = true
 			if waited := d.now - began; waited != c.waits {
 				t.Errorf("the next turn begins %d ns behind this one, want %d", waited, c.waits)

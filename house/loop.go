@@ -5,14 +5,14 @@ import (
 	"runtime"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // loop runs the worker until it has left.
 func (w *Worker) loop() {
 	w.lockThread()
-	w.hot.Enter()
-	defer w.exit()
+	defer w.exit(turns.Begin())
 	w.work()
 	w.poller.Close()
 	w.left = true
@@ -91,8 +91,8 @@ func (w *Worker) lockThread() {
 
 // exit is deferred around the loop: a step that calls runtime.Goexit, as a test's
 // FailNow does, ends the goroutine but not the worker.
-func (w *Worker) exit() {
-	w.hot.Exit()
+func (w *Worker) exit(turner *turns.Turner) {
+	turner.End()
 	if w.left {
 		close(w.gone)
 		return

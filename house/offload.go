@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // OffloadConfig is the settings of an OffloadPool. All but the Name may be zero.
@@ -208,7 +209,7 @@ func (p *OffloadPool) Submit(job *stack.Stack) error {
 		dead.Abort(why)
 	}
 	if full {
-		return stack.ErrOverloaded
+		return fault.ErrOverloaded
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func (p *OffloadPool) Submit(job *stack.Stack) error {
 func (p *OffloadPool) refuses() error {
 	if p.closed {
 		p.count.Stopped++
-		return stack.ErrStopped
+		return fault.ErrStopped
 	}
 	if b := p.config.Breaker; b != nil {
 		if err := b.Refuses(p.clock()); err != nil {
@@ -282,7 +283,7 @@ func (p *OffloadPool) close() {
 	}
 	p.mu.Unlock()
 	for _, job := range queued {
-		job.Abort(stack.ErrStopped)
+		job.Abort(fault.ErrStopped)
 	}
 	for _, r := range running {
 		r.stop()

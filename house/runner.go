@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/self"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // runner is one goroutine of an OffloadPool. It is
@@ -157,7 +158,7 @@ func (r *runner) begin() (err error) {
 	p := r.pool
 	if p.closed {
 		p.count.Stopped++
-		return stack.ErrStopped
+		return fault.ErrStopped
 	}
 	now := p.clock()
 	if err := r.job.Due(now); err != nil {

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // ErrAbandoned is in the outcome of a Shutdown whose context ended before all that it waits for: errors.Is
@@ -33,8 +35,8 @@ func (a abandoned) Unwrap() error { return a.error }
 // offloaded to the system, whose end it would wait for, it fails with ErrBlockingOnWorker: call
 // BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
-	if stack.OnWorker() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
-		return stack.ErrBlockingOnWorker
+	if turns.Running() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
+		return fault.ErrBlockingOnWorker
 	}
 	if run := s.begin(); run != nil {
 		run(ctx)

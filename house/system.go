@@ -10,6 +10,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
 // System is a set of workers and the actors that live on them. A process may
@@ -67,7 +68,7 @@ func New(c Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{config: c, moment: moment, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
-	s.guests.Origin, _ = stack.NewOrigin(c.Name, c.Advertise)
+	s.guests.Origin, _ = path.NewOrigin(c.Name, c.Advertise)
 	s.guests.Extensions = c.Extensions
 	s.guests.AskTimeout = int64(c.AskTimeout)
 	s.guests.Clock = c.Clock
@@ -209,7 +210,7 @@ func (s *System) factory(h *stack.House) stack.Factory {
 
 // Find returns the house whose path is given, as in "/user/orders"; nil: there is none with a name,
 // or it has stopped. Any goroutine may call it.
-func (s *System) Find(p stack.Path) *stack.House {
+func (s *System) Find(p path.Path) *stack.House {
 	if here := s.guests.Origin; p.System() != "" && here.Below(p.Local()) != p {
 		return nil
 	}

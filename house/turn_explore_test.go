@@ -11,6 +11,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/explore"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -86,8 +87,7 @@ func (s *stage) workers(n int) {
 func (s *stage) start() {
 	for i, w := range s.System.workers {
 		s.Go(fmt.Sprint("worker ", i), func() {
-			w.hot.Enter()
-			defer w.hot.Exit()
+			defer turns.Begin().End()
 			w.work()
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/house/wheel"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -103,8 +104,7 @@ func (w *Worker) Index() int { return w.hot.Index }
 // the loop calls it; in a Manual system, the caller.
 func (w *Worker) Turn() (busy bool) {
 	if w.system.config.Manual { // no loop has entered
-		w.hot.Enter()
-		defer w.hot.Exit()
+		defer turns.Begin().End()
 		w.endHelp()
 	}
 	hot := &w.hot

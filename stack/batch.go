@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // BatchMax is how many messages a batch takes unless its handler says otherwise.
@@ -204,7 +205,7 @@ func (w *Worker) endBatch(h *House, s *Stack) {
 		m.next = nil
 		if m.by.class == classAsk && m.state != ended {
 			if m.err = s.err; m.err == nil {
-				m.err = ErrUnanswered
+				m.err = fault.ErrUnanswered
 			}
 		}
 		m.state = ended

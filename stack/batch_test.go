@@ -3,6 +3,8 @@ package stack
 import (
 	"errors"
 	"testing"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // forgetful ends its batches in ways that core doesn't offer.
@@ -23,7 +25,7 @@ var forgetAll = NewBatchAsk((*forgetful).all, 0)
 // with ErrUnanswered; one that ends with an error, with that.
 func TestUnansweredMembers(t *testing.T) {
 	sad := errors.New("sad")
-	for _, c := range []struct{ err, want error }{{nil, ErrUnanswered}, {sad, sad}} {
+	for _, c := range []struct{ err, want error }{{nil, fault.ErrUnanswered}, {sad, sad}} {
 		h := newHand(t, 1)
 		house := settleOn(h, 0, &forgetful{err: c.err})
 		var calls []*Call

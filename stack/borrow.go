@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
-	"github.com/stackhouse-go/stackhouse/internal/self"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 )
 
 // A guest that finds the worker of its callee parked runs the worker's turns itself:
@@ -19,10 +19,10 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 	if !w.take() {
 		return false
 	}
-	turner := turning.enter(self.ID())
+	turner := turns.Begin()
 	returned := false
 	defer func() {
-		turning.leave(turner)
+		turner.End()
 		if !returned {
 			g.desert(c)
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // A guest's context ends while its ask is answered. The next ask, by the same call if that has
@@ -16,7 +17,7 @@ func exploreCall(s *stage) {
 	s.hand.guests.Wakes = true
 	p := &guestContext{}
 	s.other("guest", func() {
-		if err := s.ask(p, h, 1); err != nil && err != ErrCancelled {
+		if err := s.ask(p, h, 1); err != nil && err != fault.ErrCancelled {
 			s.Fail("the ask failed: %v", err)
 		}
 		s.asks(h, 2)
@@ -183,7 +184,7 @@ func exploreTimeout(s *stage) {
 		s.now += 5000
 	})
 	s.start(func() bool { return s.alone() && asks.answers == 1 })
-	s.After(func() { s.got(asks, nil, ErrTimeout) })
+	s.After(func() { s.got(asks, nil, fault.ErrTimeout) })
 }
 
 // givesUp adds a guest that gives up its ask for n.

@@ -36,7 +36,7 @@
 //
 // [Guests] are the goroutines that are no workers. One that asks a parked worker runs
 // the worker's turns itself (borrow.go). A blocking call by a goroutine that runs turns
-// fails with [ErrBlockingOnWorker] (turning.go).
+// fails with fault.ErrBlockingOnWorker.
 //
 // This package is the runtime's. Actors import core, which re-exports what they
 // need; mains import house.

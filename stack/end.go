@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/future"
+import (
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
 // dropped before it began.
@@ -114,7 +117,7 @@ func (w *Worker) noticeFailed(h *House, s *Stack) {
 // reportThrow reports whether s, which holds notices, ended by a Throw: a failure of the actor,
 // unlike what the runtime ended.
 func (w *Worker) reportThrow(h *House, s *Stack) bool {
-	if _, told := s.err.(*PanicError); told || !s.threw {
+	if _, told := s.err.(*fault.PanicError); told || !s.threw {
 		return false
 	}
 	w.failed(h, s, failure(h, s))
@@ -128,13 +131,13 @@ func (w *Worker) drop(h *House, s *Stack) {
 	var why Reason
 	switch {
 	case h.Gone():
-		s.err, why = ErrStopped, LostStopped
+		s.err, why = fault.ErrStopped, LostStopped
 		w.Count.Add(CountRefused, 1)
 	case s.givenUp():
-		s.err, why = ErrCancelled, LostCancelled
+		s.err, why = fault.ErrCancelled, LostCancelled
 		w.Count.Add(CountCancelled, 1)
 	default:
-		s.err, why = ErrTimeout, LostExpired
+		s.err, why = fault.ErrTimeout, LostExpired
 		w.Count.Add(CountExpired, 1)
 	}
 	if s.by.class == classNotice {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // reader notes what it is told, in three ways: by a message of words, by one with a
@@ -426,7 +428,7 @@ func TestActorStopsWithinAnEnvelope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHand(t, 1)
-			h.workers[0].Supervise = &Strategy{Decide: func(error) Directive { return Stop }}
+			h.workers[0].Supervise = &supervision.Strategy{Decide: func(error) supervision.Directive { return supervision.Stop }}
 			q := &quitter{}
 			to := settleOn(h, 0, q)
 			for n := range 9 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
 // Events is what a system tells of itself. Each topic that nobody listens to costs a load
@@ -41,9 +43,9 @@ func (a AnyAddress) String() string {
 }
 
 // Path returns where the actor stands in the tree, see core.Address.Path.
-func (a AnyAddress) Path() Path {
+func (a AnyAddress) Path() path.Path {
 	if a.house == nil {
-		return Path{}
+		return path.Path{}
 	}
 	return a.house.Path()
 }

@@ -2,6 +2,8 @@
 
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/fault"
+
 // desk has another actor answer what it is asked.
 type desk struct {
 	to *House
@@ -49,7 +51,7 @@ func exploreForwardLeft(s *stage) {
 	c := s.desks(1, h, 3)
 	s.leaves()
 	s.other("guest", func() {
-		if err := s.ends(c, 3); err != nil && err != ErrStopped {
+		if err := s.ends(c, 3); err != nil && err != fault.ErrStopped {
 			s.Fail("the ask failed: %v", err)
 		}
 	})
@@ -69,5 +71,5 @@ func exploreForwardTimeout(s *stage) {
 		s.now += 5000
 	})
 	s.start(func() bool { return s.alone() && asks.answers == 1 })
-	s.After(func() { s.got(asks, nil, ErrTimeout) })
+	s.After(func() { s.got(asks, nil, fault.ErrTimeout) })
 }

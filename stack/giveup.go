@@ -6,6 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // This file is how a call hears that its asker has given up: its time ran out, it ended, its guest has gone. A call is
@@ -134,7 +135,7 @@ func (w *Worker) giveUp(h *House, s *Stack) bool {
 		return false
 	}
 	w.Count.Add(CountCancelled, 1)
-	s.err = ErrCancelled
+	s.err = fault.ErrCancelled
 	w.end(h, s)
 	return true
 }

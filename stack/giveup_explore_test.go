@@ -2,6 +2,8 @@
 
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/fault"
+
 // hermit answers nobody: only who gives up what it is asked ends that.
 type hermit struct{}
 
@@ -118,5 +120,5 @@ func exploreGivenUpLeft(s *stage) {
 		s.now += 5000
 	})
 	s.Go("worker 1", func() { s.loops[1].run(func() bool { return s.alone() && asks.answers == 1 }) })
-	s.After(func() { s.got(asks, nil, ErrStopped, ErrTimeout) })
+	s.After(func() { s.got(asks, nil, fault.ErrStopped, fault.ErrTimeout) })
 }

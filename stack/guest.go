@@ -7,7 +7,10 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
 // Guests is what goroutines that are not workers share: their pools; and what all of a system knows.
@@ -17,7 +20,7 @@ type Guests struct {
 	Clock      func() int64   // the system's clock, ns
 	Wakes      bool           // guests wake workers rather than borrowing their turns
 	Events     Events         // what the system tells of itself
-	Origin     Path           // what the paths of its actors begin with
+	Origin     path.Path      // what the paths of its actors begin with
 	Extensions map[string]any // never written to
 
 	_ [128]byte // guests' lines begin here
@@ -126,9 +129,9 @@ func (c *Call) Stack() *Stack { return c.asked }
 func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	s := c.asked
 	if err = ctx.Err(); err != nil {
-		err = contextError(err)
-	} else if OnWorker() {
-		err = ErrBlockingOnWorker
+		err = fault.OfContext(err)
+	} else if turns.Running() {
+		err = fault.ErrBlockingOnWorker
 	} else if s.lane == Calls && !s.to.reserve() {
 		err = g.refused(s.to)
 	}
@@ -155,7 +158,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		return err
 	}
 	if s.err != nil {
-		if s.err != ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
+		if s.err != fault.ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
 			err = s.err
 		}
 		g.Done(c)
@@ -176,9 +179,9 @@ func (c *Call) block(ctx context.Context, limit int64) (err error) {
 	select {
 	case <-c.signal:
 	case <-ctx.Done():
-		err = contextError(ctx.Err())
+		err = fault.OfContext(ctx.Err())
 	case <-expired:
-		err = ErrTimeout
+		err = fault.ErrTimeout
 	}
 	return err
 }
@@ -198,10 +201,10 @@ func (g *Guests) refused(h *House) error {
 	t := &g.stripes[pool.Stripe()]
 	if h.Gone() {
 		t.refused.Add(1)
-		return ErrStopped
+		return fault.ErrStopped
 	}
 	t.full.Add(1)
-	return ErrMailboxFull
+	return fault.ErrMailboxFull
 }
 
 // Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns at once if Ready, the caller
@@ -233,12 +236,12 @@ func (c *Call) Abandoned() bool {
 // Finish waits for the answer of a call that was sent. A step must not: if the answer
 // isn't there it gets ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
-	if c.Ready() || !OnWorker() {
+	if c.Ready() || !turns.Running() {
 		c.take()
 		return nil
 	}
 	if g.giveUp(c) {
-		return ErrBlockingOnWorker
+		return fault.ErrBlockingOnWorker
 	}
 	return nil
 }
@@ -334,9 +337,9 @@ func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 		case err == nil:
 			g.Done(c)
 			return nil
-		case err == ErrStopped:
+		case err == fault.ErrStopped:
 			return nil
-		case err != ErrTimeout || ctx.Err() != nil:
+		case err != fault.ErrTimeout || ctx.Err() != nil:
 			return err
 		}
 		// The default deadline of asks has passed; ctx has none that has.

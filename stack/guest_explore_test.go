@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // at has f called at a scheduling point, once.
@@ -98,5 +99,5 @@ func TestDeadlineBeforeTheClockBegan(t *testing.T) {
 	c := h.guests.Call(k, keeperAsk)
 	*Request[int, int](c.Stack()) = 1
 	at(t, "guest.waits", func() { h.turn(0) })
-	require.ErrorIs(t, h.guests.Wait(pastContext{t.Context()}, c), ErrTimeout)
+	require.ErrorIs(t, h.guests.Wait(pastContext{t.Context()}, c), fault.ErrTimeout)
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/internal/turns"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // expired is a context whose time is up. Who asks for that again and again panics.
@@ -28,7 +31,7 @@ func TestWaitStop(t *testing.T) {
 	h := newHand(t, 1)
 	h.guests.AskTimeout, h.guests.Clock = 1, func() int64 { return 1 }
 	to := settleOn(h, 0, &ledger{})
-	require.ErrorIs(t, h.guests.WaitStop(&expired{Context: t.Context()}, to), ErrTimeout)
+	require.ErrorIs(t, h.guests.WaitStop(&expired{Context: t.Context()}, to), fault.ErrTimeout)
 	outcome := make(chan error, 1)
 	go func() { outcome <- h.guests.WaitStop(t.Context(), to) }()
 	for s := to.inbox.Load(); len(outcome) == 0 && (s == nil || s.next == nil); s = to.inbox.Load() {
@@ -63,7 +66,7 @@ func TestDeadlineOfTheContextAlone(t *testing.T) {
 	ctx := &hasty{impatient{Context: t.Context()}, func() {
 		require.False(t, c.timer.Stop(), "the timer of the default deadline runs")
 	}}
-	require.ErrorIs(t, h.guests.Wait(ctx, c), ErrCancelled)
+	require.ErrorIs(t, h.guests.Wait(ctx, c), fault.ErrCancelled)
 }
 
 // A step can't wait for room.
@@ -76,8 +79,7 @@ func TestWaitForRoomInAStep(t *testing.T) {
 	say := func() error {
 		return TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{0, 1})
 	}
-	w.Enter()
-	defer w.Exit()
+	defer turns.Begin().End()
 	require.NoError(t, say(), "there is room")
-	require.ErrorIs(t, say(), ErrBlockingOnWorker)
+	require.ErrorIs(t, say(), fault.ErrBlockingOnWorker)
 }

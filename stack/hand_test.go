@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // hand is workers whose turns the test takes by hand, on a virtual clock.
@@ -30,7 +31,7 @@ type handDriver struct {
 }
 
 // resumes has actors go on that have failed.
-var resumes = &Strategy{Decide: func(error) Directive { return Resume }}
+var resumes = &supervision.Strategy{Decide: func(error) supervision.Directive { return supervision.Resume }}
 
 func newHand(t *testing.T, workers int) *hand {
 	h := makeHand(workers)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // porter notes the numbers that it is told, and asks whom it is told to.
@@ -107,7 +109,7 @@ func TestHandOver(t *testing.T) {
 	require.Equal(t, []int{1}, stays.seen)
 	h.now += 6e9
 	h.turn(1)
-	require.Equal(t, []error{ErrTimeout}, goes.errs)
+	require.Equal(t, []error{fault.ErrTimeout}, goes.errs)
 	for _, p := range []*House{k, first, last} {
 		p.Stop(&h.guests)
 	}

@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // A house may hold its calls: none begins, and those that come wait in the annex, behind each
 // other, until no reason is left. Answers, timers and system messages go on. What a hold costs
@@ -91,7 +94,7 @@ func (w *Worker) turnAway(h *House, a *annex) bool {
 		default:
 			h.unshown -= s.by.counts
 			w.handled++
-			s.err = ErrRestarted
+			s.err = fault.ErrRestarted
 			w.end(h, s)
 		}
 	}

@@ -1,6 +1,10 @@
 package stack
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // HookStack is a hook of an actor's life in progress. It may ask and suspend like any
 // stack; the futures that it asks into are fields of the actor, which nothing else uses
@@ -92,7 +96,7 @@ func (w *Worker) hooked(h *House, s *Stack) {
 		return
 	}
 	if s.threw {
-		if _, told := err.(*PanicError); !told {
+		if _, told := err.(*fault.PanicError); !told {
 			w.failed(h, s, fmt.Errorf("%s failed in %s: %w", h.Describe(), s.by.title, err))
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // TestCircle compares a circle with a slice.
@@ -54,7 +56,7 @@ func TestSystemMessagesInOrder(t *testing.T) {
 	require.Equal(t, []string{"started", "stopped"}, told)
 	require.True(t, h.Gone())
 	<-c.signal
-	require.ErrorIs(t, c.Stack().Err(), ErrStopped)
+	require.ErrorIs(t, c.Stack().Err(), fault.ErrStopped)
 	w.Guests.Done(c)
 	require.Zero(t, w.Guests.Pools.Outstanding())
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // This file is the protocol by which a message crosses from one worker, or a
@@ -302,7 +303,7 @@ func (h *House) drainClosed() {
 		for s := h.inbox.Swap(nil); s != nil; {
 			next := s.next
 			counted += s.counted(h)
-			s.refuseOutside(ErrStopped)
+			s.refuseOutside(fault.ErrStopped)
 			s = next
 		}
 		h.count(-counted)

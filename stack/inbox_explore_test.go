@@ -2,7 +2,10 @@
 
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // Two guests send to one house while its worker takes, drains, parks and is woken: each sender's
 // messages are handled in order, and none is lost. A lost wake-up is a run in which
@@ -82,7 +85,7 @@ func exploreStop(s *stage) {
 
 // served checks that a call was answered, by its actor or because that has stopped.
 func (s *stage) served(c *Call, n int) {
-	if err := s.ends(c, n); err != nil && err != ErrStopped {
+	if err := s.ends(c, n); err != nil && err != fault.ErrStopped {
 		s.Fail("the ask for %d failed: %v", n, err)
 	}
 }
@@ -111,7 +114,7 @@ func exploreRefuse(s *stage) {
 	s.leaves()
 	s.other("guest", func() { s.say(h, 0, 0) })
 	s.Go("worker 1", func() { s.loops[1].run(func() bool { return asks.answers == 1 }) })
-	s.After(func() { s.got(asks, ErrStopped) })
+	s.After(func() { s.got(asks, fault.ErrStopped) })
 }
 
 // leaves has the doomed stop, and worker 0 leave.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/stackhouse-go/stackhouse/stack/path"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // Actors form a tree. A parent's owner keeps its children in a list, in the order of their birth;
@@ -60,13 +63,13 @@ func (h *House) Name() string {
 
 // Props are what a new actor is given beside its struct.
 type Props struct {
-	Name  string    // the last part of its path; empty: its type and number
-	Hooks *Hooks    // of its life; nil: none
-	Own   *Strategy // what becomes of its failures; nil: what its parent says
-	Below *Strategy // what becomes of its children's; nil: the default
-	Alone bool      // nothing of it begins while a stack of it is suspended
-	Idle  int64     // how long it may be idle before it stops, ns; 0: for ever
-	Calls int64     // after how many calls it stops; 0: never
+	Name  string                // the last part of its path; empty: its type and number
+	Hooks *Hooks                // of its life; nil: none
+	Own   *supervision.Strategy // what becomes of its failures; nil: what its parent says
+	Below *supervision.Strategy // what becomes of its children's; nil: the default
+	Alone bool                  // nothing of it begins while a stack of it is suspended
+	Idle  int64                 // how long it may be idle before it stops, ns; 0: for ever
+	Calls int64                 // after how many calls it stops; 0: never
 }
 
 // Give writes the props of h, which nobody knows yet.
@@ -101,32 +104,27 @@ func (h *House) Passivates() bool {
 	return a != nil && a.quiet != nil && a.quiet.passive.idle > 0
 }
 
-// The guardians: what stands at the top of the tree. They are the system itself, and no actors: Worker.Supervise
-// says what becomes of the failures of their children.
-const (
-	guardianUser   = "user"
-	guardianSystem = "system"
-)
-
-// Guard puts h, which nobody knows yet and which has no parent, below /system: it is the runtime's own.
+// Guard puts h, which nobody knows yet and which has no parent, below the guardian of what is the
+// runtime's own. What becomes of the failures of those at the top, Worker.Supervise says.
 func (h *House) Guard() { h.record().system = true }
 
 // Path returns where h stands. Any goroutine may ask.
-func (h *House) Path() Path {
+func (h *House) Path() path.Path {
+	var origin path.Path
 	if w := h.owner.Load(); w != nil {
-		return w.Guests.Origin.Below(h.Local())
+		origin = w.Guests.Origin
 	}
-	return Path{local: h.Local()}
+	return origin.Below(h.Local())
 }
 
 // Local returns where h stands in its system, as in "/user/orders/order.42". Any goroutine may ask.
 func (h *House) Local() string {
 	var parts []string
-	root := guardianUser
+	root := path.User
 	for ; h != nil; h = h.Parent() {
 		parts = append(parts, h.segment())
 		if l := h.past(); l != nil && l.system {
-			root = guardianSystem
+			root = path.System
 		}
 	}
 	var b strings.Builder

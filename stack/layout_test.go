@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // The tests of this file cover the casts of this package: from a pooled object
@@ -276,7 +278,7 @@ func TestInflight(t *testing.T) {
 	require.Equal(t, 3, ended)
 
 	_, _, err := q.Result()
-	require.ErrorIs(t, err, ErrCancelled)
+	require.ErrorIs(t, err, fault.ErrCancelled)
 	q.Pop(w)
 	rep, last, err := q.Result()
 	require.NoError(t, err)

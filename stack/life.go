@@ -5,6 +5,8 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // This file is the life of an actor. It is a machine that the owner of the house drives, in
@@ -39,12 +41,12 @@ const (
 // life is the record. But for what says otherwise it belongs to the owner of the house.
 type life struct {
 	// Written before anybody else knows the house.
-	hooks  *Hooks    // nil: none
-	own    *Strategy // what becomes of its failures; nil: what its parent says
-	below  *Strategy // what becomes of its children's; nil: the default
-	parent *House    // nil: it stands at the top
-	name   string    // the last part of its path; empty: by its number
-	system bool      // it stands below /system
+	hooks  *Hooks                // nil: none
+	own    *supervision.Strategy // what becomes of its failures; nil: what its parent says
+	below  *supervision.Strategy // what becomes of its children's; nil: the default
+	parent *House                // nil: it stands at the top
+	name   string                // the last part of its path; empty: by its number
+	system bool                  // it stands below /system
 	of     reflect.Type
 
 	phase    phase
@@ -108,7 +110,7 @@ func (w *Worker) started(h *House, l *life, cause, err error) {
 	l.phase = phaseUp
 	switch {
 	case err != nil:
-		w.supervise(h, &StartError{err})
+		w.supervise(h, &fault.StartError{Err: err})
 	case l.drains: // it had begun to when it failed
 		w.stop(h)
 	default:
@@ -150,7 +152,7 @@ func (w *Worker) stop(h *House) {
 		l.phase, l.cause, l.delay = phaseStopping, nil, 0
 	}
 	if !closes {
-		w.endAll(h, ErrStopped)
+		w.endAll(h, fault.ErrStopped)
 	}
 	if a := h.annex.Load(); a != nil {
 		w.unstash(h)
@@ -189,7 +191,7 @@ func (w *Worker) endAll(h *House, err error) {
 
 // endBegun ends the suspended stacks of h with ErrRestarted, but for those of its connections, which
 // are the runtime's: they outlive the instance.
-func (w *Worker) endBegun(h *House) { w.endSuspended(h, ErrRestarted, false) }
+func (w *Worker) endBegun(h *House) { w.endSuspended(h, fault.ErrRestarted, false) }
 
 // endSuspended ends the suspended stacks of h that are its connections', or those that aren't.
 func (w *Worker) endSuspended(h *House, err error, connections bool) {
@@ -282,7 +284,7 @@ func (w *Worker) ended(h *House, l *life) {
 		return
 	}
 	if l.phase == phaseStopping {
-		w.endAll(h, ErrStopped) // of a stop that came while a restart ended the instance: connections, a timer
+		w.endAll(h, fault.ErrStopped) // of a stop that came while a restart ended the instance: connections, a timer
 		w.bury(h)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its lane of
@@ -244,9 +245,9 @@ func (w *Worker) dropOldest(h *House) bool {
 	}
 	h.unshown--
 	why := LostFull
-	s.err = ErrMailboxFull
+	s.err = fault.ErrMailboxFull
 	if h.Gone() {
-		s.err, why = ErrStopped, LostStopped
+		s.err, why = fault.ErrStopped, LostStopped
 	}
 	w.Count.Add(CountFull, 1)
 	if s.by.class == classNotice {
@@ -280,9 +281,9 @@ func (q *queue) popCounted() *Stack {
 //
 //go:noinline
 func (w *Worker) refuse(h *House, s *Stack) (err error) {
-	err = ErrMailboxFull
+	err = fault.ErrMailboxFull
 	if h.Gone() {
-		err = ErrStopped
+		err = fault.ErrStopped
 		w.Count.Add(CountRefused, 1)
 	} else {
 		w.Count.Add(CountFull, 1)
@@ -291,7 +292,7 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 		w.Refuse(s, err)
 		return err
 	}
-	if err == ErrMailboxFull {
+	if err == fault.ErrMailboxFull {
 		if s.by.class == classNotice {
 			w.Lost(h, s, LostFull)
 		}
@@ -309,7 +310,7 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 func (s *Stack) refusePost() (err error) {
 	h := s.to
 	g := h.owner.Load().Guests
-	if err = g.refused(h); err == ErrMailboxFull {
+	if err = g.refused(h); err == fault.ErrMailboxFull {
 		s.lostOutside(LostFull)
 		if _, full := h.rules(); full == DropNewest {
 			err = nil

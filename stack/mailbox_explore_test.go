@@ -2,7 +2,11 @@
 
 package stack
 
-import "context"
+import (
+	"context"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // bounds gives the house of a new listener of worker 0 a mailbox.
 func (s *stage) bounds(m Mail) (*listener, *House) {
@@ -21,7 +25,7 @@ func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int)
 		if err := Tell(&s.hand.guests, h, by, &words{from, n}); err == nil {
 			n++
 			*accepted++
-		} else if err != ErrMailboxFull {
+		} else if err != fault.ErrMailboxFull {
 			s.Fail("a notice failed: %v", err)
 		}
 		if in := h.inMail(); in > most {
@@ -143,7 +147,7 @@ func (s *stage) triesToTell(h *House) int {
 	switch err := TellWait(p, &s.hand.guests, h, listenLong, &words{0, 0}); err {
 	case nil:
 		return 1
-	case ErrCancelled:
+	case fault.ErrCancelled:
 	default:
 		s.Fail("a notice failed: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // clerk handles what stands first in its model, or says that it is wrong. A message is a number;
@@ -83,7 +84,7 @@ func (m *model) push(it *item) error {
 		if m.full != DropOldest {
 			m.drop(it)
 			if m.full == Reject || it.ask {
-				return ErrMailboxFull
+				return fault.ErrMailboxFull
 			}
 			return nil
 		}
@@ -109,7 +110,7 @@ func (m *model) push(it *item) error {
 }
 
 func (m *model) drop(it *item) {
-	it.answer = ErrMailboxFull
+	it.answer = fault.ErrMailboxFull
 	m.dropped++
 	if !it.ask {
 		m.letters++
@@ -122,7 +123,7 @@ func (m *model) waits() int { return len(m.waiting) + len(m.late) }
 func (m *model) stopped() {
 	for _, it := range append(m.waiting, m.late...) {
 		m.refused++
-		if it.answer = ErrStopped; !it.ask {
+		if it.answer = fault.ErrStopped; !it.ask {
 			m.letters++
 		}
 	}
@@ -307,8 +308,8 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 			act := func(s *sendStack) {
 				if senders[i].look(); to.Gone() {
 					c.refused += 2
-					require.ErrorIs(t, notify(w, to, clerkShort, 0), ErrStopped)
-					s.want[0], s.asked = &item{ask: true, answer: ErrStopped}, 1
+					require.ErrorIs(t, notify(w, to, clerkShort, 0), fault.ErrStopped)
+					s.want[0], s.asked = &item{ask: true, answer: fault.ErrStopped}, 1
 					w.Push(to, s.Bind(s.answers[0].Promise(), clerkAsk, 0))
 					return
 				}
@@ -428,9 +429,9 @@ func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
 		switch err {
 		case nil:
 			accepted[from]++
-		case ErrMailboxFull:
+		case fault.ErrMailboxFull:
 			refused[from]++
-		case ErrStopped:
+		case fault.ErrStopped:
 			gone++
 		default:
 			t.Fatal(err)
@@ -488,9 +489,9 @@ func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
 		switch err := c.Stack().Err(); err {
 		case nil:
 			answered++
-		case ErrMailboxFull:
+		case fault.ErrMailboxFull:
 			full++
-		case ErrStopped:
+		case fault.ErrStopped:
 			late++
 		default:
 			t.Fatal(err)
@@ -560,7 +561,7 @@ func TestMailboxOfStuckActor(t *testing.T) {
 				if err := Tell(&h.guests, to, by, &words{0, i + 1}); err == nil {
 					accepted++
 				} else {
-					require.True(t, errors.Is(err, ErrMailboxFull))
+					require.True(t, errors.Is(err, fault.ErrMailboxFull))
 				}
 			}
 			require.Equal(t, max, accepted, "one guest reserves no place that it doesn't use")
@@ -588,7 +589,7 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 		c := h.guests.Call(to, ledgerAsk)
 		require.NoError(t, h.guests.Send(c))
 		require.NoError(t, h.guests.Finish(c))
-		require.ErrorIs(t, c.Stack().Err(), ErrStopped)
+		require.ErrorIs(t, c.Stack().Err(), fault.ErrStopped)
 		h.guests.Done(c)
 	}
 	require.Zero(t, to.waits())
@@ -626,11 +627,11 @@ func noticesToWhoStopped(t *testing.T, m Mail, by *Handler) {
 	require.EqualValues(t, 20, h.letters())
 	for i := range 5 {
 		for _, say := range says {
-			require.ErrorIs(t, say(i), ErrStopped)
+			require.ErrorIs(t, say(i), fault.ErrStopped)
 		}
 	}
 	c := h.guests.Call(to, ledgerAsk)
-	require.ErrorIs(t, h.guests.Send(c), ErrStopped)
+	require.ErrorIs(t, h.guests.Send(c), fault.ErrStopped)
 	require.Zero(t, to.inMail())
 	h.settle()
 	require.EqualValues(t, 20, h.letters())
@@ -646,7 +647,7 @@ func TestStopWithdrawsPlaces(t *testing.T) {
 		require.NoError(t, notify(w, to, ledgerShort, words{0, i + 1}))
 	}
 	w.stop(to)
-	require.ErrorIs(t, notify(w, to, ledgerShort, words{0, 6}), ErrStopped)
+	require.ErrorIs(t, notify(w, to, ledgerShort, words{0, 6}), fault.ErrStopped)
 	h.settle()
 	require.EqualValues(t, 5, h.letters())
 }
@@ -687,9 +688,9 @@ func TestTellWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	outcome = wait(ctx)
 	cancel()
-	require.ErrorIs(t, <-outcome, ErrCancelled)
+	require.ErrorIs(t, <-outcome, fault.ErrCancelled)
 	require.Equal(t, 4, to.waits())
-	require.ErrorIs(t, TellWait(ctx, &h.guests, to, ledgerShort, &words{}), ErrCancelled)
+	require.ErrorIs(t, TellWait(ctx, &h.guests, to, ledgerShort, &words{}), fault.ErrCancelled)
 	h.settle()
 	require.Zero(t, h.letters())
 
@@ -697,7 +698,7 @@ func TestTellWait(t *testing.T) {
 	outcome = wait(t.Context())
 	to.Stop(&h.guests)
 	h.settle()
-	require.ErrorIs(t, <-outcome, ErrStopped)
+	require.ErrorIs(t, <-outcome, fault.ErrStopped)
 	require.EqualValues(t, 4, h.letters())
 }
 
@@ -840,7 +841,7 @@ func TestPriorityPanics(t *testing.T) {
 	require.Empty(t, c.wrong)
 	require.Empty(t, c.waiting)
 	require.Len(t, h.drivers[0].failed, 1)
-	require.ErrorIs(t, h.drivers[0].failed[0], ErrPanic)
+	require.ErrorIs(t, h.drivers[0].failed[0], fault.ErrPanic)
 }
 
 // What a connection has to do isn't refused, and isn't counted.
@@ -908,7 +909,7 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	}
 	out := h.guests.Pools.Outstanding()
 	for range 1000 {
-		require.ErrorIs(t, TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{1, 1}), ErrCancelled)
+		require.ErrorIs(t, TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{1, 1}), fault.ErrCancelled)
 	}
 	require.Equal(t, out, h.guests.Pools.Outstanding())
 	h.settle()

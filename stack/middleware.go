@@ -3,6 +3,8 @@ package stack
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // Middleware is called around the calls of the handlers that it is given to: in turns of the actor's worker, so
@@ -73,7 +75,7 @@ func (w *Worker) endOwed(h *House, s *Stack) {
 func (w *Worker) tellEnded(h *House, s *Stack, m Middleware) {
 	defer func() {
 		if value := recover(); value != nil {
-			w.failed(h, s, &PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})
+			w.failed(h, s, &fault.PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})
 		}
 	}()
 	m.Ended(s, s.err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // job is a blocking function at work on a goroutine of its own. It is
@@ -145,10 +146,10 @@ func over(_, _ unsafe.Pointer) Yield { return Yield{yieldOver} }
 func (s *Stack) Due(now int64) error {
 	invariant.Point("offload.due")
 	if s.cancelled.Load() {
-		return ErrCancelled
+		return fault.ErrCancelled
 	}
 	if s.deadline != 0 && now > s.deadline {
-		return ErrTimeout
+		return fault.ErrTimeout
 	}
 	return nil
 }
@@ -165,11 +166,11 @@ func (s *Stack) Work(ctx context.Context) {
 		if value == nil {
 			value = "runtime.Goexit was called"
 		}
-		s.err = &PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
+		s.err = &fault.PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
 	}()
 	s.by.work(ctx, s)
 	if s.err != nil {
-		s.err = contextError(s.err)
+		s.err = fault.OfContext(s.err)
 	}
 	done = true
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a chain of the house:
@@ -22,10 +24,10 @@ import (
 //go:noinline
 func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	if err := ctx.Err(); err != nil {
-		return contextError(err)
+		return fault.OfContext(err)
 	}
-	if OnWorker() {
-		return ErrBlockingOnWorker
+	if turns.Running() {
+		return fault.ErrBlockingOnWorker
 	}
 	c := g.signal()
 	h.awaits(c)

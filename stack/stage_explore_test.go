@@ -13,6 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/explore"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // protocols are the scenarios by which the explorer drives this package: who takes part in
@@ -370,7 +371,7 @@ func (s *stage) sent(err error) {
 	switch {
 	case err == nil:
 		s.accepted++
-	case err != ErrStopped:
+	case err != fault.ErrStopped:
 		s.Fail("a notice failed: %v", err)
 	}
 }
@@ -459,7 +460,7 @@ func (s *stage) asks(h *House, n int) {
 func (s *stage) begins(h *House, n int) *Call {
 	c := s.hand.guests.Call(h, listenAsk)
 	*Request[words, int](c.Stack()) = words{0, n}
-	if err := s.hand.guests.Send(c); err == ErrStopped {
+	if err := s.hand.guests.Send(c); err == fault.ErrStopped {
 		return nil
 	} else if err != nil {
 		s.Fail("the ask for %d failed: %v", n, err)
@@ -470,7 +471,7 @@ func (s *stage) begins(h *House, n int) *Call {
 // ends waits for the answer of begins, n or an error.
 func (s *stage) ends(c *Call, n int) error {
 	if c == nil {
-		return ErrStopped
+		return fault.ErrStopped
 	}
 	if err := s.hand.guests.Finish(c); err != nil {
 		return err

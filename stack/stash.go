@@ -1,5 +1,7 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/fault"
+
 // A step may put the call that it runs back into the house's stash: its stack is then what it was before it began,
 // and begins again, with all others there, when a step says so. What is stashed doesn't count as waiting: the
 // stash has a bound of its own, the mailbox's. Unstashed calls wait like others, ahead of them, and
@@ -74,7 +76,7 @@ func (w *Worker) keep(h *House, s *Stack) {
 	}
 	st := a.stash
 	if bound, _ := h.rules(); st.n >= bound {
-		s.err = ErrMailboxFull
+		s.err = fault.ErrMailboxFull
 		w.Count.Add(CountFull, 1)
 		if s.by.class == classNotice {
 			w.Lost(h, s, LostFull)

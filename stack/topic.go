@@ -3,13 +3,15 @@ package stack
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/internal/copied"
 )
 
 // Topic is who is told of events of one type: actors, by a notice each, and listeners. The
 // zero Topic has nobody. Any goroutine and any step may call its methods, but for Publish. Users see
 // it as core.Topic; the runtime's own are in Events.
 type Topic[Event any] struct {
-	all Copied[[]subscriber[Event]] // nil: nobody. Invariant: never empty, no two are equal
+	all copied.Value[[]subscriber[Event]] // nil: nobody. Invariant: never empty, no two are equal
 	_   noCopy
 }
 

@@ -2,7 +2,11 @@
 
 package stack
 
-import "context"
+import (
+	"context"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // A guest borrows the turn of a worker, which the network wakes meanwhile, and which wants it back.
 func exploreBorrow(s *stage) {
@@ -72,7 +76,7 @@ func exploreImpatient(s *stage) {
 		switch err := s.hand.guests.Wait(p, c); err {
 		case nil:
 			s.answered(c, 3)
-		case ErrCancelled:
+		case fault.ErrCancelled:
 		default:
 			s.Fail("the ask failed: %v", err)
 		}

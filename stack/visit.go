@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 const (
@@ -415,7 +416,7 @@ func (w *Worker) expire(h *House, p *future.Promise) {
 	p.Err = nil // a future may have had another stack's
 	if !p.Timer {
 		w.Count.Add(CountTimeouts, 1)
-		p.Err = ErrTimeout
+		p.Err = fault.ErrTimeout
 		w.abandon(p)
 	}
 	w.answered(h, p)
@@ -495,7 +496,7 @@ func (w *Worker) fail(h *House, s *Stack, value any) {
 	if w.onward != nil {
 		w.dropOnward()
 	}
-	s.err = &PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
+	s.err = &fault.PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
 	w.failed(h, s, s.err)
 	err, blamed := s.err, h.blamedFor(s)
 	w.end(h, s)

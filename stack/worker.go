@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
 // Worker is the hot state of one worker: what its houses touch for each message.
@@ -28,14 +29,13 @@ type Worker struct {
 	AskTimeout int64 // default deadline of an ask, ns
 	MailboxMax int   // calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
 	Driver     Driver
-	Supervise  *Strategy                // for actors at the top; nil: the default
+	Supervise  *supervision.Strategy    // for actors at the top; nil: the default
 	Guests     *Guests                  // of the system
 	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
 	Net        any                      // the poller, for channels; opaque here because it stands on this floor
 
 	_ [128]byte // lines that nobody writes end here
 
-	turner *turner      // its own goroutine's, from Enter to Exit
 	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.

@@ -14,6 +14,7 @@ import (
 // DO NOT CHANGE THIS TABLE TO MAKE A BUILD PASS. An arrow is a design decision.
 const rooms = `
 floor 0
+	internal/copied
 	internal/explore             # tests drive the code by it: no arrow leads here
 	internal/invariant
 	internal/prefetch
@@ -21,14 +22,18 @@ floor 0
 	internal/stat
 
 floor 1
-	pool -> internal/invariant, internal/stat, internal/self
+	internal/turns -> internal/self
+	pool           -> internal/invariant, internal/stat, internal/self
+	stack/fault
+	stack/path
 
 floor 2
-	future -> pool
-	netio  -> pool
+	future            -> pool
+	netio             -> pool
+	stack/supervision -> stack/fault
 
 floor 3
-	stack       -> future, internal/self
+	stack       -> future, internal/copied, internal/turns, stack/path, stack/supervision
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -1,4 +1,4 @@
-package stack
+package path
 
 import (
 	"strings"
@@ -33,17 +33,17 @@ var badPaths = []string{
 	"http://shop/user", "STACKHOUSE://shop/user",
 }
 
-func TestParsePath(t *testing.T) {
+func TestParse(t *testing.T) {
 	seen := map[Path]string{}
 	for _, text := range goodPaths {
-		p, err := ParsePath(text)
+		p, err := Parse(text)
 		require.NoError(t, err, text)
 		require.Equal(t, text, p.String())
 		require.Empty(t, seen[p], text)
 		seen[p] = text
 	}
 	for _, text := range badPaths {
-		p, err := ParsePath(text)
+		p, err := Parse(text)
 		require.Error(t, err, "%q", text)
 		require.ErrorIs(t, err, errPath)
 		require.Zero(t, p)
@@ -51,7 +51,7 @@ func TestParsePath(t *testing.T) {
 }
 
 func TestPathParts(t *testing.T) {
-	p, err := ParsePath("stackhouse://shop@[::1]:7400/user/orders/order.42.b")
+	p, err := Parse("stackhouse://shop@[::1]:7400/user/orders/order.42.b")
 	require.NoError(t, err)
 	kind, id := p.Kind()
 	require.Equal(t, []string{"shop", "[::1]:7400", "shop@[::1]:7400", "/user/orders/order.42.b", "order.42.b", "order", "42.b"},
@@ -63,7 +63,7 @@ func TestPathParts(t *testing.T) {
 	require.Equal(t, []string{
 		"stackhouse://shop@[::1]:7400/user/orders/order.42.b", "stackhouse://shop@[::1]:7400/user/orders", "stackhouse://shop@[::1]:7400/user",
 	}, up)
-	local, err := ParsePath("/user/orders")
+	local, err := Parse("/user/orders")
 	require.NoError(t, err)
 	kind, id = local.Kind()
 	require.Equal(t, []string{"", "", "orders", ""}, []string{local.System(), local.Address(), kind, id})
@@ -78,7 +78,7 @@ func FuzzPath(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePath(text)
+		p, err := Parse(text)
 		if err != nil {
 			if p != (Path{}) {
 				t.Errorf("%q is refused, and %q", text, p)
@@ -88,7 +88,7 @@ func FuzzPath(f *testing.F) {
 		if p.String() != text {
 			t.Errorf("%q is given back as %q", text, p)
 		}
-		if local, err := ParsePath(p.Local()); err != nil || local.Local() != p.Local() || local.System() != "" {
+		if local, err := Parse(p.Local()); err != nil || local.Local() != p.Local() || local.System() != "" {
 			t.Errorf("%q is %q in its system: %v", text, local, err)
 		}
 		if p.System() != "" {
@@ -97,7 +97,7 @@ func FuzzPath(f *testing.F) {
 			}
 		}
 		if up, ok := p.Parent(); ok {
-			if again, err := ParsePath(up.String()); err != nil || again != up || up.String()+"/"+p.Name() != text {
+			if again, err := Parse(up.String()); err != nil || again != up || up.String()+"/"+p.Name() != text {
 				t.Errorf("%q is below %q: %v", text, up, err)
 			}
 		}

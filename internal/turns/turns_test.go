@@ -1,4 +1,4 @@
-package stack
+package turns
 
 import (
 	"math/rand/v2"
@@ -26,7 +26,7 @@ func TestCrowdAgainstModel(t *testing.T) {
 				ids = append(ids, uintptr(r.Uint64()|1))
 			}
 		}
-		in := map[uintptr]*turner{}
+		in := map[uintptr]*Turner{}
 		for range 5000 {
 			id := ids[r.IntN(len(ids))]
 			if place, ok := in[id]; ok {

@@ -1,4 +1,4 @@
-package stack
+package supervision
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestTries(t *testing.T) {
 				{6, -50e9, false}}, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var of tries
+			var of Tries
 			for _, f := range c.failures {
 				delay, yes := of.again(&c.by, f.at, 1)
 				require.Equal(t, f, failure{f.at, delay, !yes})

@@ -1,4 +1,4 @@
-package stack
+package fault
 
 import (
 	"context"
@@ -42,8 +42,8 @@ func (e *ending) Error() string { return e.text }
 // Unwrap has errors.Is find the other error.
 func (e *ending) Unwrap() error { return e.like }
 
-// contextError returns the error of an ask whose context ended with err.
-func contextError(err error) error {
+// OfContext returns the error of an ask whose context ended with err; any other error as it is.
+func OfContext(err error) error {
 	switch err {
 	case context.DeadlineExceeded:
 		return ErrTimeout
@@ -74,3 +74,12 @@ func (e *PanicError) Unwrap() []error {
 	}
 	return []error{ErrPanic}
 }
+
+// StartError is the failure of a start hook.
+type StartError struct{ Err error }
+
+// Error returns what the hook threw, and that it was one.
+func (e *StartError) Error() string { return fmt.Sprintf("stackhouse: start failed: %v", e.Err) }
+
+// Unwrap returns what the hook threw.
+func (e *StartError) Unwrap() error { return e.Err }

@@ -1,4 +1,4 @@
-package stack
+package path
 
 import (
 	"errors"
@@ -22,6 +22,12 @@ type Path struct {
 	local  string // from the guardian on
 }
 
+// The guardians: what stands at the top of the tree. They are the system itself, and no actors.
+const (
+	User   = "user"
+	System = "system"
+)
+
 const (
 	scheme = "stackhouse://"
 	// pathMax is the longest path: deeper trees than anybody has, and short enough for a log.
@@ -32,9 +38,9 @@ const (
 
 var errPath = errors.New("stackhouse: no path of an actor")
 
-// ParsePath reads a path in one of its forms. What it accepts is what String gives back, byte for
+// Parse reads a path in one of its forms. What it accepts is what String gives back, byte for
 // byte. The error says what is wrong.
-func ParsePath(text string) (Path, error) {
+func Parse(text string) (Path, error) {
 	if len(text) > pathMax {
 		return Path{}, fmt.Errorf("%w: it has %d bytes, %d are possible", errPath, len(text), pathMax)
 	}
@@ -55,7 +61,7 @@ func ParsePath(text string) (Path, error) {
 		rest = after[slash:]
 	}
 	parts := strings.Split(rest, "/")
-	if len(parts) < 2 || parts[0] != "" || parts[1] != guardianUser && parts[1] != guardianSystem {
+	if len(parts) < 2 || parts[0] != "" || parts[1] != User && parts[1] != System {
 		return Path{}, fmt.Errorf("%w: %q is neither below /user nor below /system", errPath, text)
 	}
 	for _, part := range parts[2:] {
@@ -140,7 +146,7 @@ func (p Path) Parent() (Path, bool) {
 	return p, true
 }
 
-// Below returns the path of a local one in the system of p.
+// Below returns the path of a local one, as Local has it, in the system of p.
 func (p Path) Below(local string) Path {
 	p.local = local
 	return p

@@ -1,4 +1,4 @@
-package stack
+package turns
 
 import (
 	"sync/atomic"
@@ -6,31 +6,27 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/self"
 )
 
-// A blocking call made in a step would wait for a worker that waits for it. So the
-// goroutines of this process that run turns are known: a worker's own, from Enter to
-// Exit, and a guest while it borrows turns.
+// Begin notes that the calling goroutine runs turns until End.
+func Begin() *Turner { return all.enter(self.ID()) }
 
-// Enter notes that the calling goroutine runs turns of w until Exit.
-func (w *Worker) Enter() { w.turner = turning.enter(self.ID()) }
+// End ends what Begin began. Any goroutine may call it, once.
+func (t *Turner) End() { all.leave(t) }
 
-// Exit ends what Enter began.
-func (w *Worker) Exit() { turning.leave(w.turner) }
+// Running reports whether the caller runs a turn, of whichever system in this process.
+func Running() bool { return all.has(self.ID()) }
 
-// OnWorker reports whether the caller is a step, of whichever system in this process.
-func OnWorker() bool { return turning.has(self.ID()) }
-
-var turning crowd
+var all crowd
 
 // crowd is a set of goroutines: hashed into buckets of a cache line, so that asking for one
 // that isn't there reads one line that seldom changes. Any goroutine may call it, about
 // itself.
 type crowd struct {
-	buckets [crowdBuckets][crowdSlots]turner
+	buckets [crowdBuckets][crowdSlots]Turner
 	strays  atomic.Int32 // goroutines that stand in another bucket than their hash says
 }
 
-// turner is a goroutine's place in a crowd; 0: free.
-type turner struct{ atomic.Uintptr }
+// Turner is a goroutine's place among those that run turns; nil is one that found none left.
+type Turner struct{ id atomic.Uintptr } // 0: free
 
 const (
 	crowdSlots   = 8
@@ -45,12 +41,12 @@ func (c *crowd) home(id uintptr) int {
 
 // enter adds id and returns its place, for leave; nil if there is none left, with 512
 // goroutines that run turns.
-func (c *crowd) enter(id uintptr) *turner {
+func (c *crowd) enter(id uintptr) *Turner {
 	home := c.home(id)
 	for i := range crowdBuckets {
 		bucket := &c.buckets[(home+i)%crowdBuckets]
 		for j := range bucket {
-			if t := &bucket[j]; t.Load() == 0 && t.CompareAndSwap(0, id) {
+			if t := &bucket[j]; t.id.Load() == 0 && t.id.CompareAndSwap(0, id) {
 				if i > 0 {
 					c.strays.Add(1)
 				}
@@ -62,14 +58,14 @@ func (c *crowd) enter(id uintptr) *turner {
 }
 
 // leave takes out what enter put in.
-func (c *crowd) leave(t *turner) {
+func (c *crowd) leave(t *Turner) {
 	if t == nil {
 		return
 	}
-	if c.strays.Load() != 0 && !c.inHome(t.Load()) {
+	if c.strays.Load() != 0 && !c.inHome(t.id.Load()) {
 		c.strays.Add(-1)
 	}
-	t.Store(0)
+	t.id.Store(0)
 }
 
 // has reports whether id is in the crowd.
@@ -80,7 +76,7 @@ func (c *crowd) has(id uintptr) bool {
 func (c *crowd) inHome(id uintptr) bool {
 	bucket := &c.buckets[c.home(id)]
 	for i := range bucket {
-		if bucket[i].Load() == id {
+		if bucket[i].id.Load() == id {
 			return true
 		}
 	}
@@ -91,7 +87,7 @@ func (c *crowd) inHome(id uintptr) bool {
 func (c *crowd) anywhere(id uintptr) bool {
 	for b := range c.buckets {
 		for i := range c.buckets[b] {
-			if c.buckets[b][i].Load() == id {
+			if c.buckets[b][i].id.Load() == id {
 				return true
 			}
 		}
