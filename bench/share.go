@@ -45,7 +45,7 @@ var (
 
 func (b *burner) burn(s *burnStack) core.Yield {
 	runtime.KeepAlive(spin(b.spins))
-	b.done[s.Worker().Index]++
+	b.done[s.Engine().Index]++
 	if s.Msg.Again && core.Now(s) < s.Msg.Until {
 		b.self.Notice(s, s.Msg)
 	}

@@ -126,7 +126,7 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 		c.hungUp, c.suspect = true, true
 	}
 	if c.writable && c.out.unsent > 0 && c.phase < closing {
-		c.Worker().Defer(&c.flush)
+		c.Engine().Defer(&c.flush)
 	}
 	if c.readable || c.out.unsent > 0 {
 		c.schedule()
@@ -147,7 +147,7 @@ func (c *conn[Req, Rep]) Addr() string { return c.addr }
 func (c *conn[Req, Rep]) schedule() {
 	if !c.queued && c.phase < closing {
 		c.queued = true
-		c.Worker().Push(c.House(), &c.Stack)
+		c.Engine().Push(c.House(), &c.Stack)
 	}
 }
 
@@ -163,7 +163,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 			c.intake = &c.site.gate
 		}
 	}
-	w := c.Worker()
+	w := c.Engine()
 	if c.panicked != nil {
 		panic(c.panicked)
 	}
@@ -197,17 +197,17 @@ func (c *conn[Req, Rep]) run() core.Yield {
 
 // tick is its step when a timer fired: run looks what is late.
 func (c *conn[Req, Rep]) tick() core.Yield {
-	c.lookUntaken(c.Worker().Now)
-	if c.isStuck(c.Worker().Now) { // also while the front's calls are held, as run is then
+	c.lookUntaken(c.Engine().Now)
+	if c.isStuck(c.Engine().Now) { // also while the front's calls are held, as run is then
 		return stack.End(&c.Stack)
 	}
 	c.schedule()
-	c.arm(c.Worker())
+	c.arm(c.Engine())
 	return stack.Again(&c.Stack)
 }
 
 // hangUp ends what is in flight: no further result is heard.
-func (c *conn[Req, Rep]) hangUp(w *stack.Worker) {
+func (c *conn[Req, Rep]) hangUp(w *stack.Engine) {
 	c.phase = deaf
 	c.in.drop()
 	c.cancel(w)
@@ -215,14 +215,14 @@ func (c *conn[Req, Rep]) hangUp(w *stack.Worker) {
 }
 
 // cancel ends what is in flight.
-func (c *conn[Req, Rep]) cancel(w *stack.Worker) {
+func (c *conn[Req, Rep]) cancel(w *stack.Engine) {
 	for range c.inflight.Cancel(w) {
 		c.site.share.begun() // as it ends, too
 	}
 }
 
 // cutOff is hangUp, drops what is unsent, and has the connection close at once.
-func (c *conn[Req, Rep]) cutOff(w *stack.Worker) {
+func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 	c.cut = true
 	c.out.drop()
 	c.hangUp(w)
@@ -230,7 +230,7 @@ func (c *conn[Req, Rep]) cutOff(w *stack.Worker) {
 
 // check looks whether the client, of which nothing can be read now, is gone: if it
 // ended its side only, it waits for its results.
-func (c *conn[Req, Rep]) check(w *stack.Worker) {
+func (c *conn[Req, Rep]) check(w *stack.Engine) {
 	if c.suspect && c.phase < deaf && c.inflight.Len() > 0 && netio.ConnectError(c.fd) != nil {
 		c.cutOff(w)
 	}
@@ -243,7 +243,7 @@ func (c *conn[Req, Rep]) finished() bool {
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
-func (c *conn[Req, Rep]) endIdle(w *stack.Worker) {
+func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
 	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && c.waits == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
@@ -255,7 +255,7 @@ func (c *conn[Req, Rep]) endIdle(w *stack.Worker) {
 // arm has run called when a timeout could have passed. A timer isn't moved when
 // bytes come: it looks again when it fires. There always is one, so that the
 // end of the house ends the connection.
-func (c *conn[Req, Rep]) arm(w *stack.Worker) {
+func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 	if !c.idle.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
@@ -299,7 +299,7 @@ func (c *conn[Req, Rep]) kill() (cut bool) {
 		return false
 	}
 	cut = c.phase < parting
-	c.cutOff(c.Worker())
+	c.cutOff(c.Engine())
 	c.schedule()
 	return cut
 }
@@ -310,7 +310,7 @@ func (c *conn[Req, Rep]) close() {
 	if c.phase == closed {
 		return
 	}
-	w := c.Worker()
+	w := c.Engine()
 	c.phase = closing // results don't leave the queue while Cancel walks it
 	c.cancel(w)
 	c.phase = closed

@@ -137,7 +137,7 @@ func (f *front) do(s *lineStack) core.Yield {
 	case "whose":
 		f.peer = s.Peer()
 	case "worker":
-		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Worker().Index), 10)})
+		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Engine().Index), 10)})
 	case "sleep":
 		n, _ := number(rest)
 		time.Sleep(time.Duration(n) * time.Millisecond)

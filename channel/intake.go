@@ -111,7 +111,7 @@ func (c *conn[Req, Rep]) blocked() bool {
 }
 
 // settle lets go of what the connection doesn't need any more, and tells the intake.
-func (c *conn[Req, Rep]) settle(w *stack.Worker) {
+func (c *conn[Req, Rep]) settle(w *stack.Engine) {
 	if c.inflight.Len() == 0 {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}

@@ -38,7 +38,7 @@ func (c *conn[Req, Rep]) queueUp() {
 		st.wait(c)
 	case blocked && c.inflight.Len() == 0 && !c.ownFull():
 		c.waits = &c.intake.line
-		c.intake.wait(c, c.Worker().Now)
+		c.intake.wait(c, c.Engine().Now)
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 &&
 // resume has run called when it is the connection's turn.
 func (c *conn[Req, Rep]) resume() {
 	c.waits = nil
-	c.activeAt = c.Worker().Now // it couldn't be
+	c.activeAt = c.Engine().Now // it couldn't be
 	if c.leads() {
 		c.beginToLead(c.activeAt)
 	}
@@ -68,7 +68,7 @@ func (c *conn[Req, Rep]) resume() {
 
 // receive reads and decodes until the socket has no more, a limit stops it, or
 // it has had its share of the turn.
-func (c *conn[Req, Rep]) receive(w *stack.Worker) {
+func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
@@ -105,7 +105,7 @@ func (c *conn[Req, Rep]) need() int {
 }
 
 // read reads once, at most so many bytes.
-func (c *conn[Req, Rep]) read(w *stack.Worker, most, need int) {
+func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	space, own := c.site.buffer, c.makeRoom(w, most, need)
 	if own {
 		space = c.in.tail()
@@ -139,7 +139,7 @@ func (c *conn[Req, Rep]) read(w *stack.Worker, most, need int) {
 
 // makeRoom makes room, for most bytes or a read, behind what was received of a long request; false:
 // it isn't long.
-func (c *conn[Req, Rep]) makeRoom(w *stack.Worker, most, need int) bool {
+func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 	have, size := c.in.len(), len(c.site.buffer)
 	if have < size || need-have < size {
 		return false
@@ -152,7 +152,7 @@ func (c *conn[Req, Rep]) makeRoom(w *stack.Worker, most, need int) bool {
 
 // decode starts a handler for every whole request that was received. Of bytes that ask for nothing
 // it takes at most skips runs, and returns what is left of that.
-func (c *conn[Req, Rep]) decode(w *stack.Worker, skips int) int {
+func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 	for c.in.len() > 0 && !c.missing && skips > 0 && c.takes() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
 			skips--
@@ -163,7 +163,7 @@ func (c *conn[Req, Rep]) decode(w *stack.Worker, skips int) int {
 
 // decodeOne decodes a request from the start of in. It reports whether the codec skipped bytes
 // instead.
-func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
+func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	s := stack.Inbound[Req, Rep](w, c.House(), c.serve.handler, c)
 	c.begun = s // if Decode panics, close gives it back
 	n, err := c.codec.Decode(in, &s.Req)
@@ -197,7 +197,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Worker, in []byte) (skipped bool) {
 }
 
 // accept starts the handler of s, whose bytes are input, unless there are too many.
-func (c *conn[Req, Rep]) accept(w *stack.Worker, s *core.ChannelStack[Req, Rep], input pool.Bytes) {
+func (c *conn[Req, Rep]) accept(w *stack.Engine, s *core.ChannelStack[Req, Rep], input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
 		c.site.share.begun()

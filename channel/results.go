@@ -14,7 +14,7 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 	if !s.KeptBack() && !s.AtPart() {
 		c.site.share.ended()
 	}
-	switch w := c.Worker(); c.phase {
+	switch w := c.Engine(); c.phase {
 	case closing: // close discards it
 	case closed:
 		c.discard(w)
@@ -31,7 +31,7 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 // offered is called when a request has offered a part of its result. It has no part in the site's
 // share until there is room.
 func (c *conn[Req, Rep]) offered(s *core.ChannelStack[Req, Rep]) {
-	w := c.Worker()
+	w := c.Engine()
 	if c.phase >= deaf {
 		c.inflight.DropPart(w, s)
 		return
@@ -58,7 +58,7 @@ func (c *conn[Req, Rep]) holdBack() {
 }
 
 // letBegin lets as many of those begin as there is room for.
-func (c *conn[Req, Rep]) letBegin(w *stack.Worker) {
+func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 	if !c.inflight.HeldBack() || c.overfull() {
 		return
 	}
@@ -73,7 +73,7 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Worker) {
 
 // encode turns complete results into bytes, in the order of their requests,
 // unless too many are unsent already.
-func (c *conn[Req, Rep]) encode(w *stack.Worker) {
+func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	if c.phase == deaf {
 		c.discard(w)
 		return
@@ -99,7 +99,7 @@ func (c *conn[Req, Rep]) due() bool { return c.inflight.Ready() || c.inflight.Wa
 
 // refuse tells the client, once it has the results in flight, that it can't be
 // understood.
-func (c *conn[Req, Rep]) refuse(w *stack.Worker) {
+func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	if c.phase == refusing && c.inflight.Len() == 0 {
 		room := c.out.reserve(&w.Shard, refusalMax)
 		c.out.commit(c.codec.Refuse(room, c.refused))
@@ -108,7 +108,7 @@ func (c *conn[Req, Rep]) refuse(w *stack.Worker) {
 }
 
 // discard frees complete results that nobody will read.
-func (c *conn[Req, Rep]) discard(w *stack.Worker) {
+func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 	for c.inflight.Complete() {
 		c.inflight.Pop(w)
 	}
@@ -120,7 +120,7 @@ func (c *conn[Req, Rep]) write() {
 	if c.phase >= closing || c.panicked != nil {
 		return
 	}
-	w := c.Worker()
+	w := c.Engine()
 	if c.due() {
 		if !c.encodeLate(w) {
 			return
@@ -160,7 +160,7 @@ func (c *conn[Req, Rep]) write() {
 
 // encodeLate is encode outside of a step: a panic of the codec is left to the next one. Then it
 // reports false.
-func (c *conn[Req, Rep]) encodeLate(w *stack.Worker) bool {
+func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	defer func() {
 		if c.panicked = recover(); c.panicked != nil {
 			c.schedule()

@@ -92,7 +92,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 }
 
 // requestsMax is the zero of Config.RequestsMax: three fourths of a usual mailbox of w's system.
-func requestsMax(w *stack.Worker) int {
+func requestsMax(w *stack.Engine) int {
 	if w.MailboxMax == 0 {
 		return math.MaxInt32
 	}
@@ -188,12 +188,12 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 // its worker's, and so does what is spawned.
 type near struct{ house *stack.House }
 
-func (n near) Settle(h *stack.House, make stack.Factory) *stack.House {
+func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
 	n.house.Stay()
 	h.Stay()
 	h.Guard()
 	w := n.house.Owner()
-	return w.Driver.Settle(h, make, w)
+	return w.Driver.Register(h, make, w)
 }
 
 // admit makes the connection of an accepted descriptor.

@@ -61,7 +61,7 @@ type site struct {
 // peer is what sites know of each other.
 type peer struct {
 	port   core.NoticePort[parcel]
-	worker *stack.Worker
+	worker *stack.Engine
 	conns  atomic.Int64 // its connections, and descriptors on their way to it
 	gone   atomic.Bool  // there is nobody to serve them: it hasn't begun, or its front has stopped
 }
@@ -131,7 +131,7 @@ var (
 
 // begin registers the listening socket with the worker's poller.
 func (st *site) begin(s *openStack) core.Yield {
-	st.poller = s.Worker().Net.(*netio.Poller)
+	st.poller = s.Engine().Net.(*netio.Poller)
 	st.peers = s.Req.peers
 	st.accept.site, st.accept.burst = st, 1
 	st.own.gone.Store(false)
@@ -164,7 +164,7 @@ func (st *site) unlisten() {
 func (a *acceptor) Ready(netio.Ready) {
 	if !a.queued {
 		a.queued = true
-		a.Worker().Push(a.House(), &a.Stack)
+		a.Engine().Push(a.House(), &a.Stack)
 	}
 }
 
@@ -224,7 +224,7 @@ func (st *site) acceptSome(n int) (came int, ok bool) {
 
 // report tells the system's log, which shows some lines a second.
 func (st *site) report(err error) {
-	if d := st.accept.Worker().Driver; errors.Is(err, ErrConnsMax) || errors.Is(err, netio.ErrDescriptors) {
+	if d := st.accept.Engine().Driver; errors.Is(err, ErrConnsMax) || errors.Is(err, netio.ErrDescriptors) {
 		d.UsedUp(err)
 	} else {
 		d.Failed(st.accept.House(), &st.accept.Stack, err)
@@ -268,7 +268,7 @@ func (st *site) choose() (to *peer) {
 		}
 		to, most = st.own, st.own.conns.Load()-leadMax
 	}
-	now := st.accept.Worker().Now
+	now := st.accept.Engine().Now
 	for _, p := range st.peers {
 		if n := p.conns.Load(); n < most && p != st.own && !p.gone.Load() && (to == nil || p.worker.Lively(now, livelyTime)) {
 			to, most = p, n

@@ -105,11 +105,11 @@ func inBorrowedTurns(t *testing.T, sys *house.System, p core.Port[int, int], wok
 			require.Equal(t, sum, got)
 		}
 		now := sys.Stats()
-		if now.Lent-before.Lent > ones/2 && now.Woken-before.Woken < woken {
+		if now.Borrowed-before.Borrowed > ones/2 && now.Woken-before.Woken < woken {
 			break
 		}
 		require.True(t, time.Now().Before(end), "of the last %d, %d were borrowed turns, and %d woke a worker",
-			ones, now.Lent-before.Lent, now.Woken-before.Woken)
+			ones, now.Borrowed-before.Borrowed, now.Woken-before.Woken)
 	}
 	ended(t, sys)
 }
@@ -151,7 +151,7 @@ func TestNobodyAssistsAnotherSystem(t *testing.T) {
 	}
 	ended(t, one)
 	ended(t, locked)
-	require.Zero(t, locked.Stats().Lent)
+	require.Zero(t, locked.Stats().Borrowed)
 }
 
 // Guests, actors of two workers that ask each other, timers armed in borrowed turns:
@@ -207,7 +207,7 @@ func TestTimerOfABorrowedTurn(t *testing.T) {
 		cancel()
 		require.NoError(t, err)
 	}
-	require.NotZero(t, sys.Stats().Lent)
+	require.NotZero(t, sys.Stats().Borrowed)
 	ended(t, sys)
 }
 
@@ -234,7 +234,7 @@ func TestTimersBesideTheAnswerOfABorrowedTurn(t *testing.T) {
 			t.Fatal("the timer doesn't go off")
 		}
 	}
-	require.NotZero(t, sys.Stats().Lent)
+	require.NotZero(t, sys.Stats().Borrowed)
 	ended(t, sys)
 }
 

@@ -75,7 +75,7 @@ func (a Answers[Rep]) Err() error {
 }
 
 // A fan-out is a stack of its own, nested in the house of who asks it: its first
-// step runs within the ask, and there is no hop. A guest has no house; an usher,
+// step runs within the ask, and there is no hop. A guest has no house; a host,
 // an actor of the router's, lends it one.
 
 // fanned is the request of a fan-out.
@@ -85,7 +85,7 @@ type fanned[Req any] struct {
 	to  []*stack.House
 }
 
-type usher struct{}
+type fanHost struct{}
 
 // allStack is one Broadcast in progress.
 type allStack[F, Req, Rep any] struct {
@@ -100,13 +100,13 @@ type firstStack[F, Req, Rep any] struct {
 	failed [FanMax / 64]uint64 // who has, by number
 }
 
-func askAll[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
+func askAll[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
 	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
 	return s.Await()
 }
 
-func gathered[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
-	if st := stack.Of(s); st.Deadline() != 0 && st.Worker().Now >= st.Deadline() {
+func gathered[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
+	if st := stack.Of(s); st.Deadline() != 0 && st.Engine().Now >= st.Deadline() {
 		return s.Throw(ErrTimeout)
 	}
 	all := slots[F, Rep](&s.f)[:len(s.Req.to)]
@@ -114,13 +114,13 @@ func gathered[F, Req, Rep any](_ *usher, s *allStack[F, Req, Rep]) Yield {
 	return s.Return(Answers[Rep]{all})
 }
 
-func askFirst[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) Yield {
+func askFirst[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
 	return s.Await()
 }
 
 // won reports whether somebody has replied, and notes who has failed.
-func won[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) bool {
+func won[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) bool {
 	f := slots[F, Rep](&s.f)
 	for i := range s.Req.to {
 		if f[i].Ready() {
@@ -133,7 +133,7 @@ func won[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) bool {
 	return false
 }
 
-func decided[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) Yield {
+func decided[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	f := slots[F, Rep](&s.f)
 	last := 0
 	for i := range s.Req.to {
@@ -155,7 +155,7 @@ func decided[F, Req, Rep any](_ *usher, s *firstStack[F, Req, Rep]) Yield {
 //
 //alloc:none
 func askEach[Req, Rep any](s *stack.Stack, f []Future[Rep], r *fanned[Req]) {
-	w := s.Worker()
+	w := s.Engine()
 	for i, h := range r.to {
 		c := s.Bind(f[i].Promise(), r.by, 0)
 		*stack.Request[Req, Rep](c) = r.req
@@ -221,7 +221,7 @@ type fan[Req, Out any] struct {
 	by     *stack.Handler // the members'
 	stacks handlers
 	roster *roster
-	usher  atomic.Pointer[stack.House] // where guests' fan-outs run; nil: none has come yet
+	host   atomic.Pointer[stack.House] // where guests' fan-outs run; nil: none has come yet
 }
 
 func fanOut[Req, Out any](by *route[Req], r *roster, h handlers) Port[Req, Out] {
@@ -251,7 +251,7 @@ func (f *fan[Req, Out]) ask(s *stack.Stack, p *future.Promise, req Req, limit in
 	all, err := f.to()
 	c := s.Bind(p, f.stacks.of(len(all)), limit)
 	if err != nil {
-		s.Worker().Refuse(c, err)
+		s.Engine().FailAsk(c, err)
 		return
 	}
 	*stack.Request[fanned[Req], Out](c) = fanned[Req]{req, f.by, all}
@@ -264,9 +264,9 @@ func (f *fan[Req, Out]) begin(req Req) (*stack.Guests, *stack.Call, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h := f.usher.Load()
+	h := f.host.Load()
 	if h == nil || h.Gone() {
-		h = f.spawnUsher(h, all[0])
+		h = f.spawnHost(h, all[0])
 	}
 	g := h.Owner().Guests
 	c := g.Call(h, f.stacks.of(len(all)))
@@ -274,11 +274,11 @@ func (f *fan[Req, Out]) begin(req Req) (*stack.Guests, *stack.Call, error) {
 	return g, c, nil
 }
 
-// spawnUsher replaces the usher, beside a member.
-func (f *fan[Req, Out]) spawnUsher(old, beside *stack.House) *stack.House {
-	u := Spawn((*neighbour)(beside), func() *usher { return &usher{} })
-	if !f.usher.CompareAndSwap(old, u.house) {
+// spawnHost replaces the host, beside a member.
+func (f *fan[Req, Out]) spawnHost(old, beside *stack.House) *stack.House {
+	u := Spawn((*neighbour)(beside), func() *fanHost { return &fanHost{} })
+	if !f.host.CompareAndSwap(old, u.house) {
 		u.Stop()
 	}
-	return f.usher.Load()
+	return f.host.Load()
 }

@@ -151,7 +151,7 @@ func TestBroadcastOfAGuest(t *testing.T) {
 		}
 	}
 	if n := sys.Actors(); n != 6 {
-		t.Errorf("%d actors for 5 singers and an usher", n)
+		t.Errorf("%d actors for 5 singers and a host", n)
 	}
 }
 

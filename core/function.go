@@ -58,6 +58,6 @@ func SpawnNoticeFunc[Msg any](at Place, f func(s *NoticeStack[Msg]) Yield) (Addr
 // Extension returns what the system of the actor that runs s was given by that name, house.Config.Extensions, if it is a T:
 // what all its actors share, as a tracer. It is used by several workers at once. What one actor needs its factory captures.
 func Extension[T any](s Running, name string) (T, bool) {
-	x, ok := stack.Of(s).Worker().Guests.Extensions[name].(T)
+	x, ok := stack.Of(s).Engine().Guests.Extensions[name].(T)
 	return x, ok
 }

@@ -307,8 +307,8 @@ func TestRestartBeforeStart(t *testing.T) {
 // hasty is a place where who is born is restarted before its start.
 type hasty struct{ *housetest.Sim }
 
-func (p hasty) Settle(h *stack.House, make stack.Factory) *stack.House {
-	taken := p.Workers()[0].Settle(h, make)
+func (p hasty) Register(h *stack.House, make stack.Factory) *stack.House {
+	taken := p.Workers()[0].Register(h, make)
 	h.Restart(h.Owner().Guests, errHot)
 	return taken
 }

@@ -229,7 +229,7 @@ type ref interface {
 	Path() core.Path
 	call(*refCall) core.Pending[int]
 	watch(s core.Running, by int, no bool)
-	found(core.Directory) error
+	found(core.Finder) error
 }
 
 type refOf[A any] struct {
@@ -249,7 +249,7 @@ func (r refOf[A]) call(c *refCall) (p core.Pending[int]) {
 	return p
 }
 
-func (r refOf[A]) found(in core.Directory) error {
+func (r refOf[A]) found(in core.Finder) error {
 	a, err := core.Lookup[A](in, r.Path().String())
 	if err == nil && a != r.Address {
 		return errors.New("another actor")

@@ -258,7 +258,7 @@ func TestGoexitInAnAssistedTurn(t *testing.T) {
 	w := sys.Workers()
 	quits := play.At(core.Spawn(w[1], func() *player { return &player{} }))
 	asks := play.At(core.Spawn(w[0], func() *player { return &player{} }))
-	for lent := sys.Stats().Lent; sys.Stats().Lent < lent+10; {
+	for lent := sys.Stats().Borrowed; sys.Stats().Borrowed < lent+10; {
 		_, err := core.Ask(t.Context(), asks, relay(quits, func(*player, *scene) core.Yield { runtime.Goexit(); panic("behind the end") }))
 		require.ErrorIs(t, err, core.ErrPanic)
 		n, err := core.Ask(t.Context(), asks, relay(quits, answer(7)))

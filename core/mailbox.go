@@ -14,7 +14,7 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // visit, and what others than its worker sent since. So they may be refused for as long as a visit lasts that takes
 // messages, and they may exceed the bound by what its own worker has sent meanwhile, at most as many again. Goroutines don't exceed
 // it otherwise; workers may that send at the same time, each by what was free when it sent.
-type Mailbox struct{ mail stack.Mail }
+type Mailbox struct{ mail stack.MailboxRules }
 
 // WhenFull is what becomes of a message for which a mailbox has no room. None of them ever blocks the
 // sender. An ask that doesn't go through is answered with ErrMailboxFull; Stats.Full counts all.
@@ -33,13 +33,13 @@ const (
 
 // Bounded is a mailbox for n messages, 1 to 524,288 (stack.MailboxTop).
 func Bounded(n int, full WhenFull) Mailbox {
-	return Mailbox{stack.Mail{Max: bound(n), Full: full}}
+	return Mailbox{stack.MailboxRules{Max: bound(n), Full: full}}
 }
 
 // Unbounded is a mailbox for any number of messages: for actors whose senders are bounded. Others
 // may use up all memory, and the actor's worker all its time: it takes at once what has come,
 // however much that is.
-func Unbounded() Mailbox { return Mailbox{stack.Mail{Max: -1}} }
+func Unbounded() Mailbox { return Mailbox{stack.MailboxRules{Max: -1}} }
 
 // ByPriority is a mailbox for n messages, and more are rejected, in which messages of a lower class go first, those of
 // one class in order of arrival. What no rule names has the last class. As long as messages of lower
@@ -53,7 +53,7 @@ func ByPriority(n int, rules ...Class) Mailbox {
 		}
 		return Classes - 1
 	}
-	return Mailbox{stack.Mail{Max: bound(n), Sort: func() stack.Mailbox { return stack.NewPriority(class) }}}
+	return Mailbox{stack.MailboxRules{Max: bound(n), Sort: func() stack.Mailbox { return stack.NewPriority(class) }}}
 }
 
 // Classes is how many classes there are: 0, which goes first, to Classes-1.
@@ -82,7 +82,7 @@ func (h NoticeHandler[A, Msg]) Class(of func(*Msg) int) Class {
 // wait, and a notice has its turn when the asks have begun that came from its worker before. What an actor sends when it
 // has moved to another worker may overtake what it sent before; those spawned on a worker don't move. What goroutines send is of one of 16, by goroutine.
 func FairBySender(n int) Mailbox {
-	return Mailbox{stack.Mail{Max: bound(n), Sort: stack.NewFair}}
+	return Mailbox{stack.MailboxRules{Max: bound(n), Sort: stack.NewFair}}
 }
 
 func bound(n int) int {

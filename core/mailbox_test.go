@@ -121,7 +121,7 @@ func TestMailboxFull(t *testing.T) {
 		for worker := range 2 {
 			_, from := cast(sim, worker)
 			begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
-				w := s.Worker().Index
+				w := s.Engine().Index
 				for i := range 2 {
 					if err := take.Notice(s, i); err != nil {
 						t.Error(err)

@@ -36,13 +36,13 @@ func (g *gate[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit i
 	req, err := g.f(req)
 	switch {
 	case err != nil:
-		s.Worker().Refuse(s.Bind(p, g.to.route.by, limit), err)
+		s.Engine().FailAsk(s.Bind(p, g.to.route.by, limit), err)
 	case g.to.to == nil:
 		g.to.route.ask(s, p, req, limit)
 	default:
 		c := s.Bind(p, g.to.route.by, limit)
 		*stack.Request[Req, Rep](c) = req
-		s.Worker().Push(g.to.to, c)
+		s.Engine().Push(g.to.to, c)
 	}
 }
 

@@ -180,7 +180,7 @@ func (*lender) post(s *lenderPost) core.Yield    { return posts(s, lenderMails) 
 func (*lender) batched(s *lenderPost) core.Yield { return posts(s, lenderBatches) }
 
 func posts(s *lenderPost, by core.Handler[lender, letter, int]) core.Yield {
-	b := stack.Of(s).Worker().Shard.Copy([]byte(manuscript))
+	b := stack.Of(s).Engine().Shard.Copy([]byte(manuscript))
 	by.At(core.Self[lender](s)).Ask(s, &s.f, letter{b, s.Req})
 	return core.Suspend(s, (*lender).posted)
 }

@@ -11,7 +11,7 @@ import (
 // policy is how a router chooses. w is the asker's worker, nil for a guest; key is
 // the message's, if the router has keys. nil: nobody.
 type policy interface {
-	pick(w *stack.Worker, key uint64) *stack.House
+	pick(w *stack.Engine, key uint64) *stack.House
 }
 
 // nearest chooses the replica of the asker's worker.
@@ -21,7 +21,7 @@ type nearest struct {
 }
 
 //alloc:none
-func (n *nearest) pick(w *stack.Worker, _ uint64) *stack.House {
+func (n *nearest) pick(w *stack.Engine, _ uint64) *stack.House {
 	if w == nil {
 		return n.guests.pick(nil, 0)
 	}
@@ -41,7 +41,7 @@ type turns struct {
 }
 
 //alloc:none
-func (t *turns) pick(w *stack.Worker, _ uint64) *stack.House {
+func (t *turns) pick(w *stack.Engine, _ uint64) *stack.House {
 	l := t.roster.list()
 	if len(l.houses) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (t *turns) pick(w *stack.Worker, _ uint64) *stack.House {
 }
 
 // next returns whose turn it is among n.
-func (t *turns) next(w *stack.Worker, n int) int {
+func (t *turns) next(w *stack.Engine, n int) int {
 	if w == nil {
 		return int((t.guests.Add(1) - 1) % uint64(n))
 	}
@@ -72,7 +72,7 @@ type chance struct {
 }
 
 //alloc:none
-func (c *chance) pick(w *stack.Worker, _ uint64) *stack.House {
+func (c *chance) pick(w *stack.Engine, _ uint64) *stack.House {
 	l := c.roster.list()
 	if len(l.houses) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (c *chance) pick(w *stack.Worker, _ uint64) *stack.House {
 	return c.roster.from(l, int(i))
 }
 
-func (c *chance) draw(w *stack.Worker) uint64 {
+func (c *chance) draw(w *stack.Engine) uint64 {
 	if w == nil {
 		return mix(c.guests.Add(golden))
 	}
@@ -98,7 +98,7 @@ func (c *chance) draw(w *stack.Worker) uint64 {
 type keys struct{ roster *roster }
 
 //alloc:none
-func (k *keys) pick(_ *stack.Worker, key uint64) *stack.House {
+func (k *keys) pick(_ *stack.Engine, key uint64) *stack.House {
 	key = mix(key + golden)
 	for {
 		l := k.roster.list()
@@ -123,7 +123,7 @@ func (k *keys) pick(_ *stack.Worker, key uint64) *stack.House {
 type queues struct{ turns }
 
 //alloc:none
-func (q *queues) pick(w *stack.Worker, _ uint64) *stack.House {
+func (q *queues) pick(w *stack.Engine, _ uint64) *stack.House {
 	l := q.roster.list()
 	n := len(l.houses)
 	if n == 0 {
@@ -154,13 +154,13 @@ type locals struct {
 
 // local is written by its worker alone.
 type local struct {
-	worker *stack.Worker
+	worker *stack.Engine
 	n      uint64
 	_      [112]byte // others' lines
 }
 
 // of returns w's.
-func (t *locals) of(w *stack.Worker) *local {
+func (t *locals) of(w *stack.Engine) *local {
 	if all := t.all.Load(); all != nil && w.Index < len(*all) {
 		if l := (*all)[w.Index]; l.worker == w {
 			return l
@@ -173,7 +173,7 @@ func (t *locals) of(w *stack.Worker) *local {
 // router, or isn't there yet.
 //
 //go:noinline
-func (t *locals) find(w *stack.Worker) *local {
+func (t *locals) find(w *stack.Engine) *local {
 	own := &local{worker: w, n: t.first(uint64(w.Index))}
 	for {
 		old := t.all.Load()

@@ -55,7 +55,7 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 	}
 	c := s.Bind(f, route.by, limit)
 	*stack.Request[Req, Rep](c) = req
-	s.Worker().Push(to, c)
+	s.Engine().Push(to, c)
 }
 
 // ask asks what is no one actor.
@@ -141,7 +141,7 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *notic
 	if to == nil {
 		return route.notice(s, msg)
 	}
-	w := s.Worker()
+	w := s.Engine()
 	if to.Owner() == w {
 		if w.Joins(to, by) {
 			at, i := to.Join()

@@ -307,7 +307,7 @@ func TestReceiveTimeoutEnds(t *testing.T) {
 }
 
 // moves has an actor, which is told something, go to the worker of another.
-func moves(sim *housetest.Sim, a core.Address[listener], to *stack.Worker) {
+func moves(sim *housetest.Sim, a core.Address[listener], to *stack.Engine) {
 	sim.Now += int64(time.Second) // it has settled where it is
 	w := a.House().Owner()
 	sim.Rest()

@@ -108,7 +108,7 @@ func routed[Req, Rep any](by *route[Req], c choice, key func(*Req) uint64) Port[
 //
 //alloc:none
 func (r *router[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit int64) {
-	c, w := s.Bind(p, r.by, limit), s.Worker()
+	c, w := s.Bind(p, r.by, limit), s.Engine()
 	m := stack.Request[Req, Rep](c)
 	*m = req
 	key := uint64(0)
@@ -117,7 +117,7 @@ func (r *router[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit
 	}
 	h := r.policy.pick(w, key)
 	if h == nil {
-		w.Refuse(c, ErrNoMember)
+		w.FailAsk(c, ErrNoMember)
 		return
 	}
 	w.Push(h, c)
@@ -134,7 +134,7 @@ func (r *router[Req, Rep]) pass(s *stack.Stack, req Req) Yield {
 	if r.key != nil {
 		key = r.key(m)
 	}
-	h := r.policy.pick(s.Worker(), key)
+	h := r.policy.pick(s.Engine(), key)
 	if h == nil {
 		return s.Dropped(ErrNoMember)
 	}
@@ -178,13 +178,13 @@ func (c *choice) guests() *stack.Guests {
 }
 
 // keyOf returns the key of c's message m. If key panics it frees c.
-func keyOf[M any](key func(*M) uint64, m *M, w *stack.Worker, c *stack.Stack) (k uint64) {
+func keyOf[M any](key func(*M) uint64, m *M, w *stack.Engine, c *stack.Stack) (k uint64) {
 	done := false
 	defer func() {
 		switch {
 		case done:
 		case c.ID() != 0: // an ask
-			w.Refuse(c, ErrPanic)
+			w.FailAsk(c, ErrPanic)
 		default:
 			w.Discard(c)
 		}

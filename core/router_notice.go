@@ -37,7 +37,7 @@ func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 		panic("core: a router of a zero NoticeHandler")
 	}
 	refuseReleased[Msg]()
-	r := &herald[Msg]{by: h.by, roster: rosterOf(m)}
+	r := &noticeBroadcast[Msg]{by: h.by, roster: rosterOf(m)}
 	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
 }
 
@@ -60,7 +60,7 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 //
 //alloc:none
 func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
-	w := s.Worker()
+	w := s.Engine()
 	c := w.Begin(r.by)
 	m := stack.Message[Msg](c)
 	*m = msg
@@ -103,15 +103,15 @@ func (r *noticeRouter[Msg]) post(msg Msg) error {
 	return s.Post()
 }
 
-// herald tells all.
-type herald[Msg any] struct {
+// noticeBroadcast tells all.
+type noticeBroadcast[Msg any] struct {
 	by     *stack.Handler
 	roster *roster
 }
 
 //alloc:none
-func (r *herald[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
-	w := s.Worker()
+func (r *noticeBroadcast[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
+	w := s.Engine()
 	for _, h := range r.roster.here() {
 		c := w.Begin(r.by)
 		*stack.Message[Msg](c) = msg
@@ -122,7 +122,7 @@ func (r *herald[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
 	return full
 }
 
-func (r *herald[Msg]) post(msg Msg) (full error) {
+func (r *noticeBroadcast[Msg]) post(msg Msg) (full error) {
 	for _, h := range r.roster.here() {
 		s := h.Owner().Guests.Begin(h, r.by)
 		*stack.Message[Msg](s) = msg

@@ -12,9 +12,9 @@ import (
 // of its workers on that one, where it stays, Beside and Address.Beside on an actor's, and Under
 // makes it a child.
 type Place interface {
-	// Settle gives a new house its first owner, or returns who has its name already; the
+	// Register gives a new house its first owner, or returns who has its name already; the
 	// runtime's business.
-	Settle(h *stack.House, make stack.Factory) (taken *stack.House)
+	Register(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
 // Beside is the worker of the actor that runs s: messages between the two cost
@@ -37,25 +37,25 @@ func (a Address[A]) Beside() Place {
 
 type neighbour stack.House
 
-func (n *neighbour) Settle(h *stack.House, make stack.Factory) *stack.House {
+func (n *neighbour) Register(h *stack.House, make stack.Factory) *stack.House {
 	w := (*stack.House)(n).Owner()
-	return w.Driver.Settle(h, make, w)
+	return w.Driver.Register(h, make, w)
 }
 
 type beside stack.Stack
 
-func (b *beside) Settle(h *stack.House, make stack.Factory) *stack.House {
-	w := (*stack.Stack)(b).Worker()
-	return w.Driver.Settle(h, make, w)
+func (b *beside) Register(h *stack.House, make stack.Factory) *stack.House {
+	w := (*stack.Stack)(b).Engine()
+	return w.Driver.Register(h, make, w)
 }
 
 type under stack.Stack
 
-func (u *under) Settle(h *stack.House, make stack.Factory) *stack.House {
+func (u *under) Register(h *stack.House, make stack.Factory) *stack.House {
 	s := (*stack.Stack)(u)
-	w, parent := s.Worker(), s.House()
+	w, parent := s.Engine(), s.House()
 	parent.Bear(h)
-	taken := w.Driver.Settle(h, make, w)
+	taken := w.Driver.Register(h, make, w)
 	if taken != nil || h.Gone() { // the system closes: nobody waits for who was never there
 		parent.Disown(h)
 		return taken
@@ -74,7 +74,7 @@ func Spawn[A any](at Place, factory func() *A) Address[A] {
 	if hooks := hooksOf[A](h.Actor()); hooks != nil {
 		h.Give(stack.Props{Hooks: hooks})
 	}
-	at.Settle(h, make) // who has no name isn't refused
+	at.Register(h, make) // who has no name isn't refused
 	return begin[A](h, false)
 }
 
@@ -107,7 +107,7 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial,
 		Idle: int64(p.Passivate.Idle), Calls: int64(p.Passivate.Messages)})
 	passivates := h.Passivates() // which is its owner's from here on
-	if taken := at.Settle(h, make); taken != nil {
+	if taken := at.Register(h, make); taken != nil {
 		if taken.Is(reflect.TypeFor[A]()) {
 			return Address[A]{taken}, ErrAlreadyExists
 		}
@@ -124,8 +124,8 @@ type Path = path.Path
 // Path.String gives back.
 func ParsePath(text string) (Path, error) { return path.Parse(text) }
 
-// Directory finds actors by their paths: a house.System.
-type Directory interface {
+// Finder finds actors by their paths: a house.System.
+type Finder interface {
 	// Find returns the house with the path; the runtime's business.
 	Find(p Path) *stack.House
 }
@@ -133,7 +133,7 @@ type Directory interface {
 // Lookup returns the address of the actor whose path is given, in any form that ParsePath reads. The error is
 // ErrNotFound if there is none with that name in this system, it has stopped, or it is no A. Actors without a name
 // can't be looked up. Any goroutine and any step may call it.
-func Lookup[A any](in Directory, at string) (Address[A], error) {
+func Lookup[A any](in Finder, at string) (Address[A], error) {
 	p, err := path.Parse(at)
 	if err != nil {
 		return Address[A]{}, fmt.Errorf("%w: %w", ErrNotFound, err)

@@ -40,7 +40,7 @@ func (t *Topic[Event]) Len() int { return t.hot().Len() }
 //
 //alloc:none
 func (t *Topic[Event]) Publish(s Running, event Event) {
-	t.hot().Publish(stack.Of(s).Worker(), event)
+	t.hot().Publish(stack.Of(s).Engine(), event)
 }
 
 // Publish tells all subscribers of t, from a goroutine that is not a worker.

@@ -19,9 +19,9 @@ func (a *teller) hear(s *stack.NoticeStack[int]) stack.Yield {
 	a.heard++
 	*a.now += a.takes
 	if a.to != nil {
-		n := s.Worker().Begin(tellerHear)
+		n := s.Engine().Begin(tellerHear)
 		*stack.Message[int](n) = s.Msg
-		s.Worker().Push(a.to, n)
+		s.Engine().Push(a.to, n)
 	}
 	return s.Return()
 }
@@ -41,7 +41,7 @@ func TestAssistsUnlessSlow(t *testing.T) {
 	a, b := s.workers[0], s.workers[1]
 	settle := func(w *Worker, actor *teller) *stack.House {
 		h, _ := stack.NewHouse(func() *teller { return actor })
-		w.Settle(h, nil)
+		w.Register(h, nil)
 		return h
 	}
 	back := &teller{now: &now}
@@ -87,13 +87,13 @@ func TestAssistsUnlessSlow(t *testing.T) {
 
 // doer does in its step what the test says.
 type doer struct {
-	do    func(w *stack.Worker)
+	do    func(w *stack.Engine)
 	heard int
 }
 
 func (a *doer) hear(s *stack.NoticeStack[int]) stack.Yield {
 	a.heard++
-	a.do(s.Worker())
+	a.do(s.Engine())
 	return s.Return()
 }
 
@@ -108,18 +108,18 @@ type duo struct {
 	door, to *stack.House
 }
 
-func newDuo(t *testing.T, do func(d *duo, w *stack.Worker)) *duo {
+func newDuo(t *testing.T, do func(d *duo, w *stack.Engine)) *duo {
 	d := &duo{now: 1000}
 	var err error
 	if d.system, err = New(Config{Workers: 2, Manual: true, Clock: func() int64 { return d.now }}); err != nil {
 		t.Fatal(err)
 	}
 	d.a, d.b = d.system.workers[0], d.system.workers[1]
-	d.far.do = func(*stack.Worker) {}
+	d.far.do = func(*stack.Engine) {}
 	d.to, _ = stack.NewHouse(func() *doer { return &d.far })
-	d.b.Settle(d.to, nil)
-	d.door, _ = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Worker) { do(d, w) }} })
-	d.a.Settle(d.door, nil)
+	d.b.Register(d.to, nil)
+	d.door, _ = stack.NewHouse(func() *doer { return &doer{do: func(w *stack.Engine) { do(d, w) }} })
+	d.a.Register(d.door, nil)
 	d.b.hot.Park()
 	t.Cleanup(func() {
 		d.b.hot.Unpark()
@@ -131,7 +131,7 @@ func newDuo(t *testing.T, do func(d *duo, w *stack.Worker)) *duo {
 }
 
 // tell sends a notice from a step, or from what else a worker does in its turn.
-func tell(w *stack.Worker, to *stack.House, n int) {
+func tell(w *stack.Engine, to *stack.House, n int) {
 	for range n {
 		w.Push(to, w.Begin(doerHear))
 	}
@@ -139,7 +139,7 @@ func tell(w *stack.Worker, to *stack.House, n int) {
 
 // TestSlowTurnThatReadsTheClock: what asks with a limit or sets a timer moves the worker's clock.
 func TestSlowTurnThatReadsTheClock(t *testing.T) {
-	d := newDuo(t, func(d *duo, w *stack.Worker) {
+	d := newDuo(t, func(d *duo, w *stack.Engine) {
 		tell(w, d.to, 1)
 		d.now += slowTurn
 		w.Driver.Clock()
@@ -153,9 +153,9 @@ func TestSlowTurnThatReadsTheClock(t *testing.T) {
 // TestAssistedClock: an actor in a turn that is run by another worker knows the time, and timers
 // that are due have fired.
 func TestAssistedClock(t *testing.T) {
-	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
 	var at int64
-	d.far.do = func(w *stack.Worker) { at = w.Now }
+	d.far.do = func(w *stack.Engine) { at = w.Now }
 	d.now += 1_000_000
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()
@@ -183,14 +183,14 @@ func TestAssistGoesOn(t *testing.T) {
 	} {
 		for trips := 1; trips <= 3*assistsMax; trips++ {
 			left := trips
-			d := newDuo(t, func(d *duo, w *stack.Worker) {
+			d := newDuo(t, func(d *duo, w *stack.Engine) {
 				d.now += c.takes
 				if left > 0 {
 					left--
 					tell(w, d.to, c.each)
 				}
 			})
-			d.far.do = func(w *stack.Worker) {
+			d.far.do = func(w *stack.Engine) {
 				if d.far.heard%c.each == 0 {
 					tell(w, d.door, 1)
 				}
@@ -219,22 +219,22 @@ func TestAssistIsPutOff(t *testing.T) {
 	for trips := range assistsMax + 1 { // before there is more to do
 		var busy *stack.House
 		waits := false // for it to be woken before the step
-		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
-		d.far.do = func(w *stack.Worker) {
+		d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
+		d.far.do = func(w *stack.Engine) {
 			tell(w, d.door, 1)
 			if d.far.heard == trips {
 				tell(w, busy, 3*turnMax)
 			}
 		}
 		busy, _ = stack.NewHouse(func() *doer {
-			return &doer{do: func(w *stack.Worker) {
+			return &doer{do: func(w *stack.Engine) {
 				if waits {
 					waits = false
 					want(t, "woken before the step", d.b.hot.Woken(), true)
 				}
 			}}
 		})
-		d.a.Settle(busy, nil)
+		d.a.Register(busy, nil)
 		tell(&d.a.hot, d.door, 1)
 		d.a.Turn()
 		want(t, "woken", d.b.hot.Woken(), trips > 0)
@@ -250,7 +250,7 @@ func TestAssistIsPutOff(t *testing.T) {
 // TestAssistIsShort: a worker handles so much for another one, and then wakes it.
 func TestAssistIsShort(t *testing.T) {
 	for _, n := range []int{assistMax, assistMax + 1, 3 * assistMax} {
-		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, n) })
+		d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, n) })
 		d.a.hot.Budget = 1
 		d.b.hot.Budget = 1 // a message a visit, so that a turn ends in time
 		tell(&d.a.hot, d.door, 1)
@@ -268,10 +268,10 @@ func TestAssistIsShort(t *testing.T) {
 // TestWhoHasMoreToDoWakes: a turn that leaves something to do doesn't assist.
 func TestWhoHasMoreToDoWakes(t *testing.T) {
 	for _, n := range []int{turnMax, turnMax + 1} {
-		d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+		d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
 		d.a.hot.Budget = 1
-		others, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
-		d.a.Settle(others, nil)
+		others, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Engine) {}} })
+		d.a.Register(others, nil)
 		tell(&d.a.hot, d.door, 1)
 		tell(&d.a.hot, others, n-1)
 		d.a.Turn()
@@ -293,11 +293,11 @@ func TestDeferredWorkWakes(t *testing.T) {
 // worker's turn.
 func TestWhatIsReadyLeavesFirst(t *testing.T) {
 	written := false
-	d := newDuo(t, func(d *duo, w *stack.Worker) {
+	d := newDuo(t, func(d *duo, w *stack.Engine) {
 		tell(w, d.to, 1)
 		w.Defer(&stack.Deferred{Run: func(*stack.Deferred) { written = true }})
 	})
-	d.far.do = func(*stack.Worker) { want(t, "written", written, true) }
+	d.far.do = func(*stack.Engine) { want(t, "written", written, true) }
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()
 	want(t, "handled", d.far.heard == 1, true)
@@ -306,12 +306,12 @@ func TestWhatIsReadyLeavesFirst(t *testing.T) {
 // TestAssistingIsNoMail: what a worker has brought back itself doesn't make its spinning pay.
 func TestAssistingIsNoMail(t *testing.T) {
 	replies := 0
-	d := newDuo(t, func(d *duo, w *stack.Worker) {
+	d := newDuo(t, func(d *duo, w *stack.Engine) {
 		if replies++; replies == 1 {
 			tell(w, d.to, 1)
 		}
 	})
-	d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+	d.far.do = func(w *stack.Engine) { tell(w, d.door, 1) }
 	d.a.hot.Heard = true
 	want(t, "it listens", !d.a.Turn() && d.a.spinning() && d.a.listens, true)
 	tell(&d.a.hot, d.door, 1) // as the network does

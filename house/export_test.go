@@ -68,7 +68,7 @@ func (h *Held) count(all []pool.Usage) {
 
 // Holds returns what the worker has that runs s.
 func Holds(s stack.Running) (h Held) {
-	w := stack.Of(s).Worker()
+	w := stack.Of(s).Engine()
 	h.Armed = (*Worker)(w.Driver.(*driver)).wheel.Len()
 	h.count(w.Shard.Usage())
 	return h

@@ -11,14 +11,14 @@ import (
 // ns: a crash loop must not become a logging loop.
 const linesEvery = 100e6
 
-// seldom writes lines of one kind, at a limited rate.
-type seldom struct {
+// rateLimit writes lines of one kind, at a limited rate.
+type rateLimit struct {
 	nextAt  int64
 	skipped int
 }
 
 // due reports whether a line may be written now, and before how many weren't.
-func (l *seldom) due(now int64) (skipped int, yes bool) {
+func (l *rateLimit) due(now int64) (skipped int, yes bool) {
 	if now < l.nextAt {
 		l.skipped++
 		return 0, false
@@ -29,7 +29,7 @@ func (l *seldom) due(now int64) (skipped int, yes bool) {
 }
 
 // reportUsedUp says what is used up.
-func reportUsedUp(l *seldom, log *slog.Logger, now int64, err error) {
+func reportUsedUp(l *rateLimit, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)
 	if !yes {
 		return
@@ -39,7 +39,7 @@ func reportUsedUp(l *seldom, log *slog.Logger, now int64, err error) {
 }
 
 // reportFailure says what went wrong in an actor.
-func reportFailure(l *seldom, log *slog.Logger, now int64, err error) {
+func reportFailure(l *rateLimit, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)
 	if !yes {
 		return

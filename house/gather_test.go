@@ -24,7 +24,7 @@ func TestNoticesGather(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDuo(t, nil)
 			d.b.hot.Unpark()
-			d.far.do = func(w *stack.Worker) {
+			d.far.do = func(w *stack.Engine) {
 				if d.far.heard == 1 {
 					c.later(d)
 				}
@@ -83,7 +83,7 @@ func TestGatherTime(t *testing.T) {
 				return d.now
 			}
 			d.b.yieldedAt = d.now
-			d.far.do = func(*stack.Worker) { d.now += c.step }
+			d.far.do = func(*stack.Engine) { d.now += c.step }
 			c.tells(d)
 			began := d.now
 			d.system.config.Manual = false // as the loop has it

@@ -65,7 +65,7 @@ const yieldEvery = 9_000_000
 func (w *Worker) yield() {
 	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
 		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
-		w.hot.Hurry() // it may be long
+		w.hot.WakeNow() // it may be long
 		runtime.Gosched()
 	}
 }
@@ -171,7 +171,7 @@ const (
 // gather lets the rest of gatherTime pass.
 func (w *Worker) gather() {
 	w.hot.Now = w.system.config.Clock()
-	w.hot.Look() // at what the turn took: the next one doesn't follow it
+	w.hot.Measure() // at what the turn took: the next one doesn't follow it
 	for i := 0; i < gatherLooks && w.hot.Now-w.began < gatherTime; i++ {
 		w.hot.Now = w.system.config.Clock()
 	}

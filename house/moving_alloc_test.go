@@ -45,7 +45,7 @@ func (a *sheep) run(s *sheepRun) core.Yield {
 }
 
 // tell answers on which worker it is.
-func (a *sheep) tell(s *sheepWhere) core.Yield { return s.Return(s.Worker().Index) }
+func (a *sheep) tell(s *sheepWhere) core.Yield { return s.Return(s.Engine().Index) }
 
 func (h *herder) ask(s *herding) core.Yield {
 	if s.Req == 0 {

@@ -25,6 +25,6 @@ func TestNapLent(t *testing.T) {
 	}
 	stats := sys.Stats()
 	require.Positive(t, stats.Naps)
-	require.Positive(t, stats.Lent)
+	require.Positive(t, stats.Borrowed)
 	require.NoError(t, sys.Shutdown(context.Background()))
 }

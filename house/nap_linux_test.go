@@ -148,7 +148,7 @@ func TestNapEnds(t *testing.T) {
 	n.hot.Driver.Disarm(timer)
 
 	h, _ := stack.NewHouse(func() *int { return new(int) })
-	n.Settle(h, nil)
+	n.Register(h, nil)
 	time.AfterFunc(2*time.Millisecond, func() { h.Stop(&n.system.guests) })
 	began = time.Now()
 	want(t, "until somebody has a message", n.parksThrough(), true)

@@ -28,8 +28,8 @@ func newCrowd(t *testing.T, c Config, houses int) *crowd {
 	}
 	d.s, d.a = s, s.workers[0]
 	for range houses {
-		h, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) {}} })
-		s.settle(h, nil, d.a)
+		h, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Engine) {}} })
+		s.register(h, nil, d.a)
 		d.all = append(d.all, h)
 		tell(&d.a.hot, h, 80*turnMax/houses)
 	}
@@ -228,19 +228,19 @@ func TestShareBehindGoexit(t *testing.T) {
 	a, b := d.a, d.s.workers[1]
 	n, exits := &napper{}, false
 	naps, _ := stack.NewHouse(func() *napper { return n })
-	d.s.settle(naps, nil, a)
+	d.s.register(naps, nil, a)
 	for range 10 * turnMax {
 		a.hot.Push(naps, a.hot.Begin(napHear))
 	}
 	leaver, _ := stack.NewHouse(func() *doer {
-		return &doer{do: func(*stack.Worker) {
+		return &doer{do: func(*stack.Engine) {
 			if exits {
 				exits = false
 				runtime.Goexit()
 			}
 		}}
 	})
-	d.s.settle(leaver, nil, a)
+	d.s.register(leaver, nil, a)
 	tell(&a.hot, leaver, 10*turnMax)
 	for range shareTurns - 1 {
 		d.now += 3_000_000
@@ -303,7 +303,7 @@ func TestShareWithWhoseTurnIsBorrowed(t *testing.T) {
 			a.endHelp()
 		}}
 	})
-	s.settle(h, nil, a)
+	s.register(h, nil, a)
 	c := s.guests.Call(h, askedAnswer)
 	if err := s.guests.Wait(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -352,8 +352,8 @@ func TestShareWithWhoSpins(t *testing.T) {
 	}
 	spins()
 	during := uint64(9)
-	h, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Worker) { during = d.s.idle.Load() }} })
-	b.Settle(h, nil)
+	h, _ := stack.NewHouse(func() *doer { return &doer{do: func(*stack.Engine) { during = d.s.idle.Load() }} })
+	b.Register(h, nil)
 	tell(&d.a.hot, h, 1)
 	d.a.hot.RunDeferred()
 	want(t, "it has mail", b.Turn(), true)

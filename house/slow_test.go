@@ -11,7 +11,7 @@ import (
 )
 
 // slowDuo is a duo whose Logger writes to what is returned.
-func slowDuo(t *testing.T, do func(d *duo, w *stack.Worker)) (*duo, *bytes.Buffer) {
+func slowDuo(t *testing.T, do func(d *duo, w *stack.Engine)) (*duo, *bytes.Buffer) {
 	d, log := newDuo(t, do), new(bytes.Buffer)
 	d.system.config.Logger = slog.New(slog.NewTextHandler(log, nil))
 	return d, log
@@ -24,7 +24,7 @@ const slow = 200_000_000
 // message that it has handled, wherever.
 func TestSlowStepOfAssistedWorker(t *testing.T) {
 	back := int64(0)
-	d, log := slowDuo(t, func(d *duo, w *stack.Worker) {
+	d, log := slowDuo(t, func(d *duo, w *stack.Engine) {
 		if d.now += back; back == 0 {
 			tell(w, d.to, 1)
 		}
@@ -32,7 +32,7 @@ func TestSlowStepOfAssistedWorker(t *testing.T) {
 	turn := func(own, far, home int64, pattern string) {
 		t.Helper()
 		log.Reset()
-		d.far.do = func(w *stack.Worker) {
+		d.far.do = func(w *stack.Engine) {
 			d.now += far
 			if back = home; back > 0 {
 				tell(w, d.door, 1)
@@ -66,8 +66,8 @@ func TestSlowStepOfAssistedWorker(t *testing.T) {
 
 // TestSlowStepsOfAssistedWorkers: where the other worker has read the clock itself, nothing is told twice.
 func TestSlowStepsOfAssistedWorkers(t *testing.T) {
-	d, log := slowDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 3) })
-	d.far.do = func(*stack.Worker) { d.now += slow }
+	d, log := slowDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 3) })
+	d.far.do = func(*stack.Engine) { d.now += slow }
 	d.b.hot.TurnTime, d.b.hot.Budget = 0, 1
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()

@@ -42,7 +42,7 @@ func TestLongSpinners(t *testing.T) {
 	}
 	a, b, c := s.workers[0], s.workers[1], s.workers[2]
 	h, _ := stack.NewHouse(func() *int { return new(int) })
-	a.Settle(h, nil)
+	a.Register(h, nil)
 
 	for _, at := range []int64{1000, 1001, 1000 + shortSpin - 1} {
 		now = at
@@ -134,7 +134,7 @@ func TestSpinningInVain(t *testing.T) {
 	}
 	w := s.workers[0]
 	h, _ := stack.NewHouse(func() *int { return new(int) })
-	w.Settle(h, nil)
+	w.Register(h, nil)
 	idles := func() (spins bool) { // until it would park
 		now += 1_000
 		if spins = w.pass(t); spins {
@@ -205,7 +205,7 @@ func TestVainWakes(t *testing.T) {
 
 // TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it will hear itself.
 func TestLentTurnsAreNotHeard(t *testing.T) {
-	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
+	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()
 	want(t, "handled", d.far.heard == 1, true)
@@ -214,7 +214,7 @@ func TestLentTurnsAreNotHeard(t *testing.T) {
 
 // TestLentTurnsThatLeaveSomething: who has more to do than a borrower does goes on listening.
 func TestLentTurnsThatLeaveSomething(t *testing.T) {
-	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 3*assistMax) })
+	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 3*assistMax) })
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()
 	want(t, "woken", d.b.hot.Woken(), true)
@@ -226,8 +226,8 @@ func TestLentTurnsThatLeaveSomething(t *testing.T) {
 
 // TestYieldWakes: who is left parked for the next turn to assist doesn't wait for what others do with the processor.
 func TestYieldWakes(t *testing.T) {
-	d := newDuo(t, func(d *duo, w *stack.Worker) { tell(w, d.to, 1) })
-	d.far.do = func(w *stack.Worker) { tell(w, d.door, 1) }
+	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
+	d.far.do = func(w *stack.Engine) { tell(w, d.door, 1) }
 	d.now = yieldEvery
 	tell(&d.a.hot, d.door, 1)
 	d.a.Turn()

@@ -34,7 +34,7 @@ type Stats struct {
 	VainWakes  uint64 // times that a worker was woken and found nothing to do
 	Spins      uint64 // times that a worker with nothing to do looked again, instead of parking at once
 	SlowSteps  uint64 // readings of the clock that found Config.SlowStep exceeded: there may be several slow steps to one
-	Lent       uint64 // times that a guest, or another worker, ran a parked worker's turns
+	Borrowed   uint64 // times that a guest, or another worker, ran a parked worker's turns
 	Trimmed    uint64 // pooled objects left to the collector
 	QueueWait  Wait
 }
@@ -91,7 +91,7 @@ func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
 	total.VainWakes += c.Load(stack.CountVain)
 	total.Spins += c.Load(stack.CountSpins)
 	total.SlowSteps += c.Load(stack.CountSlow)
-	total.Lent += c.Load(stack.CountLent)
+	total.Borrowed += c.Load(stack.CountBorrowed)
 	total.Trimmed += c.Load(stack.CountTrimmed)
 	var one stat.Snapshot
 	w.queued.Snapshot(&one)

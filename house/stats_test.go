@@ -16,7 +16,7 @@ func TestStatsOfEachCounter(t *testing.T) {
 		stack.CountTurns, stack.CountVisits, stack.CountMessages, stack.CountAnswers, stack.CountLate, stack.CountExpired,
 		stack.CountCancelled, stack.CountTimeouts, stack.CountRefused, stack.CountFull, stack.CountDeadLetter,
 		stack.CountFailures, stack.CountRestarts, stack.CountForwards, stack.CountGiven, stack.CountParks, stack.CountNaps,
-		stack.CountWoken, stack.CountWakes, stack.CountVain, stack.CountSpins, stack.CountSlow, stack.CountLent,
+		stack.CountWoken, stack.CountWakes, stack.CountVain, stack.CountSpins, stack.CountSlow, stack.CountBorrowed,
 		stack.CountTrimmed,
 	}
 	sys, err := New(Config{Workers: 2, Manual: true})
@@ -97,7 +97,7 @@ func TestStatsOfLongTurns(t *testing.T) {
 		want  int   // turns that aren't shown, at most
 	}{{200_000_000, 0}, {10_000_000, 9}, {1000, publishEvery - 1}} {
 		var d *duo
-		d = newDuo(t, func(_ *duo, w *stack.Worker) {
+		d = newDuo(t, func(_ *duo, w *stack.Engine) {
 			d.now += c.takes
 			tell(w, d.door, 1)
 		})

@@ -151,16 +151,16 @@ func (s *System) Workers() []*Worker { return s.workers }
 // goroutine may call it.
 func (s *System) Clock() int64 { return s.config.Clock() }
 
-// Settle puts a new house on the workers in turn: core.Spawn(system, …).
-func (s *System) Settle(h *stack.House, make stack.Factory) *stack.House {
-	return s.settle(h, make, nil)
+// Register puts a new house on the workers in turn: core.Spawn(system, …).
+func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
+	return s.register(h, make, nil)
 }
 
 // settle gives a new house an owner, w or the next in turn. If its name is taken it returns who has
 // that instead.
-func (s *System) settle(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
+func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	if h.Name() != "" {
-		return s.settleNamed(h, make, w)
+		return s.registerNamed(h, make, w)
 	}
 	s.mu.Lock()
 	s.enter(h, make, w)
@@ -169,7 +169,7 @@ func (s *System) settle(h *stack.House, make stack.Factory, w *Worker) (taken *s
 }
 
 //go:noinline
-func (s *System) settleNamed(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
+func (s *System) registerNamed(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	path := h.Local()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,7 +56,7 @@ func TestLockedWorkersAreNotBorrowed(t *testing.T) {
 			t.Fatalf("answer %d, %v", n, err)
 		}
 	}
-	if n := sys.Stats().Lent; n != 0 {
+	if n := sys.Stats().Borrowed; n != 0 {
 		t.Errorf("guests ran %d turns", n)
 	}
 }

@@ -22,7 +22,7 @@ var protocols = []struct {
 	name string
 	run  func(s *stage)
 }{
-	{"alarm", exploreAlarm},   // worker.go: Lend, NextWake
+	{"alarm", exploreAlarm},   // worker.go: Borrowed, NextWake
 	{"assist", exploreAssist}, // worker.go: assist
 	{"leave", exploreLeave},   // loop.go: work, park, leave
 }
@@ -124,7 +124,7 @@ func exploreAlarm(s *stage) {
 	s.workers(1)
 	h, _ := stack.NewHouse(func() *sleeper { return &sleeper{} })
 	w := s.System.workers[0]
-	w.Settle(h, nil)
+	w.Register(h, nil)
 	s.Go("guest", func() {
 		c := s.guests.Call(h, sleeperAsk)
 		*stack.Request[int, int](c.Stack()) = 500
@@ -156,9 +156,9 @@ func (a *relay) hear(s *stack.NoticeStack[int]) stack.Yield {
 	a.heard++
 	a.s.now += a.takes
 	if s.Msg > 0 {
-		n := s.Worker().Begin(relayHear)
+		n := s.Engine().Begin(relayHear)
 		*stack.Message[int](n) = s.Msg - 1
-		s.Worker().Push(a.to, n)
+		s.Engine().Push(a.to, n)
 	} else {
 		a.s.end()
 	}
@@ -179,8 +179,8 @@ func exploreAssist(s *stage) {
 	}
 	there.to, _ = stack.NewHouse(func() *relay { return here })
 	here.to, _ = stack.NewHouse(func() *relay { return there })
-	s.System.workers[0].Settle(there.to, nil)
-	s.System.workers[1].Settle(here.to, nil)
+	s.System.workers[0].Register(there.to, nil)
+	s.System.workers[1].Register(here.to, nil)
 	s.Go("guest", func() {
 		times := 2 * (assistsMax + 1)
 		stack.Tell(&s.guests, there.to, relayHear, &times)
@@ -202,7 +202,7 @@ func exploreLeave(s *stage) {
 	w := s.System.workers[0]
 	a := &witness{}
 	h, _ := stack.NewHouse(func() *witness { return a })
-	w.Settle(h, nil)
+	w.Register(h, nil)
 	accepted := 0
 	s.Go("guest", func() {
 		for range 3 {

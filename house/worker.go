@@ -27,28 +27,28 @@ const (
 // Worker is one loop. Only the goroutine that runs its turn touches what isn't atomic: its
 // own, or a guest's or another worker's that borrows the turn.
 type Worker struct {
-	hot    stack.Worker // what messages touch
+	hot    stack.Engine // what messages touch
 	system *System
 	wheel  wheel.Wheel
 	poller *netio.Poller // nil in simulations
-	failed seldom        // lines about failures
-	usedUp seldom        // lines about what is used up
-	slowed seldom        // lines about slow steps
-	lost   seldom        // lines about dead letters
+	failed rateLimit     // lines about failures
+	usedUp rateLimit     // lines about what is used up
+	slowed rateLimit     // lines about slow steps
+	lost   rateLimit     // lines about dead letters
 
-	began     int64  // when the turn began, ns
-	trimAt    int64  // when the pools are trimmed next
-	publishAt int64  // when the counters are shown next, at the latest
-	yieldedAt int64  // when the loop last yielded
-	idleAt    int64  // since when there is nothing to do; 0: there is
-	spin      int64  // for how long from then on the loop looks again before it parks, ns
-	vain      misses // of spinning for mail
-	skips     int    // how often it parks at once before it spins for mail again
-	behind    int    // turns in a row that began with a backlog
-	events    int    // that the network has had for its turns since it parked last
-	eventful  int    // the loop's: napMean times how many there were of late from one park to the next
-	visited   uint64 // visits to actors with calls only, up to the last turn's beginning
-	wakeAt    int64  // when the loop, parked, wakes by itself
+	began     int64   // when the turn began, ns
+	trimAt    int64   // when the pools are trimmed next
+	publishAt int64   // when the counters are shown next, at the latest
+	yieldedAt int64   // when the loop last yielded
+	idleAt    int64   // since when there is nothing to do; 0: there is
+	spin      int64   // for how long from then on the loop looks again before it parks, ns
+	vain      backoff // of spinning for mail
+	skips     int     // how often it parks at once before it spins for mail again
+	behind    int     // turns in a row that began with a backlog
+	events    int     // that the network has had for its turns since it parked last
+	eventful  int     // the loop's: napMean times how many there were of late from one park to the next
+	visited   uint64  // visits to actors with calls only, up to the last turn's beginning
+	wakeAt    int64   // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
 	timely    bool // the clock was just read
@@ -89,10 +89,10 @@ func newWorker(s *System, index int) *Worker {
 	return w
 }
 
-// Settle makes the worker the owner of a new house, for ever: core.Spawn(w, …).
-func (w *Worker) Settle(h *stack.House, make stack.Factory) *stack.House {
+// Register makes the worker the owner of a new house, for ever: core.Spawn(w, …).
+func (w *Worker) Register(h *stack.House, make stack.Factory) *stack.House {
 	h.Stay()
-	return w.system.settle(h, make, w)
+	return w.system.register(h, make, w)
 }
 
 // Index returns the worker's number in its system, from 0.
@@ -116,7 +116,7 @@ func (w *Worker) Turn() (busy bool) {
 	w.timely, w.began = false, hot.Now
 	w.turns++
 	w.share(last)
-	kept := hot.Rouses() // since the last turn
+	kept := hot.OwesWake() // since the last turn
 	hot.TakeRungs()
 	done := w.run(kept)
 	fired := w.fire()
@@ -125,19 +125,19 @@ func (w *Worker) Turn() (busy bool) {
 	if fired || polled > 0 {
 		done += w.run(kept) + 1
 	}
-	if hot.Rouses() {
+	if hot.OwesWake() {
 		hot.RunDeferred() // what is ready needn't wait
 		done += w.assist(done)
 	}
-	keeps := hot.Rouses()
+	keeps := hot.OwesWake()
 	w.endTurn()
 	if !keeps {
-		hot.Hurry() // the one to which deferred work has sent
+		hot.WakeNow() // the one to which deferred work has sent
 	}
-	busy = done > 0 || hot.Rouses() || !hot.Idle() || hot.Owes()
+	busy = done > 0 || hot.OwesWake() || !hot.Idle() || hot.Owes()
 	if w.system.config.Manual { // who knows when it is called again
 		hot.Now = w.system.config.Clock()
-		hot.Look()
+		hot.Measure()
 		if !busy { // a loop says so when it parks
 			w.offerHelp()
 		}
@@ -151,7 +151,7 @@ func (w *Worker) Turn() (busy bool) {
 // assist, that needn't wait for them, nor need one to which this turn has sent instead.
 func (w *Worker) run(kept bool) (done int) {
 	if kept && !w.hot.Idle() {
-		w.hot.Hurry()
+		w.hot.WakeNow()
 	}
 	w.endLongSpin()
 	return w.hot.Run(turnMax)
@@ -176,19 +176,19 @@ const (
 // number of messages handled here, besides those that the turn has done.
 func (w *Worker) assist(done int) (more int) {
 	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
-	for ; n < assistsMax && hot.Rouses() && hot.Idle(); n++ {
+	for ; n < assistsMax && hot.OwesWake() && hot.Idle(); n++ {
 		there += hot.Assist()
 		hot.TakeRungs()
 		more += hot.Run(turnMax)
 	}
 	hot.Heard = heard // what came back says nothing of what others will send
 	hot.Now = w.system.config.Clock()
-	hot.Look()
+	hot.Measure()
 	took := hot.Now - w.began
 	slow := took >= slowTurn
 	brief := took <= briefMessage*int64(done+more+there)
 	if slow || !hot.Idle() || !brief && there > n {
-		hot.Hurry()
+		hot.WakeNow()
 	}
 	if slow {
 		hot.WakesLeft = slowWakes
@@ -204,15 +204,15 @@ const (
 	assistMax = 64
 )
 
-// Lend is a borrower's share of the loop: turns without the network, whose events the
+// Borrowed is a borrower's part of the loop: turns without the network, whose events the
 // worker's own goroutine may be fetching.
-func (d *driver) Lend(c *stack.Call, now int64) (more bool) {
+func (d *driver) Borrowed(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
-	hot.Count.Add(stack.CountLent, 1)
+	hot.Count.Add(stack.CountBorrowed, 1)
 	heard := hot.Heard
-	hot.Lent(c)
-	defer hot.Lent(nil)
+	hot.BorrowFor(c)
+	defer hot.BorrowFor(nil)
 	hot.BeginTurn(max(hot.Now, now), false)
 	turns, messages := lentMax, turnMax
 	if c == nil {
@@ -297,7 +297,7 @@ func (w *Worker) trim() {
 // ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only
 // the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
-	if w.hot.Rouses() || w.hot.Owes() {
+	if w.hot.OwesWake() || w.hot.Owes() {
 		return 0
 	}
 	w.wakeAt = w.trimAt
@@ -340,8 +340,8 @@ func (d *driver) Arm(n *future.Node) { d.wheel.Arm(n, n.When) }
 
 func (d *driver) Disarm(n *future.Node) { d.wheel.Cancel(n) }
 
-func (d *driver) Settle(h *stack.House, make stack.Factory, beside *stack.Worker) *stack.House {
-	return d.system.settle(h, make, d.system.workers[beside.Index])
+func (d *driver) Register(h *stack.House, make stack.Factory, beside *stack.Engine) *stack.House {
+	return d.system.register(h, make, d.system.workers[beside.Index])
 }
 
 func (d *driver) Factory(h *stack.House) stack.Factory { return d.system.factory(h) }

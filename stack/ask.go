@@ -112,11 +112,11 @@ func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).r
 
 // Bind begins an ask by s: it takes a stack from the own shard, writes the way
 // back, and binds the promise p under a fresh id. The caller writes the request and
-// calls Worker.Push.
+// calls Engine.Push.
 //
 //alloc:none
 func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
-	w := s.Worker()
+	w := s.Engine()
 	deadline := s.deadline
 	if limit > 0 {
 		deadline = w.within(s, limit)
@@ -142,9 +142,9 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 //alloc:none
 func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 	if s.state != running || p.State == future.Waiting {
-		s.refusePromise()
+		s.misusePromise()
 	}
-	at, w := s.to.rooms(), s.Worker()
+	at, w := s.to.rooms(), s.Engine()
 	if p.Bound {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())
@@ -183,7 +183,7 @@ func (s *Stack) checkUnbound(p *future.Promise) {
 }
 
 //go:noinline
-func (s *Stack) refusePromise() {
+func (s *Stack) misusePromise() {
 	if s.state != running {
 		s.misuse()
 	}
@@ -191,7 +191,7 @@ func (s *Stack) refusePromise() {
 }
 
 // within returns when an ask by s expires: in limit ns, at the latest when s does.
-func (w *Worker) within(s *Stack, limit int64) int64 {
+func (w *Engine) within(s *Stack, limit int64) int64 {
 	at := later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
 	if s.deadline != 0 {
 		at = min(at, s.deadline)
@@ -209,7 +209,7 @@ func later(now, ns int64) int64 {
 
 // Alarm binds p to be answered, without a value, in ns nanoseconds.
 func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
-	w := s.Worker()
+	w := s.Engine()
 	now := w.Driver.Clock() // never early: not a turn's clock
 	when := later(now, max(0, ns))
 	late := s.deadline != 0 && s.deadline < when // the stack's own deadline comes first
@@ -223,9 +223,9 @@ func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 	p.Timer = !late
 }
 
-// Refuse answers c, which Bind made on w and nobody got, with err, through its
+// FailAsk answers c, which Bind made on w and nobody got, with err, through its
 // asker's own lane of replies.
-func (w *Worker) Refuse(c *Stack, err error) {
+func (w *Engine) FailAsk(c *Stack, err error) {
 	c.err = err
 	w.reply(c)
 }

@@ -10,7 +10,7 @@ import (
 // sleeper is a worker by hand that is parked. It counts its wake-ups and lends turns.
 type sleeper struct {
 	*handDriver
-	w     *Worker
+	w     *Engine
 	woken int
 	lent  int
 	lends func() (more bool)
@@ -18,7 +18,7 @@ type sleeper struct {
 
 func (s *sleeper) Wake() { s.woken++ }
 
-func (s *sleeper) Lend(c *Call, _ int64) bool {
+func (s *sleeper) Borrowed(c *Call, _ int64) bool {
 	s.lent++
 	if c != nil || s.w.state.Load() != stateBorrowed {
 		panic("lent otherwise than to a worker that has borrowed")
@@ -27,7 +27,7 @@ func (s *sleeper) Lend(c *Call, _ int64) bool {
 }
 
 // assisting returns a worker that assists, with houses of it, and two that are parked.
-func assisting(t *testing.T) (h *hand, w *Worker, one, two *sleeper) {
+func assisting(t *testing.T) (h *hand, w *Engine, one, two *sleeper) {
 	h = newHand(t, 3)
 	w = h.workers[0]
 	w.Assists = true
@@ -47,18 +47,18 @@ func TestOneParkedWorkerIsLeftForLater(t *testing.T) {
 	h, w, one, two := assisting(t)
 	first, second, other := settleOn(h, 1, &reader{}), settleOn(h, 1, &reader{}), settleOn(h, 2, &reader{})
 	from := settleOn(h, 0, &writer{})
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		tellFrom(w, first, 2, 0, 0)
 		tellFrom(w, second, 2, 0, 1)
 		tellFrom(w, other, 2, 0, 2)
 	})
 	h.turn(0)
-	require.True(t, w.Rouses())
+	require.True(t, w.OwesWake())
 	require.Equal(t, []int{0, 1}, []int{one.woken, two.woken})
-	w.Hurry()
-	require.False(t, w.Rouses())
+	w.WakeNow()
+	require.False(t, w.OwesWake())
 	require.Equal(t, []int{1, 1}, []int{one.woken, two.woken})
-	w.Hurry()
+	w.WakeNow()
 	require.Equal(t, []int{1, 1}, []int{one.woken, two.woken}, "once")
 }
 
@@ -67,13 +67,13 @@ func TestAssist(t *testing.T) {
 	reads := &reader{}
 	to, from := settleOn(h, 1, reads), settleOn(h, 0, &writer{})
 	send := func() {
-		tell(h, from, writerWrite, func(w *Worker) { tellFrom(w, to, 2, 0, 0) })
+		tell(h, from, writerWrite, func(w *Engine) { tellFrom(w, to, 2, 0, 0) })
 		h.turn(0)
 	}
 	send()
 	w.Assist()
 	require.Equal(t, []string{"0 0"}, reads.got, "it runs the turn of the other")
-	require.False(t, w.Rouses())
+	require.False(t, w.OwesWake())
 	require.Zero(t, one.woken)
 	require.Equal(t, stateParked, one.w.state.Load(), "and leaves it parked")
 
@@ -85,7 +85,7 @@ func TestAssist(t *testing.T) {
 	h.turn(1)
 
 	send()
-	require.False(t, w.Rouses(), "what runs is left alone")
+	require.False(t, w.OwesWake(), "what runs is left alone")
 	h.turn(1)
 	require.True(t, one.w.Park())
 	send()
@@ -99,14 +99,14 @@ func TestAssist(t *testing.T) {
 // come back to it.
 func TestWhoWakesAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		set  func(w *Worker)
+		set  func(w *Engine)
 		want []int // wake-ups behind each of three sends
 	}{
-		"usually":  {func(w *Worker) {}, []int{0, 0, 0}},
-		"never":    {func(w *Worker) { w.Assists = false }, []int{1, 1, 1}},
-		"aloof":    {func(w *Worker) { w.WakesLeft = 2 }, []int{1, 1, 0}},
-		"borrowed": {func(w *Worker) { w.state.Store(stateBorrowed) }, []int{1, 1, 1}},
-		"wanted":   {func(w *Worker) { w.state.Store(stateWanted) }, []int{1, 1, 1}},
+		"usually":  {func(w *Engine) {}, []int{0, 0, 0}},
+		"never":    {func(w *Engine) { w.Assists = false }, []int{1, 1, 1}},
+		"aloof":    {func(w *Engine) { w.WakesLeft = 2 }, []int{1, 1, 0}},
+		"borrowed": {func(w *Engine) { w.state.Store(stateBorrowed) }, []int{1, 1, 1}},
+		"wanted":   {func(w *Engine) { w.state.Store(stateWanted) }, []int{1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, w, one, _ := assisting(t)
@@ -114,11 +114,11 @@ func TestWhoWakesAtOnce(t *testing.T) {
 			c.set(w)
 			for i, want := range c.want {
 				one.woken = 0
-				tell(h, from, writerWrite, func(w *Worker) { tellFrom(w, to, 2, 0, 0) })
+				tell(h, from, writerWrite, func(w *Engine) { tellFrom(w, to, 2, 0, 0) })
 				h.turn(0)
 				require.Equal(t, want, one.woken, "send %d", i)
-				require.Equal(t, want == 0, w.Rouses())
-				w.Hurry()
+				require.Equal(t, want == 0, w.OwesWake())
+				w.WakeNow()
 				h.turn(1)
 				one.w.Park()
 			}
@@ -131,7 +131,7 @@ func TestWhoWakesAtOnce(t *testing.T) {
 func TestGoexitInAnAssistedTurn(t *testing.T) {
 	h, w, one, _ := assisting(t)
 	to, from := settleOn(h, 1, &reader{}), settleOn(h, 0, &writer{})
-	tell(h, from, writerWrite, func(w *Worker) { tellFrom(w, to, 2, 0, 0) })
+	tell(h, from, writerWrite, func(w *Engine) { tellFrom(w, to, 2, 0, 0) })
 	h.turn(0)
 	one.lends = func() bool {
 		one.w.TakeRungs() // so that nothing but the end tells that houses are ready

@@ -164,7 +164,7 @@ func batchOf(s *Stack) *batch { return (*batch)(unsafe.Pointer(s)) }
 // gather forms a batch of first and the messages for the same handler right
 // behind it in the lane: a message for another handler ends it, so that order
 // holds. Dead members are sent home.
-func (w *Worker) gather(h *House, first *Stack) *Stack {
+func (w *Engine) gather(h *House, first *Stack) *Stack {
 	s := stackOf(w.Shard.Take(first.by.batch.kind))
 	s.to = h
 	b := batchOf(s)
@@ -197,7 +197,7 @@ func (w *Worker) gather(h *House, first *Stack) *Stack {
 
 // endBatch sends the members home, then frees the batch. A member that got no
 // answer gets the batch's error.
-func (w *Worker) endBatch(h *House, s *Stack) {
+func (w *Engine) endBatch(h *House, s *Stack) {
 	b := batchOf(s)
 	err, failed := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
 	for m := b.members.first; m != nil; {

@@ -21,14 +21,14 @@ func (d *idleDriver) Clock() int64          { return d.now() }
 func (d *idleDriver) Wait(int64, bool)      {}
 func (d *idleDriver) Arm(n *future.Node)    { n.Slot = 1 }
 func (d *idleDriver) Disarm(n *future.Node) { n.Slot = 0 }
-func (d *idleDriver) Settle(h *House, _ Factory, w *Worker) *House {
+func (d *idleDriver) Register(h *House, _ Factory, w *Engine) *House {
 	h.Adopt(w, 1)
 	return nil
 }
 func (d *idleDriver) Factory(*House) Factory               { return nil }
 func (d *idleDriver) Offloads() OffloadPool                { return nil }
 func (d *idleDriver) Shutdown()                            {}
-func (d *idleDriver) Lend(*Call, int64) bool               { return false }
+func (d *idleDriver) Borrowed(*Call, int64) bool           { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
 func (d *idleDriver) UsedUp(error)                         {}
 func (d *idleDriver) Lost(*House, *Stack, Reason)          {}
@@ -36,10 +36,10 @@ func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}
 func (d *idleDriver) Slow(SlowStep)                        {}
 
-func newTestWorker() (*Worker, *idleDriver) {
+func newTestWorker() (*Engine, *idleDriver) {
 	began := time.Now()
 	d := &idleDriver{now: func() int64 { return int64(time.Since(began)) }}
-	return &Worker{Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &Guests{Clock: d.now, AskTimeout: 5e9}}, d
+	return &Engine{Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &Guests{Clock: d.now, AskTimeout: 5e9}}, d
 }
 
 type (
@@ -80,7 +80,7 @@ func (a *asker) next(s *askerStack) Yield {
 	a.left--
 	c := s.Bind(s.f.Promise(), echoAsk, 0)
 	Request[echoReq, echoRep](c).N = 1
-	s.Worker().Push(a.echo, c)
+	s.Engine().Push(a.echo, c)
 	return Suspend(s, (*asker).next)
 }
 
@@ -118,7 +118,7 @@ type sourceStack struct{ NoticeStack[int] }
 
 func (a *source) run(s *sourceStack) Yield {
 	for range s.Msg {
-		notify(s.Worker(), a.to, sinkTake, uint64(1))
+		notify(s.Engine(), a.to, sinkTake, uint64(1))
 	}
 	return s.Return()
 }

@@ -15,8 +15,8 @@ import (
 
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
-func (g *Guests) borrow(w *Worker, c *Call) bool {
-	if !w.take() {
+func (g *Guests) borrow(w *Engine, c *Call) bool {
+	if !w.tryBorrow() {
 		return false
 	}
 	turner := turns.Begin()
@@ -24,7 +24,7 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 	defer func() {
 		turner.End()
 		if !returned {
-			g.desert(c)
+			g.giveUpOrFree(c)
 		}
 	}()
 	w.runBorrowed(c, nil, c.asked.sent)
@@ -35,7 +35,7 @@ func (g *Guests) borrow(w *Worker, c *Call) bool {
 // runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for the
 // worker by, and gives them back: also if a step calls runtime.Goexit, which ends the borrower's goroutine.
 // It returns how many messages they handled.
-func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
+func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	more, returned := true, false
 	defer func() {
 		if !returned {
@@ -46,7 +46,7 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 		w.giveBack(more)
 	}()
 	before := w.handled
-	more = w.Driver.Lend(c, now)
+	more = w.Driver.Borrowed(c, now)
 	if by != nil && w.handled != before { // by reads the clock behind it, as behind messages of its own
 		if w.pace.last != before { // and so has w
 			by.pace.lastAt = w.pace.lastAt
@@ -58,10 +58,10 @@ func (w *Worker) runBorrowed(c *Call, by *Worker, now int64) (handled int) {
 	return int(w.handled - before) // before it is given back
 }
 
-// rouse is wake in w's own turn. One parked worker of the same system it leaves to what comes
-// of this turn, or the next: see Assist and Hurry.
-func (w *Worker) rouse(to *Worker) {
-	if w.roused == to {
+// wakeLater is wake in w's own turn. One parked worker of the same system it leaves to what comes
+// of this turn, or the next: see Assist and WakeNow.
+func (w *Engine) wakeLater(to *Engine) {
+	if w.toWake == to {
 		return
 	}
 	invariant.Point("borrow.rouse")
@@ -69,33 +69,33 @@ func (w *Worker) rouse(to *Worker) {
 		return
 	}
 	switch {
-	case w.roused != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
+	case w.toWake != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
 		w.state.Load() != stateRun: // its own turn is borrowed
 		w.wakeUp(to)
 	case w.WakesLeft > 0:
 		w.WakesLeft--
 		w.wakeUp(to)
 	default:
-		w.roused = to
+		w.toWake = to
 	}
 }
 
-// Rouses reports whether a worker to which this one has sent is still to be woken.
-func (w *Worker) Rouses() bool { return w.roused != nil }
+// OwesWake reports whether a worker to which this one has sent is still to be woken.
+func (w *Engine) OwesWake() bool { return w.toWake != nil }
 
 // Assist runs a turn of the worker that is still to be woken, if that is parked, and returns how many
 // messages that handled. Only w's loop calls it, in a turn, when no house is ready.
-func (w *Worker) Assist() (handled int) {
-	to := w.roused
-	w.roused = nil
-	if to.take() {
+func (w *Engine) Assist() (handled int) {
+	to := w.toWake
+	w.toWake = nil
+	if to.tryBorrow() {
 		handled = to.runBorrowed(nil, w, w.Now)
 	}
 	return handled
 }
 
-// take is the transition parked -> borrowed; false: it wasn't parked.
-func (w *Worker) take() bool {
+// tryBorrow is the transition parked -> borrowed; false: it wasn't parked.
+func (w *Engine) tryBorrow() bool {
 	invariant.Point("borrow.take")
 	if w.state.Load() != stateParked {
 		return false
@@ -104,10 +104,10 @@ func (w *Worker) take() bool {
 	return w.state.CompareAndSwap(stateParked, stateBorrowed)
 }
 
-// Hurry wakes the worker that is still to be woken: this one has more to do.
-func (w *Worker) Hurry() {
-	if to := w.roused; to != nil {
-		w.roused = nil
+// WakeNow wakes the worker that is still to be woken: this one has more to do.
+func (w *Engine) WakeNow() {
+	if to := w.toWake; to != nil {
+		w.toWake = nil
 		w.wakeUp(to)
 	}
 }
@@ -115,7 +115,7 @@ func (w *Worker) Hurry() {
 // giveBack is the end of a borrowed turn. A worker that has more to do, or that
 // waits for its turn, is woken: storing run keeps others from keeping it
 // waiting.
-func (w *Worker) giveBack(more bool) {
+func (w *Engine) giveBack(more bool) {
 	invariant.Point("borrow.back")
 	if !more && w.state.CompareAndSwap(stateBorrowed, stateParked) {
 		invariant.Point("borrow.look")
@@ -137,8 +137,8 @@ func crash(v any) {
 	select {}
 }
 
-// desert gives a call up for a goroutine that ends.
-func (g *Guests) desert(c *Call) {
+// giveUpOrFree gives a call up for a goroutine that ends.
+func (g *Guests) giveUpOrFree(c *Call) {
 	if c.waits() && g.giveUp(c) {
 		return
 	}

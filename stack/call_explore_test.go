@@ -124,7 +124,7 @@ func (a *inquirer) ask(s *Stack, p *future.Promise) {
 	}
 	c := s.Bind(p, by, a.limit)
 	*Request[words, int](c) = words{0, 7}
-	s.Worker().Push(a.to, c)
+	s.Engine().Push(a.to, c)
 }
 
 func (a *inquirer) told(s *inquiry) Yield {
@@ -288,7 +288,7 @@ func exploreJobKept(s *stage) {
 		s.Point("stop")
 		h.Stop(&s.hand.guests)
 	})
-	s.start(func() bool { return s.alone() && h.Gone() && (h.past() == nil || h.life().phase == phaseGone) })
+	s.start(func() bool { return s.alone() && h.Gone() && (h.life() == nil || h.life().phase == phaseGone) })
 }
 
 // An actor answers another worker's while its job reads what its stack carries: that goes home behind both.

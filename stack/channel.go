@@ -54,7 +54,7 @@ func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	if part, ok := s.input.Part(p); ok {
 		return part.Retain()
 	}
-	return s.Worker().Shard.Copy(p)
+	return s.Engine().Shard.Copy(p)
 }
 
 // Peer is who sent a request: the connection that it came by. Those of two requests are equal if
@@ -119,7 +119,7 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 	h.finish = func(s *Stack) {
 		c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 		c.complete = true
-		w, room := c.Worker(), c.part.room
+		w, room := c.Engine(), c.part.room
 		finish(c) // c may be another's behind it
 		if room != nil {
 			w.reply(room)
@@ -130,8 +130,8 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 
 // Inbound takes a stack of h, which NewChannel made for Req and Rep, for a
 // request of conn to the house at. The caller writes the request, then either
-// calls Accept or gives the stack back with Worker.Discard.
-func Inbound[Req, Rep any](w *Worker, at *House, h *Handler, conn any) *ChannelStack[Req, Rep] {
+// calls Accept or gives the stack back with Engine.Discard.
+func Inbound[Req, Rep any](w *Engine, at *House, h *Handler, conn any) *ChannelStack[Req, Rep] {
 	s := stackOf(w.Shard.Take(h.kind))
 	s.to = at
 	c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
@@ -140,4 +140,4 @@ func Inbound[Req, Rep any](w *Worker, at *House, h *Handler, conn any) *ChannelS
 }
 
 // Discard frees a stack that was begun and not pushed.
-func (w *Worker) Discard(s *Stack) { w.Shard.Put(&s.Object) }
+func (w *Engine) Discard(s *Stack) { w.Shard.Put(&s.Object) }

@@ -41,9 +41,9 @@ func newControl() *Handler {
 }
 
 // control handles a system message. User code may run in it, and may panic: s is at home before.
-func (w *Worker) control(h *House, s *Stack) {
+func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
-	l := h.past()
+	l := h.life()
 	if m.verb == verbStop && l != nil && l.phase != phaseGone {
 		l.waiters.push(s)
 	} else {
@@ -54,7 +54,7 @@ func (w *Worker) control(h *House, s *Stack) {
 	case verbStart:
 		w.start(h)
 	case verbStop:
-		if !h.Gone() || h.past() != nil {
+		if !h.Gone() || h.life() != nil {
 			w.stop(h)
 		}
 	case verbFailed:
@@ -65,7 +65,7 @@ func (w *Worker) control(h *House, s *Stack) {
 		if h.Gone() {
 			return
 		}
-		if l = h.record(); l.phase == phaseUp || l.phase == phaseFailed {
+		if l = h.makeLife(); l.phase == phaseUp || l.phase == phaseFailed {
 			w.restart(h, l, m.err, m.delay)
 		}
 	case verbResume:
@@ -86,14 +86,14 @@ func (w *Worker) control(h *House, s *Stack) {
 }
 
 // command sends a system message in a turn of w.
-func (w *Worker) command(h *House, m control) {
+func (w *Engine) command(h *House, m control) {
 	s := w.Begin(controlHandler)
 	*Request[control, struct{}](s) = m
 	w.direct(h, s)
 }
 
 // direct delivers a system message in a turn of w.
-func (w *Worker) direct(h *House, s *Stack) {
+func (w *Engine) direct(h *House, s *Stack) {
 	s.to, s.lane = h, System
 	if h.owner.Load() == w {
 		if h.inbox.Load() != nil {
@@ -105,7 +105,7 @@ func (w *Worker) direct(h *House, s *Stack) {
 	}
 	w.sendOut() // what was said before comes first
 	if at := s.post(); at != nil {
-		w.rouse(at)
+		w.wakeLater(at)
 	}
 }
 
@@ -136,7 +136,7 @@ func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: ve
 // Close makes a house, which nobody knows yet, a stopped one.
 func (h *House) Close() {
 	h.flags.set(flagStopped)
-	if l := h.past(); l != nil {
+	if l := h.life(); l != nil {
 		l.phase = phaseGone
 		h.flags.clear(flagHeld) // for a start hook
 		h.why = 0

@@ -27,7 +27,7 @@
 // belongs to the owner of the asker's house. A stack never points to its asker's
 // stack or promise, only to the house and an id, so that an asker may be gone.
 //
-// A [House] is where one actor lives. It belongs to one [Worker] at a time, and
+// A [House] is where one actor lives. It belongs to one [Engine] at a time, and
 // messages between houses of one worker cost no atomic write; the file inbox.go
 // has the protocol for all others, outbox.go and envelope.go how messages share one crossing.
 // Within a house, system messages go first, then answers and timers, then calls in

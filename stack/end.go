@@ -7,7 +7,7 @@ import (
 
 // end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
 // dropped before it began.
-func (w *Worker) end(h *House, s *Stack) {
+func (w *Engine) end(h *House, s *Stack) {
 	s.state = ended
 	if !w.conclude(h, s) {
 		w.keepOn(h, s)
@@ -21,7 +21,7 @@ func (w *Worker) end(h *House, s *Stack) {
 }
 
 // conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps something.
-func (w *Worker) conclude(h *House, s *Stack) bool {
+func (w *Engine) conclude(h *House, s *Stack) bool {
 	if (s.bound != nil || s.fresh != 0) && !w.detach(h, s) {
 		return false
 	}
@@ -32,7 +32,7 @@ func (w *Worker) conclude(h *House, s *Stack) bool {
 }
 
 // detach takes back what s asked. It reports false if s keeps something.
-func (w *Worker) detach(h *House, s *Stack) bool {
+func (w *Engine) detach(h *House, s *Stack) bool {
 	if s.fresh != 0 {
 		w.fresh[s.fresh-1] = nil
 		s.fresh = 0
@@ -51,7 +51,7 @@ func (w *Worker) detach(h *House, s *Stack) bool {
 
 // cancelAsked takes the promises of s that wait out of the table, and flags
 // what they wait for; but for jobs that are kept.
-func (w *Worker) cancelAsked(h *House, s *Stack) {
+func (w *Engine) cancelAsked(h *House, s *Stack) {
 	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
 		if p.State == future.Waiting && !isKept(p) {
 			s.pending--
@@ -66,7 +66,7 @@ func (w *Worker) cancelAsked(h *House, s *Stack) {
 }
 
 // letAnswersGo frees the answers that the futures of s hold.
-func (w *Worker) letAnswersGo(s *Stack) {
+func (w *Engine) letAnswersGo(s *Stack) {
 	for p := s.bound; p != nil && p.Bound; p = p.Next {
 		if p.Call != nil {
 			w.Shard.Put(p.Call)
@@ -80,7 +80,7 @@ func (w *Worker) letAnswersGo(s *Stack) {
 
 // home passes an ended stack on: to its asker, to its batch's members, to its
 // maker or back to its pool.
-func (w *Worker) home(h *House, s *Stack) {
+func (w *Engine) home(h *House, s *Stack) {
 	switch s.by.class {
 	case classAsk:
 		if s.back != nil {
@@ -106,7 +106,7 @@ func (w *Worker) home(h *House, s *Stack) {
 // noticeFailed puts a notice that didn't return.
 //
 //go:noinline
-func (w *Worker) noticeFailed(h *House, s *Stack) {
+func (w *Engine) noticeFailed(h *House, s *Stack) {
 	err, failed := s.err, w.reportThrow(h, s)
 	w.Shard.Put(&s.Object)
 	if failed {
@@ -116,7 +116,7 @@ func (w *Worker) noticeFailed(h *House, s *Stack) {
 
 // reportThrow reports whether s, which holds notices, ended by a Throw: a failure of the actor,
 // unlike what the runtime ended.
-func (w *Worker) reportThrow(h *House, s *Stack) bool {
+func (w *Engine) reportThrow(h *House, s *Stack) bool {
 	if _, told := s.err.(*fault.PanicError); told || !s.threw {
 		return false
 	}
@@ -127,7 +127,7 @@ func (w *Worker) reportThrow(h *House, s *Stack) bool {
 // drop ends a call that never began.
 //
 //go:noinline
-func (w *Worker) drop(h *House, s *Stack) {
+func (w *Engine) drop(h *House, s *Stack) {
 	var why Reason
 	switch {
 	case h.Gone():

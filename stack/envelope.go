@@ -46,16 +46,16 @@ const (
 	// envelopeBytes is how long the messages of an envelope are together, at most: enough
 	// to make the price of a crossing a small part of what handling them costs.
 	envelopeBytes = 1 << 10
-	// letterMin and letterMax are the fewest and the most that an envelope takes.
-	letterMin, letterMid, letterMax = 16, 64, 128
+	// entryMin and entryMax are the fewest and the most that an envelope takes.
+	entryMin, entryMid, entryMax = 16, 64, 128
 
 	envelopeClosed = 1 << 31
 )
 
-// envelopeFor is the envelope of one type of message. Letters is an array of them.
-type envelopeFor[Letters any] struct {
+// envelopeFor is the envelope of one type of message. Entries is an array of them.
+type envelopeFor[Entries any] struct {
 	envelope
-	letters Letters
+	entries Entries
 }
 
 func envelopeOf(s *Stack) *envelope { return (*envelope)(unsafe.Pointer(s)) }
@@ -71,18 +71,18 @@ func (e *envelope) close() int {
 func newMail[Msg any](by *Handler) *Handler {
 	var probe Msg
 	switch n := max(1, unsafe.Sizeof(probe)); {
-	case n <= envelopeBytes/letterMax:
-		return newMailFor[Msg, [letterMax]Msg](by, letterMax)
-	case n <= envelopeBytes/letterMid:
-		return newMailFor[Msg, [letterMid]Msg](by, letterMid)
-	case n <= envelopeBytes/letterMin:
-		return newMailFor[Msg, [letterMin]Msg](by, letterMin)
+	case n <= envelopeBytes/entryMax:
+		return newMailFor[Msg, [entryMax]Msg](by, entryMax)
+	case n <= envelopeBytes/entryMid:
+		return newMailFor[Msg, [entryMid]Msg](by, entryMid)
+	case n <= envelopeBytes/entryMin:
+		return newMailFor[Msg, [entryMin]Msg](by, entryMin)
 	}
 	return nil
 }
 
-func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
-	if max > letterMax { // see opening
+func newMailFor[Msg, Entries any](by *Handler, max int) *Handler {
+	if max > entryMax { // see opening
 		panic("stack: an envelope takes more than can be counted")
 	}
 	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max, opens: by}
@@ -91,9 +91,9 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 	m.word = m.size == 8 && by.wipe == nil
 	m.unpack = func(s *Stack, at unsafe.Pointer) { *Message[Msg](s) = *(*Msg)(at) }
 	m.kind = pool.NewKind(m.title,
-		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Letters]{}), Fixed: fixedSize},
+		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Entries]{}), Fixed: fixedSize},
 		func() *pool.Object {
-			e := new(envelopeFor[Letters])
+			e := new(envelopeFor[Entries])
 			e.by = m
 			return &e.Object
 		},
@@ -104,7 +104,7 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 			}
 			e.next, e.to, e.sent = nil, nil, 0
 			// The others are the sender's.
-			clear(unsafe.Slice(letter[Msg](e, 0), e.word.Load()&^envelopeClosed))
+			clear(unsafe.Slice(entry[Msg](e, 0), e.word.Load()&^envelopeClosed))
 		}).Keeps().Shared()
 	return m
 }
@@ -113,13 +113,13 @@ func newMailFor[Msg, Letters any](by *Handler, max int) *Handler {
 // goes ahead, n at most, and returns the rest of n.
 //
 //alloc:none
-func (w *Worker) open(h *House, e *envelope, n int) (left int) {
+func (w *Engine) open(h *House, e *envelope, n int) (left int) {
 	if h.Gone() {
 		return w.dropAll(h, e, n)
 	}
 	o := &h.opening
 	for {
-		if o.read == o.seen && !h.look(e) {
+		if o.read == o.seen && !h.recount(e) {
 			w.popEnvelope(h, e)
 			return n
 		}
@@ -135,10 +135,10 @@ func (w *Worker) open(h *House, e *envelope, n int) (left int) {
 // odd. One stack of the own shard does for all of them, unless a step keeps or ends it, which is odd.
 //
 //alloc:none
-func (w *Worker) read(h *House, e *envelope, n int) {
-	var words *[letterMax]uint64 // the messages, if they are taken without a call, as most are
+func (w *Engine) read(h *House, e *envelope, n int) {
+	var words *[entryMax]uint64 // the messages, if they are taken without a call, as most are
 	if w.Trace == nil && e.by.word && !h.flags.has(flagNoted) {
-		words = (*[letterMax]uint64)(letterAt(e, e.by, 0))
+		words = (*[entryMax]uint64)(entryAt(e, e.by, 0))
 	}
 	s := w.reader(h, e)
 	o, first, actor, self := &h.opening, s.by.first, h.self(), s.self()
@@ -148,9 +148,9 @@ func (w *Worker) read(h *House, e *envelope, n int) {
 		h.unshown--
 		w.handled++
 		if words != nil {
-			*(*uint64)(s.message()) = words[i%letterMax]
+			*(*uint64)(s.message()) = words[i%entryMax]
 		} else {
-			e.by.unpack(s, letterAt(e, e.by, int(i)))
+			e.by.unpack(s, entryAt(e, e.by, int(i)))
 			if w.Trace != nil || h.flags.has(flagNoted) {
 				w.see(h, s)
 			}
@@ -179,7 +179,7 @@ func (w *Worker) read(h *House, e *envelope, n int) {
 }
 
 // reader returns a stack for messages of e.
-func (w *Worker) reader(h *House, e *envelope) *Stack {
+func (w *Engine) reader(h *House, e *envelope) *Stack {
 	by := e.by.opens
 	s := stackOf(w.Shard.Take(by.kind))
 	s.to, s.sent = h, e.sent
@@ -188,7 +188,7 @@ func (w *Worker) reader(h *House, e *envelope) *Stack {
 }
 
 // putBlank puts the stack that read has used, once its last step has ended.
-func (w *Worker) putBlank(s *Stack) {
+func (w *Engine) putBlank(s *Stack) {
 	if s.by.wipe != nil {
 		s.by.wipe(s)
 	}
@@ -197,16 +197,16 @@ func (w *Worker) putBlank(s *Stack) {
 }
 
 // dropAll is open for a house that has stopped.
-func (w *Worker) dropAll(h *House, e *envelope, n int) (left int) {
+func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
 	o := &h.opening
 	for ; n > 0; n-- {
-		if o.read == o.seen && !h.look(e) {
+		if o.read == o.seen && !h.recount(e) {
 			w.popEnvelope(h, e)
 			return n
 		}
 		s := stackOf(w.Shard.Take(e.by.opens.kind))
 		s.to, s.sent = h, e.sent
-		e.by.unpack(s, letterAt(e, e.by, int(o.read)))
+		e.by.unpack(s, entryAt(e, e.by, int(o.read)))
 		o.read++
 		h.unshown--
 		w.handled++
@@ -219,15 +219,15 @@ func (w *Worker) dropAll(h *House, e *envelope, n int) (left int) {
 }
 
 // popEnvelope puts e, all of whose messages have been handled.
-func (w *Worker) popEnvelope(h *House, e *envelope) {
+func (w *Engine) popEnvelope(h *House, e *envelope) {
 	h.opening = opening{}
 	h.calls.pop()
 	w.Shard.Put(&e.Object)
 }
 
-// look finds out how many messages there are in e, the first in the lane of calls: a guest's is closed, and the owner of
+// recount finds out how many messages there are in e, the first in the lane of calls: a guest's is closed, and the owner of
 // the house may have added to its own since the last look. It reports whether there are more than then.
-func (h *House) look(e *envelope) bool {
+func (h *House) recount(e *envelope) bool {
 	o := &h.opening
 	before := o.seen
 	switch {
@@ -249,8 +249,8 @@ func (e *envelope) add(i uint32) bool {
 	return e.word.CompareAndSwap(i, i+1)
 }
 
-// letterAt is letter of a message whose type isn't known.
-func letterAt(e *envelope, mail *Handler, i int) unsafe.Pointer {
+// entryAt is entry of a message whose type isn't known.
+func entryAt(e *envelope, mail *Handler, i int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})+uintptr(i)*mail.size)
 }
 
@@ -259,9 +259,9 @@ func (s *Stack) message() unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(s), unsafe.Sizeof(Stack{}))
 }
 
-// letter returns the i-th place.
-func letter[Msg any](e *envelope, i int) *Msg {
-	first := &(*envelopeFor[[1]Msg])(unsafe.Pointer(e)).letters[0]
+// entry returns the i-th place.
+func entry[Msg any](e *envelope, i int) *Msg {
+	first := &(*envelopeFor[[1]Msg])(unsafe.Pointer(e)).entries[0]
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))
 }
 
@@ -320,7 +320,7 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 		e := envelopeOf(last.mail)
 		invariant.Point("envelope.word")
 		if i := e.word.Load(); i < uint32(by.mail.max) { // neither full nor closed
-			at := letter[Msg](e, int(i))
+			at := entry[Msg](e, int(i))
 			*at = *msg
 			if e.add(i) {
 				return
@@ -331,7 +331,7 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	}
 	if behind && !h.flags.has(flagSingles) {
 		e := envelopeOf(stackOf(from.Take(by.mail.kind)))
-		*letter[Msg](e, 0) = *msg
+		*entry[Msg](e, 0) = *msg
 		invariant.Point("envelope.start")
 		e.word.Store(1)
 		last.mail, last.by = &e.Stack, by.mail

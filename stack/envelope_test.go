@@ -53,7 +53,7 @@ var (
 )
 
 // tellFrom tells h in one of the ways, from a step of w.
-func tellFrom(w *Worker, h *House, way, from, n int) {
+func tellFrom(w *Engine, h *House, way, from, n int) {
 	switch way {
 	case 0:
 		notify(w, h, readWords, words{from, n})
@@ -92,7 +92,7 @@ func TestEnvelopes(t *testing.T) {
 			switch r.IntN(4) {
 			case 0: // a step of the writer
 				way, often := r.IntN(3), 1+r.IntN(40)
-				tell(h, source, writerWrite, func(w *Worker) {
+				tell(h, source, writerWrite, func(w *Engine) {
 					for range 3 * n {
 						if r.IntN(often) == 0 {
 							to, way = r.IntN(3), r.IntN(3)
@@ -185,7 +185,7 @@ func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
 	house := settleOn(h, 1, &reader{})
 	source := settleOn(h, 0, &writer{})
 	h.workers[1].Leave()
-	tell(h, source, writerWrite, func(w *Worker) {
+	tell(h, source, writerWrite, func(w *Engine) {
 		for i := range 20 {
 			tellFrom(w, house, i/10, 0, i)
 		}
@@ -209,7 +209,7 @@ func (f *faulty) add(s *NoticeStack[words]) Yield {
 		return s.Throw(errors.New("on purpose"))
 	}
 	if s.Msg.N == 150 {
-		s.House().Stop(s.Worker().Guests)
+		s.House().Stop(s.Engine().Guests)
 	}
 	return s.Return()
 }
@@ -221,7 +221,7 @@ func TestEnvelopesInALane(t *testing.T) {
 	h := newHand(t, 1)
 	f := &faulty{}
 	to, from := settleOn(h, 0, f), settleOn(h, 0, &writer{})
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		for i := range 200 {
 			notify(w, to, faultyAdd, words{0, i})
 		}
@@ -243,7 +243,7 @@ type (
 	glutton struct{ got []byte }
 )
 
-const letterLong = envelopeBytes / letterMin
+const letterLong = envelopeBytes / entryMin
 
 func (g *glutton) gross(s *NoticeStack[gross]) Yield {
 	g.got = append(g.got, s.Msg[0], s.Msg[letterLong-1])
@@ -262,8 +262,8 @@ var (
 
 // An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
 func TestFullEnvelopes(t *testing.T) {
-	require.Equal(t, letterMin, gluttonGross.mail.max)
-	require.Equal(t, letterMid, readWords.mail.max)
+	require.Equal(t, entryMin, gluttonGross.mail.max)
+	require.Equal(t, entryMid, readWords.mail.max)
 	require.Nil(t, gluttonGrosser.mail)
 	h := newHand(t, 2)
 	from := settleOn(h, 0, &writer{})
@@ -271,7 +271,7 @@ func TestFullEnvelopes(t *testing.T) {
 		r, g := &reader{}, &glutton{}
 		words, grosses := settleOn(h, worker, r), settleOn(h, worker, g)
 		var want []byte
-		tell(h, from, writerWrite, func(w *Worker) {
+		tell(h, from, writerWrite, func(w *Engine) {
 			for i := range 300 {
 				tellFrom(w, words, 0, 0, i)
 			}
@@ -296,8 +296,8 @@ func TestFullEnvelopes(t *testing.T) {
 		for s := words.inbox.Load(); s != nil; s = s.next {
 			if s.by.opens != nil {
 				n := int(envelopeOf(s).word.Load() &^ envelopeClosed)
-				require.LessOrEqual(t, n, letterMid)
-				full += n / letterMid
+				require.LessOrEqual(t, n, entryMid)
+				full += n / entryMid
 			}
 		}
 		require.Equal(t, 4*worker, full)
@@ -330,10 +330,10 @@ func TestTellBehindMailWithoutARing(t *testing.T) {
 }
 
 // answerer says something before it answers.
-type answerer struct{ say func(w *Worker) }
+type answerer struct{ say func(w *Engine) }
 
 func (a *answerer) ask(s *AskStack[words, int]) Yield {
-	a.say(s.Worker())
+	a.say(s.Engine())
 	return s.Return(1)
 }
 
@@ -352,7 +352,7 @@ func TestAnswerOfAGuestWaitsForTheOutbox(t *testing.T) {
 	h := newHand(t, 2)
 	x := &reader{}
 	to := settleOn(h, 1, x)
-	a := settleOn(h, 0, &answerer{func(w *Worker) {
+	a := settleOn(h, 0, &answerer{func(w *Engine) {
 		for i := range 3 {
 			tellFrom(w, to, 2, 0, i)
 		}
@@ -471,15 +471,15 @@ var (
 // What a goroutine, the actor's own worker or another one tells an actor that doesn't take it comes as it was, however many
 // envelopes it fills.
 func TestEnvelopesOneBehindTheOther(t *testing.T) {
-	const many = 5*letterMax + 7
+	const many = 5*entryMax + 7
 	for from := range 3 { // a goroutine, its own worker, another one
 		h := newHand(t, 2)
 		a := &heap{}
 		to, make := NewHouse(func() *heap { return a })
-		to.Mailbox(Mail{Max: -1})
-		h.drivers[0].Settle(to, make, h.workers[0])
+		to.Mailbox(MailboxRules{Max: -1})
+		h.drivers[0].Register(to, make, h.workers[0])
 		want := &heap{}
-		all := func(w *Worker) {
+		all := func(w *Engine) {
 			for n := range many {
 				want.bytes = append(want.bytes, byte(n))
 				sayFrom(t, h, w, to, heapByte, byte(n))
@@ -507,7 +507,7 @@ func TestEnvelopesOneBehindTheOther(t *testing.T) {
 	}
 }
 
-func sayFrom[M any](t *testing.T, h *hand, w *Worker, to *House, by *Handler, m M) {
+func sayFrom[M any](t *testing.T, h *hand, w *Engine, to *House, by *Handler, m M) {
 	if w == nil {
 		require.NoError(t, Tell(&h.guests, to, by, &m))
 	} else {

@@ -109,24 +109,24 @@ func (h *House) TellStarted(kind reflect.Type) {
 }
 
 // tellStarted tells that the start hook of h has let it start.
-func (w *Worker) tellStarted(h *House) {
+func (w *Engine) tellStarted(h *House) {
 	if e := &w.Guests.Events.Started; !e.Silent() {
 		e.Publish(w, ActorStarted{h.any()})
 	}
 }
 
 // tellStopped tells that the actor at who has stopped.
-func (w *Worker) tellStopped(who AnyAddress) { w.Guests.Events.Stopped.Publish(w, ActorStopped{who}) }
+func (w *Engine) tellStopped(who AnyAddress) { w.Guests.Events.Stopped.Publish(w, ActorStopped{who}) }
 
 // tellRestarted tells that a fresh instance goes on in h, because of err.
-func (w *Worker) tellRestarted(h *House, err error) {
+func (w *Engine) tellRestarted(h *House, err error) {
 	if e := &w.Guests.Events.Restarted; !e.Silent() {
 		e.Publish(w, ActorRestarted{h.any(), err})
 	}
 }
 
 // failed counts a failure of h, in a step of s or, if that is nil, in a hook, and tells of it.
-func (w *Worker) failed(h *House, s *Stack, err error) {
+func (w *Engine) failed(h *House, s *Stack, err error) {
 	w.Count.Add(CountFailures, 1)
 	w.Driver.Failed(h, s, err)
 	if e := &w.Guests.Events.Failed; !e.Silent() {
@@ -137,7 +137,7 @@ func (w *Worker) failed(h *House, s *Stack, err error) {
 // slow tells that a step among the last n messages, which took so long, ns, was slow.
 //
 //go:noinline
-func (w *Worker) slow(n uint64, took int64) {
+func (w *Engine) slow(n uint64, took int64) {
 	w.Count.Add(CountSlow, 1)
 	e := SlowStep{Worker: w.Index, Actor: w.house.any(), Messages: n, Took: time.Duration(took)}
 	if w.by != nil {

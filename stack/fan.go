@@ -34,7 +34,7 @@ func (s *FanStack[Req, Rep]) Await() Yield {
 //
 //alloc:none
 func (s *FanStack[Req, Rep]) Keep() {
-	w := s.Worker()
+	w := s.Engine()
 	if s.fresh != 0 {
 		w.fresh[s.fresh-1] = nil
 		s.fresh = 0
@@ -76,7 +76,7 @@ func NewFan[A, S, Req, Rep any, PS FanOf[S, Req, Rep]](first, next func(*A, PS) 
 //
 //alloc:none
 func (s *Stack) Nest(c *Stack) {
-	w, h, in := s.Worker(), s.to, s.Worker().inStep
+	w, h, in := s.Engine(), s.to, s.Engine().inStep
 	c.to, c.state = h, running
 	w.after(h, c, c.by.first(h.self(), c.self()))
 	w.current, w.inStep = s, in

@@ -32,7 +32,7 @@ func crowdAsk(_ *lateActor, s *crowdStack) Yield {
 	for i, h := range s.Req {
 		c := s.Bind(s.f[i].Promise(), lateAsk, 0)
 		Request[text, count](c).S = "four"[:i+1]
-		s.Worker().Push(h, c)
+		s.Engine().Push(h, c)
 	}
 	return s.Await()
 }
@@ -51,7 +51,7 @@ func (a *fanner) run(s *fannerStack) Yield {
 	c := s.Bind(s.f.Promise(), a.by, 0)
 	*Request[[]*House, []Future[count]](c) = a.to
 	s.Nest(c)
-	if s.Worker().current != &s.Stack || !s.Worker().inStep || s.f.Ready() {
+	if s.Engine().current != &s.Stack || !s.Engine().inStep || s.f.Ready() {
 		return s.Throw(errors.New("the nested stack took over"))
 	}
 	return Suspend(s, (*fanner).got)
@@ -91,7 +91,7 @@ func TestFanStack(t *testing.T) {
 			by := NewFan(crowdAsk, crowdDone, c.won)
 			asked := &fanner{by: by}
 			a := adopt(w, 1, asked)
-			for i, at := range []*Worker{w, w, other} {
+			for i, at := range []*Engine{w, w, other} {
 				asked.to = append(asked.to, adopt(at, uint64(i+2), &lateActor{}))
 			}
 			h := NewNotice((*fanner).run)

@@ -10,7 +10,7 @@ import (
 // relay is the way back of a call by which an actor has forwarded another, so that its answer is the other's.
 // The forwarded call is
 //
-//	running    its step calls Forward: the onward call is made, and waits in Worker.onward
+//	running    its step calls Forward: the onward call is made, and waits in Engine.onward
 //	forwarded  the step has ended, and the onward call was sent: whoever holds that holds this too
 //	home       the onward call has ended: its answer, and the bytes that it carries, were moved here
 //
@@ -47,7 +47,7 @@ func (a *answer[Rep]) answers() *answer[Rep] { return a }
 //alloc:none
 func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 	s.finish()
-	w := s.Worker()
+	w := s.Engine()
 	r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
 	r.call = s
 	c := w.Begin(h)
@@ -59,13 +59,13 @@ func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 
 // Dropped ends s, which Forward has ended, with err: the onward call isn't to be sent.
 func (s *Stack) Dropped(err error) Yield {
-	s.Worker().dropOnward()
+	s.Engine().dropOnward()
 	s.used, s.err = true, err
 	return Yield{yieldEnd}
 }
 
 // forward sends the onward call of s, whose step has ended.
-func (w *Worker) forward(h *House, s *Stack) {
+func (w *Engine) forward(h *House, s *Stack) {
 	c := w.onward
 	if !w.conclude(h, s) {
 		w.fail(h, s, "stack: a call is forwarded that keeps a job")
@@ -88,7 +88,7 @@ func (w *Worker) forward(h *House, s *Stack) {
 
 // stepAside frees s, an onward call that is forwarded to c, which goes home by the relay of s: so a call that is forwarded
 // time and again takes no more memory, and its way home is as short. What s carries lives on with the first call.
-func (w *Worker) stepAside(s, c *Stack) {
+func (w *Engine) stepAside(s, c *Stack) {
 	w.Shard.Put(&c.relay().Object)
 	c.back = s.back
 	s.relay().call.carried.Join(&s.carried)
@@ -96,7 +96,7 @@ func (w *Worker) stepAside(s, c *Stack) {
 }
 
 // dropOnward frees an onward call that won't be sent.
-func (w *Worker) dropOnward() {
+func (w *Engine) dropOnward() {
 	c := w.onward
 	w.onward = nil
 	w.Shard.Put(&c.relay().Object)
@@ -144,7 +144,7 @@ func (r *relay) inherit(s *Stack) *Stack {
 }
 
 // passOn ends an onward call on a worker.
-func (w *Worker) passOn(r *relay, s *Stack) {
+func (w *Engine) passOn(r *relay, s *Stack) {
 	call := r.inherit(s)
 	w.Shard.Put(&s.Object)
 	w.Shard.Put(&r.Object)
@@ -160,7 +160,7 @@ func (r *relay) passOnOutside(s *Stack) {
 	call := r.inherit(s)
 	pool.Send(&s.Object)
 	pool.Send(&r.Object)
-	call.refuseOutside(call.err)
+	call.endOutside(call.err)
 }
 
 // handing returns what moves a reply from one stack to another.

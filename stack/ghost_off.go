@@ -5,6 +5,6 @@ package stack
 // ghost is nothing in normal builds.
 type ghost struct{}
 
-func (h *House) enter(*Worker) {}
+func (h *House) enter(*Engine) {}
 
 func (h *House) exit() {}

@@ -12,7 +12,7 @@ type ghost struct {
 }
 
 // enter and exit bracket what only the owner may do.
-func (h *House) enter(w *Worker) {
+func (h *House) enter(w *Engine) {
 	if h.owner.Load() != w {
 		panic("stack: a worker visits a house of another")
 	}

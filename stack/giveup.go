@@ -52,7 +52,7 @@ type giving struct{ atomic.Uint32 }
 func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
 
 // abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its answer will find nobody.
-func (w *Worker) abandon(p *future.Promise) {
+func (w *Engine) abandon(p *future.Promise) {
 	if p.Call == nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (w *Worker) abandon(p *future.Promise) {
 	p.Call = nil
 	invariant.Point("giveup.abandon")
 	switch {
-	case c.by.told != nil:
+	case c.by.jobState != nil:
 		c.cancelled.Store(givenUp)
 		c.tellGivenUp()
 	case c.place().Load() != nil: // otherwise a router refused it
@@ -70,7 +70,7 @@ func (w *Worker) abandon(p *future.Promise) {
 }
 
 // chain pushes s, which is chained, onto the chain of the house where it is handled, in a turn of w; nil: in nobody's.
-func (s *Stack) chain(w *Worker) {
+func (s *Stack) chain(w *Engine) {
 	invariant.Point("giveup.place")
 	h := s.place().Load()
 	for first := &h.rooms().givenUp; ; {
@@ -88,7 +88,7 @@ func (s *Stack) chain(w *Worker) {
 }
 
 // ringGivenUp sends the message.
-func (h *House) ringGivenUp(w *Worker) {
+func (h *House) ringGivenUp(w *Engine) {
 	if m := (control{verb: verbGivenUp}); w != nil {
 		w.command(h, m)
 	} else {
@@ -98,7 +98,7 @@ func (h *House) ringGivenUp(w *Worker) {
 
 // heed takes one call from the chain of h, where the message says that there is one, in a turn of its owner w; nil: that
 // has left, and the caller has the house's inbox.
-func heed(w *Worker, h *House) {
+func heed(w *Engine, h *House) {
 	first := &h.annex.Load().givenUp
 	var o, next *pool.Object
 	for taken := false; !taken; {
@@ -130,7 +130,7 @@ func heed(w *Worker, h *House) {
 
 // giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here, by the ring, by an
 // answer or as a connection ends: one that has begun a job that is kept goes on as if it were wanted.
-func (w *Worker) giveUp(h *House, s *Stack) bool {
+func (w *Engine) giveUp(h *House, s *Stack) bool {
 	if s.kept {
 		return false
 	}

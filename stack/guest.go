@@ -133,7 +133,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	} else if turns.Running() {
 		err = fault.ErrBlockingOnWorker
 	} else if s.lane == Calls && !s.to.reserve() {
-		err = g.refused(s.to)
+		err = g.countRefused(s.to)
 	}
 	if err != nil {
 		g.Done(c)
@@ -197,7 +197,7 @@ func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
 // refused returns why a message gets no further than the mailbox of h, and counts it.
 //
 //go:noinline
-func (g *Guests) refused(h *House) error {
+func (g *Guests) countRefused(h *House) error {
 	t := &g.stripes[pool.Stripe()]
 	if h.Gone() {
 		t.refused.Add(1)
@@ -214,7 +214,7 @@ func (g *Guests) Send(c *Call) error {
 	h := s.to
 	if !h.reserve() {
 		g.Done(c)
-		return g.refused(h)
+		return g.countRefused(h)
 	}
 	s.deadline = later(s.sent, g.AskTimeout)
 	s.send()
@@ -282,7 +282,7 @@ func callOf(h *House) *Call {
 }
 
 // answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was forwarded.
-func (w *Worker) answerGuest(s *Stack) {
+func (w *Engine) answerGuest(s *Stack) {
 	if r := s.relay(); r != nil {
 		w.passOn(r, s)
 		return

@@ -74,8 +74,8 @@ func TestWaitForRoomInAStep(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
 	to, factory := NewHouse(func() *ledger { return &ledger{} })
-	to.Mailbox(Mail{Max: 1})
-	h.drivers[0].Settle(to, factory, w)
+	to.Mailbox(MailboxRules{Max: 1})
+	h.drivers[0].Register(to, factory, w)
 	say := func() error {
 		return TellWait(&impatient{Context: t.Context()}, &h.guests, to, ledgerShort, &words{0, 1})
 	}

@@ -13,7 +13,7 @@ type hand struct {
 	t       *testing.T
 	now     int64
 	guests  Guests
-	workers []*Worker
+	workers []*Engine
 	drivers []*handDriver
 	houses  []*House
 	serial  uint64
@@ -47,7 +47,7 @@ func makeHand(workers int) *hand {
 	h.guests.AskTimeout = 5e9
 	for i := range workers {
 		d := &handDriver{hand: h}
-		w := &Worker{Index: i, Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &h.guests, Now: h.now, Supervise: resumes}
+		w := &Engine{Index: i, Budget: 32, AskTimeout: 5e9, Driver: d, Guests: &h.guests, Now: h.now, Supervise: resumes}
 		h.workers, h.drivers = append(h.workers, w), append(h.drivers, d)
 	}
 	return h
@@ -64,7 +64,7 @@ func (d *handDriver) Disarm(n *future.Node) {
 	n.Slot = 0
 	d.armed = slices.DeleteFunc(d.armed, func(o *future.Node) bool { return o == n })
 }
-func (d *handDriver) Settle(h *House, make Factory, w *Worker) *House {
+func (d *handDriver) Register(h *House, make Factory, w *Engine) *House {
 	d.serial++
 	h.Adopt(w, d.serial)
 	d.houses = append(d.houses, h)
@@ -77,7 +77,7 @@ func (d *handDriver) Settle(h *House, make Factory, w *Worker) *House {
 func (d *handDriver) Factory(h *House) Factory           { return d.factories[h] }
 func (d *handDriver) Offloads() OffloadPool              { return nil }
 func (d *handDriver) Shutdown()                          {}
-func (d *handDriver) Lend(*Call, int64) bool             { return false }
+func (d *handDriver) Borrowed(*Call, int64) bool         { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
 func (d *handDriver) UsedUp(error)                       {}
 func (d *handDriver) Lost(*House, *Stack, Reason)        { d.lost++ }
@@ -88,7 +88,7 @@ func (d *handDriver) Slow(SlowStep)                      {}
 // settleOn gives a house to a worker.
 func settleOn[A any](h *hand, worker int, actor *A) *House {
 	house, make := NewHouse(func() *A { return actor })
-	h.drivers[worker].Settle(house, make, h.workers[worker])
+	h.drivers[worker].Register(house, make, h.workers[worker])
 	return house
 }
 
@@ -175,8 +175,8 @@ type words struct{ From, N int }
 // writer's step does what its message says.
 type writer struct{}
 
-func (*writer) write(s *NoticeStack[func(w *Worker)]) Yield {
-	s.Msg(s.Worker())
+func (*writer) write(s *NoticeStack[func(w *Engine)]) Yield {
+	s.Msg(s.Engine())
 	return s.Return()
 }
 
@@ -214,7 +214,7 @@ func (h *House) inMail() (n int) {
 }
 
 // tallied returns what w has counted.
-func tallied(w *Worker, counter int) uint64 {
+func tallied(w *Engine, counter int) uint64 {
 	w.Count.Publish()
 	return w.Count.Load(counter)
 }

@@ -24,31 +24,31 @@ const (
 // Handler describes one way to handle a message: the first step and the type of
 // stack it runs in. Handlers are made once, mostly in package variables.
 type Handler struct {
-	class  class
-	counts int32 // in a mailbox: 1, or 0 for what has a bound of its own
-	first  step
-	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
-	kind   *pool.Kind
-	offset int                                 // of the Stack in the user's struct, in bytes
-	batch  *Handler                            // non-nil: messages of this handler are run in stacks of batch
-	max    int                                 // batch: members at most; envelopes: messages at most
-	title  string                              // name of a handler without a first step
-	work   func(ctx context.Context, s *Stack) // a job: what the goroutine does
-	told   func(s *Stack) *told                // a job: who is told when its asker gives up
-	tick   step                                // owned stacks: the step after an answer; fans: the one after the answers
-	won    predicate                           // fans: asked after each answer; nil: all are waited for
-	hand   func(from, to *Stack)               // asks: moves a reply
-	aside  func(s *Stack)                      // of requests of connections: called in place of the first step, see Inflight.HoldBack
-	parted func(s *Stack)                      // of requests of connections: called when a part of a result is offered
-	finish func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
-	lean   bool                                // notices: no locals, and a message without Release
-	wipe   func(s *Stack)                      // lean: clears the message; nil: it holds no pointers
-	mail   *Handler                            // lean: of the envelopes; nil: messages are too long for them
-	opens  *Handler                            // envelopes: whose messages they hold
-	unpack func(s *Stack, at unsafe.Pointer)   // envelopes: puts a message into a stack
-	size   uintptr                             // envelopes: of a message, in bytes
-	word   bool                                // envelopes: a message is one machine word, and no pointer
-	around []Middleware                        // told of each call
+	class    class
+	counts   int32 // in a mailbox: 1, or 0 for what has a bound of its own
+	first    step
+	types    unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
+	kind     *pool.Kind
+	offset   int                                 // of the Stack in the user's struct, in bytes
+	batch    *Handler                            // non-nil: messages of this handler are run in stacks of batch
+	max      int                                 // batch: members at most; envelopes: messages at most
+	title    string                              // name of a handler without a first step
+	work     func(ctx context.Context, s *Stack) // a job: what the goroutine does
+	jobState func(s *Stack) *jobState            // a job: what is called when its asker gives up
+	tick     step                                // owned stacks: the step after an answer; fans: the one after the answers
+	won      predicate                           // fans: asked after each answer; nil: all are waited for
+	hand     func(from, to *Stack)               // asks: moves a reply
+	aside    func(s *Stack)                      // of requests of connections: called in place of the first step, see Inflight.HoldBack
+	parted   func(s *Stack)                      // of requests of connections: called when a part of a result is offered
+	finish   func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
+	bare     bool                                // notices: no locals, and a message without Release
+	wipe     func(s *Stack)                      // bare: clears the message; nil: it holds no pointers
+	mail     *Handler                            // bare: of the envelopes; nil: messages are too long for them
+	opens    *Handler                            // envelopes: whose messages they hold
+	unpack   func(s *Stack, at unsafe.Pointer)   // envelopes: puts a message into a stack
+	size     uintptr                             // envelopes: of a message, in bytes
+	word     bool                                // envelopes: a message is one machine word, and no pointer
+	around   []Middleware                        // told of each call
 
 	// What is said of notices that get lost.
 	actor   reflect.Type               // who would have handled them

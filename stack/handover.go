@@ -27,7 +27,7 @@ import (
 // set, doesn't. The one who comes second sees the other.
 //
 // The receiver may find in the midst of a visit that a house is its own now for which it has
-// something in its outbox: that leaves first (Worker.sendAhead).
+// something in its outbox: that leaves first (Engine.sendAhead).
 //
 // The chain of a worker that left is closed, as its rungs are: what is given to it stays
 // with the giver.
@@ -38,14 +38,14 @@ const (
 	// handOverArmed is how many answers a house that moves waits for, at most: their
 	// deadlines move one by one.
 	handOverArmed = 64
-	// settledAfter is how long a house stays that was given, 10 ms: both workers, and those
+	// giveAgainAfter is how long a house stays that was given, 10 ms: both workers, and those
 	// who write to it, have to get used to it.
-	settledAfter moment = 10
+	giveAgainAfter moment = 10
 )
 
 // moment is a time on the system's clock in two bytes, in units of 2^20 ns, about a
 // millisecond, from 1. After 69 seconds it is again what it was: a house then stays for nothing, some
-// milliseconds. Once in a while it is 0, and a house that was given then needn't settle.
+// milliseconds. Once in a while it is 0, and a house that was given then may be given on at once.
 type moment uint16
 
 func momentOf(ns int64) moment { return 1 + moment(ns>>20) }
@@ -54,17 +54,17 @@ func momentOf(ns int64) moment { return 1 + moment(ns>>20) }
 func (h *House) Stay() {
 	invariant.Point("stay.set")
 	h.flags.set(flagStays)
-	for invariant.Await("stay.moves", h, (*House).settled); !h.settled(); {
+	for invariant.Await("stay.moves", h, (*House).stands); !h.stands(); {
 		runtime.Gosched()
 	}
 }
 
-// settled reports whether h isn't being given away.
-func (h *House) settled() bool { return !h.flags.has(flagMoving) }
+// stands reports whether h isn't being given away.
+func (h *House) stands() bool { return !h.flags.has(flagMoving) }
 
 // Backlog returns for how long the house has waited that is first of those with calls only, by
 // the clock as last read, ns; 0 if there is none. Only who runs w's turn may ask.
-func (w *Worker) Backlog() int64 {
+func (w *Engine) Backlog() int64 {
 	if h := w.cold.head; h != nil {
 		return w.Now - h.readyAt
 	}
@@ -72,11 +72,11 @@ func (w *Worker) Backlog() int64 {
 }
 
 // Cold returns how many ready houses have calls only, and how many such were visited so far. Only who runs w's turn may ask.
-func (w *Worker) Cold() (waiting int, visited uint64) { return w.cold.n, w.cold.popped }
+func (w *Engine) Cold() (waiting int, visited uint64) { return w.cold.n, w.cold.popped }
 
 // Surplus returns how many houses to give away: half of those that wait with calls only, or
 // fewer if many stay, at most handOverMax. Only who runs w's turn may ask.
-func (w *Worker) Surplus() int {
+func (w *Engine) Surplus() int {
 	all, movable := 0, 0
 	for h := w.cold.tail; h != nil && all < 2*handOverMax; h = h.prev {
 		all++
@@ -88,14 +88,14 @@ func (w *Worker) Surplus() int {
 }
 
 // movable reports whether h, which is ready, may be given to another worker.
-func (w *Worker) movable(h *House) bool {
-	return !h.flags.has(flagStays|flagStopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= settledAfter)
+func (w *Engine) movable(h *House) bool {
+	return !h.flags.has(flagStays|flagStopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= giveAgainAfter)
 }
 
 // HandOver gives n houses, those that would be visited last, to another worker of the same
 // system, and wakes it. It returns how many they were: fewer if not so many move. Only who runs
 // w's turn calls it, between turns.
-func (w *Worker) HandOver(to *Worker, n int) (given int) {
+func (w *Engine) HandOver(to *Engine, n int) (given int) {
 	w.RunDeferred() // a step that called runtime.Goexit has cut the last turn short
 	w.ArmFresh()
 	for h := w.cold.tail; h != nil && given < n; {
@@ -111,12 +111,12 @@ func (w *Worker) HandOver(to *Worker, n int) (given int) {
 }
 
 // give is the transition ready -> given; false: h stays.
-func (w *Worker) give(h *House, to *Worker) bool {
+func (w *Engine) give(h *House, to *Engine) bool {
 	invariant.Point("gift.moves")
 	h.flags.set(flagMoving)
 	invariant.Point("gift.stays")
 	if h.flags.has(flagStays) {
-		h.settle()
+		h.endMove()
 		return false
 	}
 	w.cold.remove(h)
@@ -129,14 +129,14 @@ func (w *Worker) give(h *House, to *Worker) bool {
 	})
 	invariant.Point("gift.owner")
 	h.owner.Store(to) // behind it only the bit, and then the link, are the giver's
-	h.settle()        // before the receiver may give it on
+	h.endMove()       // before the receiver may give it on
 	for {
 		invariant.Point("gift.push")
 		old := to.gifts.Load()
 		if old == closedRungs {
 			h.next = nil
 			h.owner.Store(w)
-			w.settleGift(h)
+			w.queueGift(h)
 			return false
 		}
 		h.next = old
@@ -146,8 +146,8 @@ func (w *Worker) give(h *House, to *Worker) bool {
 	}
 }
 
-// settle ends the move of h.
-func (h *House) settle() {
+// endMove ends the move of h.
+func (h *House) endMove() {
 	invariant.Point("gift.settle")
 	h.flags.clear(flagMoving)
 }
@@ -155,7 +155,7 @@ func (h *House) settle() {
 // takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its place, or nothing.
 //
 //go:noinline
-func (w *Worker) takeGifts(mark *House) {
+func (w *Engine) takeGifts(mark *House) {
 	if w.gifts.Load() == closedRungs {
 		return
 	}
@@ -164,7 +164,7 @@ func (w *Worker) takeGifts(mark *House) {
 		next := h.next
 		h.next = nil
 		h.givenAt = momentOf(w.Now)
-		w.settleGift(h)
+		w.queueGift(h)
 		h = next
 	}
 }
@@ -172,14 +172,14 @@ func (w *Worker) takeGifts(mark *House) {
 // sendAhead empties the outbox if it is for h, which was given to w since that was put there.
 //
 //go:noinline
-func (w *Worker) sendAhead(h *House) {
+func (w *Engine) sendAhead(h *House) {
 	if w.out.to == h {
 		w.sendOut()
 	}
 }
 
-// settleGift queues h, which waits for its owner since it was ready.
-func (w *Worker) settleGift(h *House) {
+// queueGift queues h, which waits for its owner since it was ready.
+func (w *Engine) queueGift(h *House) {
 	if invariant.Enabled && (h.owner.Load() != w || h.queued != queuedGift) {
 		panic("stack: a worker takes a house that wasn't given to it")
 	}

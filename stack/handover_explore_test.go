@@ -28,7 +28,7 @@ func exploreHandOver(s *stage) {
 	s.say(h, 0, 0)
 	s.gives(h, 0, 1, always)
 	source := settleOn(s.hand, 1, &writer{})
-	tell(s.hand, source, writerWrite, func(w *Worker) {
+	tell(s.hand, source, writerWrite, func(w *Engine) {
 		pass(w, h, 1, 0)
 		pass(w, h, 1, 1)
 	})

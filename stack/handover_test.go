@@ -30,7 +30,7 @@ func (p *porter) hear(s *porterStack) Yield {
 	}
 	c := s.Bind(s.f.Promise(), keeperAsk, 0)
 	*Request[int, int](c) = s.Msg
-	s.Worker().Push(p.ask, c)
+	s.Engine().Push(p.ask, c)
 	return Suspend(s, (*porter).heard)
 }
 
@@ -130,7 +130,7 @@ func TestRungOfAHouseThatMoved(t *testing.T) {
 	h.workers[1].TakeRungs()
 	h.workers[1].HandOver(h.workers[2], 1)
 	require.Equal(t, h.workers[1].Index, house.Owner().Index, "it has just moved")
-	h.workers[1].Now += int64(settledAfter) << 20
+	h.workers[1].Now += int64(giveAgainAfter) << 20
 	h.workers[1].HandOver(h.workers[2], 1)
 	require.Equal(t, h.workers[2].Index, house.Owner().Index)
 	tell(h, house, porterHear, 3)
@@ -159,7 +159,7 @@ func TestSendToAHouseOnItsWay(t *testing.T) {
 	h.workers[0].HandOver(h.workers[1], 1)
 	tell(h, house, porterHear, 2)
 	gifts := h.workers[1].gifts.Swap(nil) // it looks at them before, and then at its rungs
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		s := w.Begin(porterHear)
 		*Message[int](s) = 3
 		w.Push(house, s)
@@ -184,7 +184,7 @@ func TestTerminatedToAHouseOnItsWay(t *testing.T) {
 	tell(h, house, porterHear, 1)
 	h.workers[0].TakeRungs()
 	tell(h, house, porterHear, 2) // it has rung, so what is told next waits in the outbox
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		require.NoError(t, notify(w, house, porterHear, 3))
 		require.Equal(t, 1, h.workers[0].HandOver(w, 1))
 		s := w.Begin(porterHear)
@@ -219,11 +219,11 @@ func TestHousesThatStay(t *testing.T) {
 	for _, p := range all {
 		deliver(h, p, 1)
 	}
-	a.Now = (1000+int64(settledAfter))<<20 - 1
+	a.Now = (1000+int64(giveAgainAfter))<<20 - 1
 	require.Equal(t, 1, a.Surplus())
 	require.Equal(t, 1, a.HandOver(b, 5))
 	require.Equal(t, b.Index, asks.Owner().Index)
-	a.Now = (1000 + int64(settledAfter)) << 20
+	a.Now = (1000 + int64(giveAgainAfter)) << 20
 	require.Equal(t, 1, a.HandOver(b, 5))
 	require.Equal(t, b.Index, moved.Owner().Index)
 	for _, p := range []*House{tooMany, born, stops} {
@@ -301,12 +301,12 @@ func TestHandOversKeepOrder(t *testing.T) {
 			case 1:
 				w := h.workers[rnd.IntN(3)]
 				w.TakeRungs()
-				w.Now = h.now + int64(settledAfter+1)<<20
+				w.Now = h.now + int64(giveAgainAfter+1)<<20
 				h.now = w.Now
 				moved += w.HandOver(h.workers[(w.Index+1+rnd.IntN(2))%3], 1+rnd.IntN(3))
 			default:
 				from, n := rnd.IntN(3), 1+rnd.IntN(5)
-				tell(h, froms[from], writerWrite, func(w *Worker) {
+				tell(h, froms[from], writerWrite, func(w *Engine) {
 					for range n {
 						i := rnd.IntN(len(to))
 						key := [2]int{from, i}
@@ -340,7 +340,7 @@ func TestHouseIsGivenToWhoSendsToIt(t *testing.T) {
 		h := newHand(t, 2)
 		r := &reader{}
 		house, from := settleOn(h, 0, r), settleOn(h, 1, &writer{})
-		tell(h, from, writerWrite, func(w *Worker) {
+		tell(h, from, writerWrite, func(w *Engine) {
 			tellFrom(w, house, way, 0, 0)
 			tellFrom(w, house, way, 0, 1) // it waits, as the house is rung for
 			tell(h, house, readWords, words{1, 0})

@@ -30,7 +30,7 @@ func (h *House) hold(why reasons) {
 }
 
 // release takes a reason away. With the last one the calls that wait are next, in their order.
-func (w *Worker) release(h *House, why reasons) {
+func (w *Engine) release(h *House, why reasons) {
 	if h.why&why == 0 {
 		return
 	}
@@ -42,7 +42,7 @@ func (w *Worker) release(h *House, why reasons) {
 }
 
 // recall puts the calls that are held before what is queued.
-func (w *Worker) recall(h *House, a *annex) {
+func (w *Engine) recall(h *House, a *annex) {
 	a.held.join(&h.calls)
 	h.calls, a.held = a.held, queue{}
 	w.makeReady(h)
@@ -51,7 +51,7 @@ func (w *Worker) recall(h *House, a *annex) {
 // attend does what the flags of h ask of a visit before the next message. It reports whether the visit goes on.
 //
 //go:noinline
-func (w *Worker) attend(h *House) bool {
+func (w *Engine) attend(h *House) bool {
 	if h.flags.has(flagUrged) {
 		invariant.Point("visit.calm")
 		h.flags.clear(flagUrged)
@@ -61,7 +61,7 @@ func (w *Worker) attend(h *House) bool {
 	if w.seen&flagHeld != 0 {
 		h.withdraw()
 		switch a := h.annex.Load(); {
-		case !h.refuses():
+		case !h.turnsAway():
 			a.held.join(&h.calls)
 		case h.system.last == nil: // which goes ahead
 			return w.turnAway(h, a)
@@ -70,17 +70,17 @@ func (w *Worker) attend(h *House) bool {
 	return true
 }
 
-// refuses reports whether asks end at once, while h holds its calls.
-func (h *House) refuses() bool {
-	l := h.past()
+// turnsAway reports whether asks end at once, while h holds its calls.
+func (h *House) turnsAway() bool {
+	l := h.life()
 	return l != nil && l.delay < 0
 }
 
 // turnAway ends the asks, and the requests of connections, that are first in the lane of calls of h, and moves notices to
 // those that are held. The stack of a connection, which is the runtime's, stays, and is begun by the visit, before it goes on. It
-// reports false if it has ended a visit's share, and there are more.
-func (w *Worker) turnAway(h *House, a *annex) bool {
-	q, last := &h.calls, w.handled+uint64(w.share)
+// reports false if it has ended what a visit handles, and there are more.
+func (w *Engine) turnAway(h *House, a *annex) bool {
+	q, last := &h.calls, w.handled+uint64(w.visitMax)
 	for s := q.head; s != nil && (s.by.class != classOwned || s.by.kind != nil); s = q.head {
 		if w.handled >= last {
 			return false
@@ -141,7 +141,7 @@ func (s *Stack) bar() {
 // unbar ends the barrier of s.
 //
 //go:noinline
-func (w *Worker) unbar(s *Stack) {
+func (w *Engine) unbar(s *Stack) {
 	s.ends &^= endBars
 	a := s.to.annex.Load()
 	if a.bars--; a.bars == 0 {

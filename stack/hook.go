@@ -13,7 +13,7 @@ type HookStack struct {
 	Stack
 	cause error
 	role  role
-	rests Future[struct{}] // of roleRest
+	pause Future[struct{}] // of roleRest
 }
 
 // role is what a hook's stack is there for.
@@ -22,7 +22,7 @@ type role uint8
 const (
 	roleStart  role = iota // PreStart or PostRestart
 	roleMake               // no hook of the actor's: the factory makes it anew
-	roleRest               // no hook: the pause before that. Up to here it is starting
+	roleDelay              // no hook: the pause before that. Up to here it is starting
 	roleEnd                // PostStop or PreRestart
 	roleDecide             // no hook: a strategy decides, see supervise.go
 	roleDrain              // no hook: what was queued before it has begun
@@ -49,19 +49,19 @@ func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
 }
 
 // restHandler lets life.delay pass.
-var restHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
+var delayHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
 	delay := s.to.life().delay
-	s.Alarm(s.rests.Promise(), max(delay, -delay), 0)
-	return Suspend(s, rested)
+	s.Alarm(s.pause.Promise(), max(delay, -delay), 0)
+	return Suspend(s, passed)
 })
 
-func rested(_ *struct{}, s *HookStack) Yield { return s.Return() }
+func passed(_ *struct{}, s *HookStack) Yield { return s.Return() }
 
 // drainHandler stands in the lane of calls behind what is to be handled before a stop.
 var drainHandler = newDrain()
 
 func newDrain() *Handler {
-	h := NewHook("a stop behind what is queued", rested)
+	h := NewHook("a stop behind what is queued", passed)
 	h.counts = 0 // however full the mailbox is
 	return h
 }
@@ -75,7 +75,7 @@ func (h *House) Drain(g *Guests) {
 }
 
 // runHook begins a hook of h. It runs user code: nothing may be left to do behind it.
-func (w *Worker) runHook(h *House, by *Handler, r role, cause error) {
+func (w *Engine) runHook(h *House, by *Handler, r role, cause error) {
 	s := stackOf(w.Shard.Take(by.kind))
 	s.to = h
 	hook := hookOf(s)
@@ -87,7 +87,7 @@ func (w *Worker) runHook(h *House, by *Handler, r role, cause error) {
 }
 
 // hooked goes on with the life of h behind a hook, whose stack s has ended.
-func (w *Worker) hooked(h *House, s *Stack) {
+func (w *Engine) hooked(h *House, s *Stack) {
 	r, err, cause := hookOf(s).role, s.err, hookOf(s).cause
 	if r == roleQuiet {
 		q := h.annex.Load().quiet
@@ -101,8 +101,8 @@ func (w *Worker) hooked(h *House, s *Stack) {
 		}
 	}
 	w.Shard.Put(&s.Object)
-	l := h.past()
-	if r <= roleRest && l.phase != phaseStarting {
+	l := h.life()
+	if r <= roleDelay && l.phase != phaseStarting {
 		return // a stop has ended it
 	}
 	switch r {
@@ -115,7 +115,7 @@ func (w *Worker) hooked(h *House, s *Stack) {
 		w.ended(h, l)
 	case roleDrain:
 		w.drainAway(h)
-	case roleRest:
+	case roleDelay:
 		l.delay = 0
 		w.runHook(h, makeHandler, roleMake, cause)
 	case roleDecide:

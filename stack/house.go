@@ -23,7 +23,7 @@ type House struct {
 	// Read by others and, but for owner, actor and serial, written: the protocol is in inbox.go.
 	inbox    atomic.Pointer[Stack] // what others pushed, newest first
 	rungNext *House                // belongs to the chain of rungs that the house stands on
-	owner    atomic.Pointer[Worker]
+	owner    atomic.Pointer[Engine]
 	annex    atomic.Pointer[annex] // nil: it hasn't been needed yet
 	actor    any                   // the user's struct: always a pointer
 	serial   uint64
@@ -59,7 +59,7 @@ type annex struct {
 	buried atomic.Bool // it asks nothing any more; others look
 
 	// Seldom written, and read by others too: a line of its own.
-	known atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
+	life  atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
 	rules *rules                // of its mailbox, if they aren't those of its worker
 	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see room.go
 
@@ -148,16 +148,16 @@ func NewHouse[A any](factory func() *A) (*House, Factory) {
 }
 
 // Adopt makes w the house's first owner. The caller is the only one who knows the house.
-func (h *House) Adopt(w *Worker, serial uint64) {
+func (h *House) Adopt(w *Engine, serial uint64) {
 	h.serial = serial
 	if h.limit == 0 {
 		h.limit = limitOf(w.MailboxMax)
 	}
-	*(**Worker)(unsafe.Pointer(&h.owner)) = w // nobody else looks yet: a fence would be a part of each spawn
+	*(**Engine)(unsafe.Pointer(&h.owner)) = w // nobody else looks yet: a fence would be a part of each spawn
 }
 
 // Owner returns the worker that runs the house now.
-func (h *House) Owner() *Worker { return h.owner.Load() }
+func (h *House) Owner() *Engine { return h.owner.Load() }
 
 // Serial returns the house's number in its system, from 1 in order of spawning.
 func (h *House) Serial() uint64 { return h.serial }

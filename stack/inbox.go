@@ -68,7 +68,7 @@ func (s *Stack) send() {
 
 // post is send without the wake-up: if it returns a worker, the caller wakes it or
 // borrows its turn.
-func (s *Stack) post() *Worker {
+func (s *Stack) post() *Engine {
 	h, lane := s.to, s.lane
 	if lane == Replies {
 		h = s.back
@@ -82,7 +82,7 @@ func (s *Stack) post() *Worker {
 }
 
 // post is Stack.post of several stacks, chained from the newest to the oldest.
-func (h *House) post(newest, oldest *Stack) *Worker {
+func (h *House) post(newest, oldest *Stack) *Engine {
 	h.push(newest, oldest)
 	return h.ring()
 }
@@ -101,7 +101,7 @@ func (h *House) push(newest, oldest *Stack) {
 
 // ring sees to it that the owner of h finds its mail, and returns the owner if the
 // caller must wake it.
-func (h *House) ring() *Worker {
+func (h *House) ring() *Engine {
 	invariant.Point("inbox.ring")
 	if h.flags.has(flagRung) {
 		return nil
@@ -115,7 +115,7 @@ func (h *House) ring() *Worker {
 
 // pushRung puts h, whose bit the caller holds, on its owner's chain. It returns the
 // owner, for the caller to wake.
-func (h *House) pushRung() *Worker {
+func (h *House) pushRung() *Engine {
 	invariant.Point("inbox.owner")
 	w := h.owner.Load()
 	for {
@@ -134,7 +134,7 @@ func (h *House) pushRung() *Worker {
 }
 
 // wake sees to it that w looks at its rungs and gifts. It reports whether w was parked.
-func (w *Worker) wake() bool {
+func (w *Engine) wake() bool {
 	invariant.Point("inbox.wake")
 	if w.state.Load() != stateParked {
 		return false
@@ -148,7 +148,7 @@ func (w *Worker) wake() bool {
 }
 
 // wakeUp is wake of another worker in w's own turn, which counts it.
-func (w *Worker) wakeUp(to *Worker) {
+func (w *Engine) wakeUp(to *Engine) {
 	if to.wake() {
 		w.Count.Add(CountWakes, 1)
 	}
@@ -158,7 +158,7 @@ func (w *Worker) wakeUp(to *Worker) {
 // Only who runs w's turn calls it.
 //
 //alloc:none
-func (w *Worker) TakeRungs() {
+func (w *Engine) TakeRungs() {
 	invariant.Point("gift.look")
 	if w.gifts.Load() != nil {
 		w.takeGifts(nil)
@@ -172,7 +172,7 @@ func (w *Worker) TakeRungs() {
 // takeRungs takes what other workers and guests sent, and leaves a mark in its place, or nothing.
 //
 //alloc:none
-func (w *Worker) takeRungs(mark *House) {
+func (w *Engine) takeRungs(mark *House) {
 	invariant.Point("inbox.take")
 	w.Heard, w.Gathers = true, true
 	for h := inOrder(w.rungs.Swap(mark)); h != nil; {
@@ -204,7 +204,7 @@ func inOrder(newest *House) (oldest *House) {
 }
 
 // drain moves the inbox of h, which w owns, into the lanes, oldest first.
-func (w *Worker) drain(h *House) {
+func (w *Engine) drain(h *House) {
 	invariant.Point("inbox.drain")
 	newest := h.inbox.Swap(nil)
 	var oldest *Stack
@@ -229,7 +229,7 @@ func (w *Worker) drain(h *House) {
 
 // Sleep parks w, and returns when w's goroutine has its turn again: behind a wake-up, which it reports, an event of
 // the network if that counts, or ns.
-func (w *Worker) Sleep(ns int64, network bool) (woken bool) {
+func (w *Engine) Sleep(ns int64, network bool) (woken bool) {
 	if w.Park() {
 		w.Driver.Wait(ns, network)
 	}
@@ -243,8 +243,8 @@ func (w *Worker) Sleep(ns int64, network bool) (woken bool) {
 // Park declares w parked and reports whether to block. The caller has flushed its
 // pools. From here on others may run w's turns: the caller touches nothing of it
 // until Unpark has returned true.
-func (w *Worker) Park() bool {
-	if w.roused != nil {
+func (w *Engine) Park() bool {
+	if w.toWake != nil {
 		panic("stack: a worker parks, and has not woken another one")
 	}
 	invariant.Point("park.store")
@@ -255,7 +255,7 @@ func (w *Worker) Park() bool {
 
 // Unpark goes back to running after Park, and after blocking. It reports false if
 // somebody else runs a turn: block until the Driver's Wake, and call it again.
-func (w *Worker) Unpark() bool {
+func (w *Engine) Unpark() bool {
 	for {
 		invariant.Point("park.back")
 		switch old := w.state.Load(); old {
@@ -276,18 +276,18 @@ func (w *Worker) Unpark() bool {
 }
 
 // Borrowed reports whether somebody else runs a turn of w. Any goroutine may ask.
-func (w *Worker) Borrowed() bool {
+func (w *Engine) Borrowed() bool {
 	invariant.Point("inbox.borrowed")
 	state := w.state.Load()
 	return state == stateBorrowed || state == stateWanted
 }
 
 // Woken reports whether somebody has seen w parked and wakes it.
-func (w *Worker) Woken() bool { return w.state.Load() == stateRun }
+func (w *Engine) Woken() bool { return w.state.Load() == stateRun }
 
 // Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is answered by the sender, and what is given to
 // w stays where it was. What came before is taken: its loop takes turns until one finds nothing to do.
-func (w *Worker) Leave() {
+func (w *Engine) Leave() {
 	w.takeGifts(closedRungs)
 	if invariant.Point("leave.close"); w.rungs.Load() != closedRungs { // else a step has ended the goroutine that was leaving
 		w.takeRungs(closedRungs)
@@ -303,7 +303,7 @@ func (h *House) drainClosed() {
 		for s := h.inbox.Swap(nil); s != nil; {
 			next := s.next
 			counted += s.counted(h)
-			s.refuseOutside(fault.ErrStopped)
+			s.endOutside(fault.ErrStopped)
 			s = next
 		}
 		h.count(-counted)
@@ -321,7 +321,7 @@ func (h *House) drainClosed() {
 }
 
 // refuseOutside ends a message that can't be handled, on any goroutine.
-func (s *Stack) refuseOutside(err error) {
+func (s *Stack) endOutside(err error) {
 	if s.by == controlHandler {
 		s.tellOutside()
 	}

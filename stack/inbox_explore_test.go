@@ -55,7 +55,7 @@ func explorePark(s *stage) {
 	s.workers(2)
 	l, h := s.hears(1)
 	source := settleOn(s.hand, 0, &writer{})
-	tell(s.hand, source, writerWrite, func(w *Worker) {
+	tell(s.hand, source, writerWrite, func(w *Engine) {
 		for n := range 3 {
 			pass(w, h, 0, n)
 		}

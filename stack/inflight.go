@@ -25,7 +25,7 @@ func (q *Inflight[Req, Rep]) Held() int { return q.held }
 
 // Accept queues a request, whose bytes are input, behind those in flight and
 // starts its handler.
-func (q *Inflight[Req, Rep]) Accept(w *Worker, c *ChannelStack[Req, Rep], input pool.Bytes) {
+func (q *Inflight[Req, Rep]) Accept(w *Engine, c *ChannelStack[Req, Rep], input pool.Bytes) {
 	c.input = input.Retain()
 	q.push(c)
 	w.Push(c.to, &c.Stack)
@@ -62,7 +62,7 @@ func (q *Inflight[Req, Rep]) Result() (rep *Rep, last bool, err error) {
 }
 
 // Pop frees the oldest request, whose result must be there.
-func (q *Inflight[Req, Rep]) Pop(w *Worker) {
+func (q *Inflight[Req, Rep]) Pop(w *Engine) {
 	c := q.head
 	if !c.complete {
 		panic("stack: a request leaves the inflight queue before its end")
@@ -81,7 +81,7 @@ func (q *Inflight[Req, Rep]) Pop(w *Worker) {
 // Cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
 // once, unless they keep a job, those still queued before their first step. It returns how many
 // were held back, or had been at a part and go on.
-func (q *Inflight[Req, Rep]) Cancel(w *Worker) (back int) {
+func (q *Inflight[Req, Rep]) Cancel(w *Engine) (back int) {
 	for c := q.head; c != nil; c = c.after {
 		if c.complete {
 			continue
@@ -147,7 +147,7 @@ func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back > 0 }
 
 // LetBegin lets the first most of those that were held back begin, and returns how many there
 // were; false: not all were put aside yet, so that it is called too early, and again.
-func (q *Inflight[Req, Rep]) LetBegin(w *Worker, most int) (n int, aside bool) {
+func (q *Inflight[Req, Rep]) LetBegin(w *Engine, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.after {
 		if c.KeptBack() && !c.complete && !c.aside {
 			return 0, false

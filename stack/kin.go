@@ -15,7 +15,7 @@ import (
 
 // Bear makes child, which nobody knows yet, a child of h. Only a step of h may call it.
 func (h *House) Bear(child *House) {
-	l, c := h.record(), child.record()
+	l, c := h.makeLife(), child.makeLife()
 	c.parent = h
 	c.prev = l.last
 	if l.last == nil {
@@ -47,7 +47,7 @@ func (h *House) Disown(child *House) { h.life().unlink(child) }
 
 // Parent returns the actor under which h was spawned; nil: none. Any goroutine may ask.
 func (h *House) Parent() *House {
-	if l := h.past(); l != nil {
+	if l := h.life(); l != nil {
 		return l.parent
 	}
 	return nil
@@ -55,7 +55,7 @@ func (h *House) Parent() *House {
 
 // Name returns the name that h was given; empty if it has none. Any goroutine may ask.
 func (h *House) Name() string {
-	if l := h.past(); l != nil {
+	if l := h.life(); l != nil {
 		return l.name
 	}
 	return ""
@@ -79,7 +79,7 @@ func (h *House) Give(p Props) {
 		h.flags.set(flagNoted)
 	}
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
-		l := h.record()
+		l := h.makeLife()
 		l.of = h.kind()
 		l.name, l.hooks, l.own, l.below = p.Name, p.Hooks, p.Own, p.Below
 		if p.Hooks != nil && p.Hooks.PreStart != nil {
@@ -94,7 +94,7 @@ func (h *House) Give(p Props) {
 
 // Starts reports whether h has a hook to run before its first message.
 func (h *House) Starts() bool {
-	l := h.past()
+	l := h.life()
 	return l != nil && l.hooks != nil && l.hooks.PreStart != nil
 }
 
@@ -105,8 +105,8 @@ func (h *House) Passivates() bool {
 }
 
 // Guard puts h, which nobody knows yet and which has no parent, below the guardian of what is the
-// runtime's own. What becomes of the failures of those at the top, Worker.Supervise says.
-func (h *House) Guard() { h.record().system = true }
+// runtime's own. What becomes of the failures of those at the top, Engine.Supervise says.
+func (h *House) Guard() { h.makeLife().system = true }
 
 // Path returns where h stands. Any goroutine may ask.
 func (h *House) Path() path.Path {
@@ -123,7 +123,7 @@ func (h *House) Local() string {
 	root := path.User
 	for ; h != nil; h = h.Parent() {
 		parts = append(parts, h.segment())
-		if l := h.past(); l != nil && l.system {
+		if l := h.life(); l != nil && l.system {
 			root = path.System
 		}
 	}

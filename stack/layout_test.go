@@ -15,7 +15,7 @@ import (
 // head of a stack to the user's struct.
 
 // run visits ready houses until none is.
-func (w *Worker) run() {
+func (w *Engine) run() {
 	for w.TakeRungs(); !w.Idle(); w.TakeRungs() {
 		w.Run(256)
 		w.ArmFresh()
@@ -24,7 +24,7 @@ func (w *Worker) run() {
 	}
 }
 
-func adopt[A any](w *Worker, serial uint64, actor *A) *House {
+func adopt[A any](w *Engine, serial uint64, actor *A) *House {
 	h, _ := NewHouse(func() *A { return actor })
 	h.Adopt(w, serial)
 	return h
@@ -114,7 +114,7 @@ func TestSizes(t *testing.T) {
 	require.EqualValues(t, 64, unsafe.Offsetof(House{}.calls)-unsafe.Sizeof(ghost{}), "others write the first line only, which a visit only reads")
 	require.LessOrEqual(t, unsafe.Sizeof(annex{}), uintptr(128))
 	require.Greater(t, unsafe.Sizeof(annex{}), uintptr(112), "annexes begin at cache lines")
-	require.EqualValues(t, 64, unsafe.Offsetof(annex{}.known), "others read the second line only, which a visit doesn't write")
+	require.EqualValues(t, 64, unsafe.Offsetof(annex{}.life), "others read the second line only, which a visit doesn't write")
 	require.LessOrEqual(t, unsafe.Sizeof(Stack{}), uintptr(152), "a notice with a word is at most 160 bytes")
 }
 

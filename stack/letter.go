@@ -60,7 +60,7 @@ func (h *Handler) DeadLetter(to *House, why Reason) DeadLetter {
 // handled. The caller puts s. In a turn of w.
 //
 //go:noinline
-func (w *Worker) Lost(h *House, s *Stack, why Reason) {
+func (w *Engine) Lost(h *House, s *Stack, why Reason) {
 	w.Count.Add(CountDeadLetter, 1)
 	w.Tally.add(s.by, why, 1)
 	w.Driver.Lost(h, s, why)
@@ -94,7 +94,7 @@ func (e *envelope) allLost(n int, why Reason) {
 	events, by := &e.to.Owner().Guests.Events, e.by.opens
 	events.Tally.add(by, why, uint64(n))
 	for i := range n {
-		events.lost(e.to, by, why, func() any { return by.open(letterAt(e, e.by, i)) })
+		events.lost(e.to, by, why, func() any { return by.open(entryAt(e, e.by, i)) })
 	}
 }
 

@@ -49,49 +49,46 @@ type life struct {
 	system bool                  // it stands below /system
 	of     reflect.Type
 
-	phase    phase
-	unborn   bool     // there is no instance yet, or its start hook is to come: it has no end
-	told     bool     // that it has started; without a start hook its spawner says so
-	atEnd    bool     // the end hook of this instance has begun
-	hookDone bool     // and ended
-	cause    error    // of the restart under way
-	delay    int64    // the pause in it that is to come, or passes, ns. Negative: so long, and asks end with ErrRestarted until it has passed
-	drains   bool     // it stops once no stack is in progress any more
-	kept     int32    // stacks whose end is put off, see keepOn
-	retried  *retried // nil: it hasn't been
-	first    *House   // of its children, in the order of their birth; linked by next and prev of their lives
-	last     *House
-	waiters  queue // stops, answered when it has stopped
-	watchers []watcher
+	phase     phase
+	unborn    bool     // there is no instance yet, or its start hook is to come: it has no end
+	announced bool     // that it has started; without a start hook its spawner says so
+	atEnd     bool     // the end hook of this instance has begun
+	hookDone  bool     // and ended
+	cause     error    // of the restart under way
+	delay     int64    // the pause in it that is to come, or passes, ns. Negative: so long, and asks end with ErrRestarted until it has passed
+	drains    bool     // it stops once no stack is in progress any more
+	kept      int32    // stacks whose end is put off, see keepOn
+	retried   *retried // nil: it hasn't been
+	first     *House   // of its children, in the order of their birth; linked by next and prev of their lives
+	last      *House
+	waiters   queue // stops, answered when it has stopped
+	watchers  []watcher
 
 	// Written by the parent's owner.
 	next, prev *House
 }
 
-// life returns the record, which exists.
-func (h *House) life() *life { return h.annex.Load().known.Load() }
-
-// record returns the record, and makes it if there is none. Only the owner calls it, or who knows
-// the house alone.
-func (h *House) record() *life {
-	a := h.rooms()
-	if a.known.Load() == nil {
-		a.known.Store(&life{})
-	}
-	return a.known.Load()
-}
-
-// past returns the record if there is one. Any goroutine may ask.
-func (h *House) past() *life {
+// life returns the record; nil: there is none, and the actor is up or gone. Any goroutine may ask.
+func (h *House) life() *life {
 	if a := h.annex.Load(); a != nil {
-		return a.known.Load()
+		return a.life.Load()
 	}
 	return nil
 }
 
+// makeLife returns the record, and makes it if there is none. Only the owner calls it, or who knows
+// the house alone.
+func (h *House) makeLife() *life {
+	a := h.rooms()
+	if a.life.Load() == nil {
+		a.life.Store(&life{})
+	}
+	return a.life.Load()
+}
+
 // start is the transition up -> starting of a new actor that has a hook. One that passivates by time
 // begins to count.
-func (w *Worker) start(h *House) {
+func (w *Engine) start(h *House) {
 	l := h.life()
 	if l.phase != phaseUp || h.Gone() || h.Starts() && !l.unborn {
 		return // perhaps it was restarted before it had started
@@ -106,7 +103,7 @@ func (w *Worker) start(h *House) {
 
 // started is the transition out of starting, behind the hook: that of a restart because of cause, if
 // that isn't nil.
-func (w *Worker) started(h *House, l *life, cause, err error) {
+func (w *Engine) started(h *House, l *life, cause, err error) {
 	l.phase = phaseUp
 	switch {
 	case err != nil:
@@ -114,19 +111,19 @@ func (w *Worker) started(h *House, l *life, cause, err error) {
 	case l.drains: // it had begun to when it failed
 		w.stop(h)
 	default:
-		if cause != nil && (l.told || !h.Starts()) {
+		if cause != nil && (l.announced || !h.Starts()) {
 			w.tellRestarted(h, cause)
 		} else {
 			w.tellStarted(h)
 		}
-		l.told = true
+		l.announced = true
 		w.release(h, heldByLife)
 		w.begun(h)
 	}
 }
 
 // restart is the transition -> ending: the instance failed with cause, and there is a pause before the next; see life.delay.
-func (w *Worker) restart(h *House, l *life, cause error, delay int64) {
+func (w *Engine) restart(h *House, l *life, cause error, delay int64) {
 	l.phase, l.cause, l.delay = phaseEnding, cause, delay
 	h.hold(heldByLife)
 	w.endBegun(h)
@@ -139,8 +136,8 @@ func (w *Worker) restart(h *House, l *life, cause error, delay int64) {
 
 // stop is the transition -> stopping. An actor without a record is gone at once. What is queued is
 // answered as it is taken.
-func (w *Worker) stop(h *House) {
-	l := h.past()
+func (w *Engine) stop(h *House) {
+	l := h.life()
 	if l != nil && l.phase >= phaseStopping {
 		return
 	}
@@ -166,35 +163,35 @@ func (w *Worker) stop(h *House) {
 }
 
 // drainAway has h stop once what has begun has ended: what is queued behind doesn't begin.
-func (w *Worker) drainAway(h *House) {
+func (w *Engine) drainAway(h *House) {
 	if h.Gone() {
 		return
 	}
-	h.record().drains = true
+	h.makeLife().drains = true
 	w.endQuiet(h)
 	h.hold(heldByLife)
 	w.seen |= flagHeld
 }
 
 // drained stops h, which holds its calls, if that is what it waits for.
-func (w *Worker) drained(h *House) {
-	if l := h.past(); l != nil && l.drains && l.phase == phaseUp && h.Waiting() == 0 {
+func (w *Engine) drained(h *House) {
+	if l := h.life(); l != nil && l.drains && l.phase == phaseUp && h.Waiting() == 0 {
 		w.stop(h)
 	}
 }
 
 // endAll ends the suspended stacks of h.
-func (w *Worker) endAll(h *House, err error) {
+func (w *Engine) endAll(h *House, err error) {
 	w.endSuspended(h, err, false)
 	w.endSuspended(h, err, true)
 }
 
 // endBegun ends the suspended stacks of h with ErrRestarted, but for those of its connections, which
 // are the runtime's: they outlive the instance.
-func (w *Worker) endBegun(h *House) { w.endSuspended(h, fault.ErrRestarted, false) }
+func (w *Engine) endBegun(h *House) { w.endSuspended(h, fault.ErrRestarted, false) }
 
 // endSuspended ends the suspended stacks of h that are its connections', or those that aren't.
-func (w *Worker) endSuspended(h *House, err error, connections bool) {
+func (w *Engine) endSuspended(h *House, err error, connections bool) {
 	var begun []*Stack
 	h.eachPromise(func(p *future.Promise) {
 		s := stackOf(p.Owner)
@@ -227,7 +224,7 @@ func (s *Stack) firstWaiting() *future.Promise {
 func (l *life) waits() bool { return l.first != nil || l.kept > 0 }
 
 // closing has the children stop, then the end hook run.
-func (w *Worker) closing(h *House, l *life) {
+func (w *Engine) closing(h *House, l *life) {
 	l.atEnd, l.hookDone = false, false
 	if !l.waits() {
 		w.endInstance(h, l)
@@ -236,14 +233,14 @@ func (w *Worker) closing(h *House, l *life) {
 	w.stopChildren(l)
 }
 
-func (w *Worker) stopChildren(l *life) {
+func (w *Engine) stopChildren(l *life) {
 	for c := l.first; c != nil; c = c.life().next {
 		w.command(c, control{verb: verbStop})
 	}
 }
 
 // left goes on when a child has gone, or, nil, a stack that was kept.
-func (w *Worker) left(h, child *House) {
+func (w *Engine) left(h, child *House) {
 	l := h.life()
 	if child != nil {
 		l.unlink(child)
@@ -261,7 +258,7 @@ func (w *Worker) left(h, child *House) {
 }
 
 // endInstance runs the end hook of the instance.
-func (w *Worker) endInstance(h *House, l *life) {
+func (w *Engine) endInstance(h *House, l *life) {
 	l.atEnd = true
 	by := (*Handler)(nil)
 	if l.hooks != nil && !l.unborn {
@@ -278,7 +275,7 @@ func (w *Worker) endInstance(h *House, l *life) {
 }
 
 // ended is the transition out of ending and stopping, once the end hook has ended and no child is left.
-func (w *Worker) ended(h *House, l *life) {
+func (w *Engine) ended(h *House, l *life) {
 	if l.first != nil { // born in the hook
 		w.stopChildren(l)
 		return
@@ -292,7 +289,7 @@ func (w *Worker) ended(h *House, l *life) {
 	l.phase, l.cause, l.unborn = phaseStarting, nil, true
 	w.forgetQuiet(h)
 	if l.delay != 0 {
-		w.runHook(h, restHandler, roleRest, cause)
+		w.runHook(h, delayHandler, roleDelay, cause)
 		return
 	}
 	w.runHook(h, makeHandler, roleMake, cause)
@@ -301,7 +298,7 @@ func (w *Worker) ended(h *House, l *life) {
 // makeHandler is the factory of a restart as a hook, which contains a panic, and runtime.Goexit.
 var makeHandler = NewHook("the factory", func(_ *struct{}, s *HookStack) Yield {
 	h := s.to
-	p := s.Worker().Driver.Factory(h)()
+	p := s.Engine().Driver.Factory(h)()
 	if p == nil {
 		panic("stack: the factory of an actor returned nil")
 	}
@@ -310,7 +307,7 @@ var makeHandler = NewHook("the factory", func(_ *struct{}, s *HookStack) Yield {
 })
 
 // made runs the start hook of the instance that the factory has made, or goes on without one.
-func (w *Worker) made(h *House, l *life, cause, err error) {
+func (w *Engine) made(h *House, l *life, cause, err error) {
 	if err != nil {
 		w.started(h, l, cause, err)
 		return
@@ -331,7 +328,7 @@ func (w *Worker) made(h *House, l *life, cause, err error) {
 }
 
 // bury is the end. Who waits for it or watches hears of it when all is released.
-func (w *Worker) bury(h *House) {
+func (w *Engine) bury(h *House) {
 	a := h.annex.Load()
 	if a != nil {
 		a.table.Close(&w.Shard)
@@ -340,7 +337,7 @@ func (w *Worker) bury(h *House) {
 	h.setSelf(nil)
 	w.Driver.Gone(h)
 	w.tellStopped(h.any())
-	l := h.past()
+	l := h.life()
 	if l == nil {
 		return
 	}

@@ -53,8 +53,8 @@ const (
 	DropOldest                 // the message that has waited longest is dropped in its place: a notice becomes a dead letter
 )
 
-// Mail is the mailbox of a house. The zero Mail is what the worker says: Worker.MailboxMax.
-type Mail struct {
+// MailboxRules are the mailbox of a house. The zero MailboxRules are what the worker says: Engine.MailboxMax.
+type MailboxRules struct {
 	Max  int            // how many calls may wait; 0: what the worker says; negative: any number
 	Full WhenFull       // the policy
 	Sort func() Mailbox // makes what orders them; nil: first come, first served
@@ -73,7 +73,7 @@ type rules struct {
 }
 
 // Mailbox gives the house, which nobody knows yet and no worker has adopted, another mailbox than its worker's.
-func (h *House) Mailbox(m Mail) {
+func (h *House) Mailbox(m MailboxRules) {
 	if m.Max > MailboxTop || m.Full > DropOldest {
 		panic("stack: impossible mailbox")
 	}
@@ -133,7 +133,7 @@ func (h *House) shown() int { return int(h.flags.bits.Load() >> countShift) }
 
 // Queued returns how many calls wait in h, for a router to go by: all of them, also those that are held, if w, whose turn the
 // caller runs, owns h; otherwise as of the last visit, with what others than its owner have sent since. A guest's w is nil.
-func (h *House) Queued(w *Worker) int {
+func (h *House) Queued(w *Engine) int {
 	n := h.shown()
 	if w != nil && h.owner.Load() == w {
 		n += int(h.unshown)
@@ -199,7 +199,7 @@ func (h *House) fits(n int) bool {
 }
 
 // crowded reports whether h, of another worker, has no room for a call of w.
-func (w *Worker) crowded(h *House) bool {
+func (w *Engine) crowded(h *House) bool {
 	n := 1
 	if w.out.to == h {
 		n += w.out.calls
@@ -211,7 +211,7 @@ func (w *Worker) crowded(h *House) bool {
 // room.
 //
 //go:noinline
-func (w *Worker) room(h *House) bool {
+func (w *Engine) room(h *House) bool {
 	if h.Gone() {
 		return false
 	}
@@ -225,14 +225,14 @@ func (w *Worker) room(h *House) bool {
 // shed drops what h, of w, has too much, after others have pushed.
 //
 //go:noinline
-func (w *Worker) shed(h *House) {
+func (w *Engine) shed(h *House) {
 	bound, full := h.rules()
 	for full == DropOldest && h.waits() > bound && w.dropOldest(h) {
 	}
 }
 
 // dropOldest drops the call that has waited longest; false: there is none.
-func (w *Worker) dropOldest(h *House) bool {
+func (w *Engine) dropOldest(h *House) bool {
 	var s *Stack
 	if h.flags.has(flagHeld) {
 		s = h.annex.Load().held.popCounted()
@@ -280,7 +280,7 @@ func (q *queue) popCounted() *Stack {
 // ask is answered through its asker's own lane of replies.
 //
 //go:noinline
-func (w *Worker) refuse(h *House, s *Stack) (err error) {
+func (w *Engine) refuse(h *House, s *Stack) (err error) {
 	err = fault.ErrMailboxFull
 	if h.Gone() {
 		err = fault.ErrStopped
@@ -289,7 +289,7 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 		w.Count.Add(CountFull, 1)
 	}
 	if s.by.class == classAsk && s.back != nil {
-		w.Refuse(s, err)
+		w.FailAsk(s, err)
 		return err
 	}
 	if err == fault.ErrMailboxFull {
@@ -310,7 +310,7 @@ func (w *Worker) refuse(h *House, s *Stack) (err error) {
 func (s *Stack) refusePost() (err error) {
 	h := s.to
 	g := h.owner.Load().Guests
-	if err = g.refused(h); err == fault.ErrMailboxFull {
+	if err = g.countRefused(h); err == fault.ErrMailboxFull {
 		s.lostOutside(LostFull)
 		if _, full := h.rules(); full == DropNewest {
 			err = nil

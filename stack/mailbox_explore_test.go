@@ -9,11 +9,11 @@ import (
 )
 
 // bounds gives the house of a new listener of worker 0 a mailbox.
-func (s *stage) bounds(m Mail) (*listener, *House) {
+func (s *stage) bounds(m MailboxRules) (*listener, *House) {
 	l := &listener{}
 	h, make := NewHouse(func() *listener { return l })
 	h.Mailbox(m)
-	s.drivers[0].Settle(h, make, s.hand.workers[0])
+	s.drivers[0].Register(h, make, s.hand.workers[0])
 	return l, h
 }
 
@@ -37,7 +37,7 @@ func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int)
 // Two guests fill a mailbox for two, against the worker that empties it: what is accepted is handled.
 func exploreFull(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 2})
+	l, h := s.bounds(MailboxRules{Max: 2})
 	accepted := [2]int{}
 	for from := range 2 {
 		s.other(guestNames[from], func() { s.fills(h, from, 2+from, 2, listenLong, &accepted[from]) })
@@ -49,7 +49,7 @@ func exploreFull(s *stage) {
 // The same of a mailbox for one that drops the oldest: what is accepted is handled or dropped.
 func exploreDropOldest(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 1, Full: DropOldest})
+	l, h := s.bounds(MailboxRules{Max: 1, Full: DropOldest})
 	w := s.hand.workers[0]
 	w.Trace = func(*House, *Stack) {
 		if h.calls.head != nil {
@@ -72,7 +72,7 @@ func exploreDropOldest(s *stage) {
 // Two guests fill envelopes to an actor whose worker leaves: nothing stays counted.
 func exploreFullLeft(s *stage) {
 	s.workers(1)
-	_, h := s.bounds(Mail{Max: 6})
+	_, h := s.bounds(MailboxRules{Max: 6})
 	s.doomed = append(s.doomed, h)
 	for from := range 2 {
 		s.other(guestNames[from], func() { s.tells(h, from, 3) })
@@ -83,7 +83,7 @@ func exploreFullLeft(s *stage) {
 // A stop that was sent is heeded before the next message, whatever still waits.
 func exploreStopAtOnce(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 8})
+	l, h := s.bounds(MailboxRules{Max: 8})
 	for n := range 4 {
 		s.say(h, 0, n)
 	}
@@ -103,7 +103,7 @@ func exploreStopAtOnce(s *stage) {
 // Two guests wait for room in a mailbox for one, which is full: all is handled.
 func exploreRoom(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 1})
+	l, h := s.bounds(MailboxRules{Max: 1})
 	s.say(h, 2, 0)
 	for from := range 2 {
 		s.other(guestNames[from], func() { s.waits(h, from, 1+from) })
@@ -115,7 +115,7 @@ func exploreRoom(s *stage) {
 // A guest gives up that waits for room, while it is signalled. Then it asks, perhaps by the same Call.
 func exploreRoomGivenUp(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 1})
+	l, h := s.bounds(MailboxRules{Max: 1})
 	_, other := s.hears(0)
 	s.say(h, 1, 0)
 	told := 1
@@ -130,7 +130,7 @@ func exploreRoomGivenUp(s *stage) {
 // comes while the first takes itself off the chain.
 func exploreRoomSwept(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 1})
+	l, h := s.bounds(MailboxRules{Max: 1})
 	s.say(h, 1, 0)
 	told := 2
 	s.other("guest 1", func() { told += s.triesToTell(h) })
@@ -158,7 +158,7 @@ func (s *stage) triesToTell(h *House) int {
 // the way of who waits.
 func exploreRoomRefused(s *stage) {
 	s.workers(1)
-	l, h := s.bounds(Mail{Max: 1})
+	l, h := s.bounds(MailboxRules{Max: 1})
 	accepted := 0
 	s.other("guest 1", func() { s.waits(h, 0, 2) })
 	s.other("guest 2", func() { s.fills(h, 1, 1, 2, listenLong, &accepted) })
@@ -168,7 +168,7 @@ func exploreRoomRefused(s *stage) {
 // A guest waits for room in the mailbox of an actor that stops.
 func exploreRoomStopped(s *stage) {
 	s.workers(1)
-	_, h := s.bounds(Mail{Max: 1})
+	_, h := s.bounds(MailboxRules{Max: 1})
 	s.other("guest", func() { s.waits(h, 0, 3) })
 	s.other("stopper", func() { h.Stop(&s.hand.guests) })
 	s.start(func() bool { return s.alone() && h.Gone() })

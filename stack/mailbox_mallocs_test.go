@@ -22,7 +22,7 @@ func TestMailboxMallocs(t *testing.T) {
 			}
 			to, make := NewHouse(func() *ledger { return l })
 			to.Mailbox(mail)
-			h.drivers[0].Settle(to, make, h.workers[0])
+			h.drivers[0].Register(to, make, h.workers[0])
 			some := func() {
 				for range 100 {
 					for i := range 20 {

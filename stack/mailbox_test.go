@@ -222,25 +222,25 @@ func classOf(s *Stack) int {
 
 var mailboxes = []struct {
 	kind string
-	mail Mail
+	mail MailboxRules
 }{
-	{"", Mail{Max: 1}},
-	{"", Mail{Max: 2}},
-	{"", Mail{Max: 3}},
-	{"", Mail{Max: 64}},
-	{"", Mail{Max: 1024}},
-	{"", Mail{Max: limitLarge + 10}},
-	{"", Mail{Max: -1}},
-	{"", Mail{Max: 1, Full: DropNewest}},
-	{"", Mail{Max: 7, Full: DropNewest}},
-	{"", Mail{Max: 1, Full: DropOldest}},
-	{"", Mail{Max: 2, Full: DropOldest}},
-	{"", Mail{Max: 40, Full: DropOldest}},
-	{"priority", Mail{Max: 1, Sort: func() Mailbox { return NewPriority(classOf) }}},
-	{"priority", Mail{Max: 30, Sort: func() Mailbox { return NewPriority(classOf) }}},
-	{"fair", Mail{Max: 3, Sort: NewFair}},
-	{"fair", Mail{Max: 50, Sort: NewFair}},
-	{"fair", Mail{Max: 300, Sort: NewFair}},
+	{"", MailboxRules{Max: 1}},
+	{"", MailboxRules{Max: 2}},
+	{"", MailboxRules{Max: 3}},
+	{"", MailboxRules{Max: 64}},
+	{"", MailboxRules{Max: 1024}},
+	{"", MailboxRules{Max: limitLarge + 10}},
+	{"", MailboxRules{Max: -1}},
+	{"", MailboxRules{Max: 1, Full: DropNewest}},
+	{"", MailboxRules{Max: 7, Full: DropNewest}},
+	{"", MailboxRules{Max: 1, Full: DropOldest}},
+	{"", MailboxRules{Max: 2, Full: DropOldest}},
+	{"", MailboxRules{Max: 40, Full: DropOldest}},
+	{"priority", MailboxRules{Max: 1, Sort: func() Mailbox { return NewPriority(classOf) }}},
+	{"priority", MailboxRules{Max: 30, Sort: func() Mailbox { return NewPriority(classOf) }}},
+	{"fair", MailboxRules{Max: 3, Sort: NewFair}},
+	{"fair", MailboxRules{Max: 50, Sort: NewFair}},
+	{"fair", MailboxRules{Max: 300, Sort: NewFair}},
 }
 
 // On one worker a mailbox is exact: random notices, asks and batches of three actors are refused, dropped and
@@ -262,7 +262,7 @@ func TestMailboxModel(t *testing.T) {
 	}
 }
 
-func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
+func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	h := newHand(t, 1)
 	rng := rand.New(rand.NewPCG(seed, 74))
 	w := h.workers[0]
@@ -270,7 +270,7 @@ func modelMailbox(t *testing.T, kind string, mail Mail, seed uint64) {
 	c := &clerk{model: model{bound: max(0, mail.Max), full: mail.Full, kind: kind}}
 	to, make := NewHouse(func() *clerk { return c })
 	to.Mailbox(mail)
-	h.drivers[0].Settle(to, make, w)
+	h.drivers[0].Register(to, make, w)
 	var senders [3]*talker
 	var from [3]*House
 	for i := range senders {
@@ -411,7 +411,7 @@ func TestMailboxTraffic(t *testing.T) {
 	}
 }
 
-func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
+func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	h := newHand(t, 3)
 	rng := rand.New(rand.NewPCG(seed, 75))
 	l := &ledger{}
@@ -420,7 +420,7 @@ func mailTraffic(t *testing.T, kind string, mail Mail, seed uint64) {
 	}
 	to, make := NewHouse(func() *ledger { return l })
 	to.Mailbox(mail)
-	h.drivers[0].Settle(to, make, h.workers[0])
+	h.drivers[0].Register(to, make, h.workers[0])
 	var accepted, refused [8]int
 	var calls []*Call
 	n := 0
@@ -535,8 +535,8 @@ func TestMailboxOfTheWorker(t *testing.T) {
 			h := newHand(t, 1)
 			h.workers[0].MailboxMax = max
 			to, make := NewHouse(func() *ledger { return &ledger{} })
-			to.Mailbox(Mail{Full: full})
-			h.drivers[0].Settle(to, make, h.workers[0])
+			to.Mailbox(MailboxRules{Full: full})
+			h.drivers[0].Register(to, make, h.workers[0])
 			for i := range max + 5 {
 				_ = notify(h.workers[0], to, ledgerShort, words{0, i + 1})
 			}
@@ -554,8 +554,8 @@ func TestMailboxOfStuckActor(t *testing.T) {
 			h := newHand(t, 1)
 			l := &ledger{}
 			to, make := NewHouse(func() *ledger { return l })
-			to.Mailbox(Mail{Max: max})
-			h.drivers[0].Settle(to, make, h.workers[0])
+			to.Mailbox(MailboxRules{Max: max})
+			h.drivers[0].Register(to, make, h.workers[0])
 			accepted := 0
 			for i := range 3 * max {
 				if err := Tell(&h.guests, to, by, &words{0, i + 1}); err == nil {
@@ -577,8 +577,8 @@ func TestMailboxOfStuckActor(t *testing.T) {
 func TestMailboxOfWhoLeft(t *testing.T) {
 	h := newHand(t, 1)
 	to, make := NewHouse(func() *ledger { return &ledger{} })
-	to.Mailbox(Mail{Max: 64})
-	h.drivers[0].Settle(to, make, h.workers[0])
+	to.Mailbox(MailboxRules{Max: 64})
+	h.drivers[0].Register(to, make, h.workers[0])
 	for i := range 20 {
 		require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
 	}
@@ -599,18 +599,18 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 // A notice that was sent before its actor stopped is a dead letter. One that is sent then gets
 // ErrStopped, and is none, whatever the mailbox does when it is full.
 func TestNoticesToWhoStopped(t *testing.T) {
-	for _, m := range []Mail{{}, {Max: 100}, {Max: 100, Full: DropNewest}, {Max: 100, Full: DropOldest}, {Max: -1}, {Max: 100, Sort: NewFair}} {
+	for _, m := range []MailboxRules{{}, {Max: 100}, {Max: 100, Full: DropNewest}, {Max: 100, Full: DropOldest}, {Max: -1}, {Max: 100, Sort: NewFair}} {
 		for _, by := range []*Handler{ledgerShort, ledgerLonge} {
 			noticesToWhoStopped(t, m, by)
 		}
 	}
 }
 
-func noticesToWhoStopped(t *testing.T, m Mail, by *Handler) {
+func noticesToWhoStopped(t *testing.T, m MailboxRules, by *Handler) {
 	h := newHand(t, 2)
 	to, make := NewHouse(func() *ledger { return &ledger{} })
 	to.Mailbox(m)
-	h.drivers[0].Settle(to, make, h.workers[0])
+	h.drivers[0].Register(to, make, h.workers[0])
 	says := []func(i int) error{
 		func(i int) error { return Tell(&h.guests, to, by, &words{0, i}) },
 		func(i int) error { return tell(h, to, by, words{0, i}) },
@@ -657,8 +657,8 @@ func TestTellWait(t *testing.T) {
 	h := newHand(t, 1)
 	l := &ledger{}
 	to, factory := NewHouse(func() *ledger { return l })
-	to.Mailbox(Mail{Max: 4})
-	h.drivers[0].Settle(to, factory, h.workers[0])
+	to.Mailbox(MailboxRules{Max: 4})
+	h.drivers[0].Register(to, factory, h.workers[0])
 	n := 0
 	fill := func() {
 		for to.waits() < 4 {
@@ -708,8 +708,8 @@ func TestRoomIsHalfOfTheMailbox(t *testing.T) {
 	h.workers[0].Budget = 1
 	l := &ledger{}
 	to, factory := NewHouse(func() *ledger { return l })
-	to.Mailbox(Mail{Max: 4})
-	h.drivers[0].Settle(to, factory, h.workers[0])
+	to.Mailbox(MailboxRules{Max: 4})
+	h.drivers[0].Register(to, factory, h.workers[0])
 	for i := range 4 {
 		require.NoError(t, Tell(&h.guests, to, ledgerLonge, &words{0, i + 1}))
 	}
@@ -735,10 +735,10 @@ func TestRoomIsHalfOfTheMailbox(t *testing.T) {
 func TestTooManyBehindAStop(t *testing.T) {
 	h := newHand(t, 2)
 	to, make := NewHouse(func() *ledger { return &ledger{} })
-	to.Mailbox(Mail{Max: 1, Full: DropOldest})
-	h.drivers[0].Settle(to, make, h.workers[0])
+	to.Mailbox(MailboxRules{Max: 1, Full: DropOldest})
+	h.drivers[0].Register(to, make, h.workers[0])
 	from := settleOn(h, 1, &writer{})
-	require.NoError(t, tell(h, from, writerWrite, func(w *Worker) {
+	require.NoError(t, tell(h, from, writerWrite, func(w *Engine) {
 		for i := range 2 { // they wait in the outbox
 			require.NoError(t, notify(w, to, ledgerShort, words{1, i + 1}))
 		}
@@ -759,12 +759,12 @@ func TestTooManyBehindAStop(t *testing.T) {
 
 // A stop isn't kept waiting by calls, however many answers have just gone ahead of them.
 func TestStopGoesAheadOfCalls(t *testing.T) {
-	for _, m := range []Mail{{}, {Sort: NewFair}} {
+	for _, m := range []MailboxRules{{}, {Sort: NewFair}} {
 		h := newHand(t, 1)
 		l := &ledger{}
 		to, make := NewHouse(func() *ledger { return l })
 		to.Mailbox(m)
-		h.drivers[0].Settle(to, make, h.workers[0])
+		h.drivers[0].Register(to, make, h.workers[0])
 		for i := range 3 {
 			require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, i + 1}))
 		}
@@ -778,14 +778,14 @@ func TestStopGoesAheadOfCalls(t *testing.T) {
 
 // Each message that is handled counts as one, however it came and whatever becomes of it.
 func TestMessagesAreCounted(t *testing.T) {
-	for _, m := range []Mail{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
+	for _, m := range []MailboxRules{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
 		for _, by := range []*Handler{clerkShort, clerkLonge, clerkAll} {
 			for _, end := range []func(h *House, g *Guests){(*House).Drain, (*House).Stop} {
 				h := newHand(t, 1)
 				w := h.workers[0]
 				to, make := NewHouse(func() *clerk { return &clerk{} })
 				to.Mailbox(m)
-				h.drivers[0].Settle(to, make, w)
+				h.drivers[0].Register(to, make, w)
 				for n := range 20 {
 					require.NoError(t, notify(w, to, by, n))
 				}
@@ -806,7 +806,7 @@ func TestAnswerToAWorkerThatLeft(t *testing.T) {
 	from, to := settleOn(h, 0, asker), settleOn(h, 1, &clerk{})
 	require.NoError(t, tell(h, from, senderSend, func(s *sendStack) {
 		s.asked = 1
-		s.Worker().Push(to, s.Bind(s.answers[0].Promise(), clerkAsk, 0))
+		s.Engine().Push(to, s.Bind(s.answers[0].Promise(), clerkAsk, 0))
 	}))
 	h.turn(0)
 	from.Stop(&h.guests)
@@ -822,7 +822,7 @@ func TestPriorityPanics(t *testing.T) {
 	w := h.workers[0]
 	c := &clerk{}
 	to, make := NewHouse(func() *clerk { return c })
-	to.Mailbox(Mail{Max: 10, Sort: func() Mailbox {
+	to.Mailbox(MailboxRules{Max: 10, Sort: func() Mailbox {
 		return NewPriority(func(s *Stack) int {
 			if n := *Message[int](s); n == 2 {
 				panic("two")
@@ -830,7 +830,7 @@ func TestPriorityPanics(t *testing.T) {
 			return 0
 		})
 	}})
-	h.drivers[0].Settle(to, make, w)
+	h.drivers[0].Register(to, make, w)
 	for n := 1; n <= 4; n++ {
 		require.NoError(t, notify(w, to, clerkShort, n))
 		if n != 2 {
@@ -849,8 +849,8 @@ func TestMailboxOfConnections(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
 	to, make := NewHouse(func() *pairActor { return &pairActor{} })
-	to.Mailbox(Mail{Max: 1, Full: DropOldest})
-	h.drivers[0].Settle(to, make, w)
+	to.Mailbox(MailboxRules{Max: 1, Full: DropOldest})
+	h.drivers[0].Register(to, make, w)
 	wires := [3]wire{}
 	by := NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish)
 	for i := range wires {
@@ -899,8 +899,8 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	h := newHand(t, 1)
 	l := &ledger{}
 	to, factory := NewHouse(func() *ledger { return l })
-	to.Mailbox(Mail{Max: 1})
-	h.drivers[0].Settle(to, factory, h.workers[0])
+	to.Mailbox(MailboxRules{Max: 1})
+	h.drivers[0].Register(to, factory, h.workers[0])
 	require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, 1}))
 	waits := make(chan error)
 	go func() { waits <- TellWait(t.Context(), &h.guests, to, ledgerShort, &words{0, 2}) }()
@@ -924,8 +924,8 @@ func TestLargestMailboxIsCounted(t *testing.T) {
 	for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
 		h := newHand(t, 1)
 		to, make := NewHouse(func() *ledger { return &ledger{} })
-		to.Mailbox(Mail{Max: MailboxTop, Full: full})
-		h.drivers[0].Settle(to, make, h.workers[0])
+		to.Mailbox(MailboxRules{Max: MailboxTop, Full: full})
+		h.drivers[0].Register(to, make, h.workers[0])
 		to.count(2*MailboxTop - 1) // as if so many waited
 		for range 3 {
 			to.count(1)

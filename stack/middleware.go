@@ -33,7 +33,7 @@ func wrapped[A any, PS Running](first func(*A, PS) Yield, around []Middleware) f
 		s := Of(ps)
 		for _, m := range around {
 			if err := m.Begins(ps); err != nil {
-				return s.refused(err)
+				return s.denied(err)
 			}
 			s.ends++
 		}
@@ -42,11 +42,11 @@ func wrapped[A any, PS Running](first func(*A, PS) Yield, around []Middleware) f
 }
 
 // refused ends s, which middleware has refused.
-func (s *Stack) refused(err error) Yield {
+func (s *Stack) denied(err error) Yield {
 	y := s.finish()
 	s.used, s.err = true, err
 	if s.by.class == classNotice {
-		s.Worker().Lost(s.to, s, LostRefused)
+		s.Engine().Lost(s.to, s, LostRefused)
 	}
 	return y
 }
@@ -61,7 +61,7 @@ func (h *Handler) wrap(first step, around []Middleware) {
 // endOwed does what the end of s owes others: it ends its barrier, and tells its middleware, the innermost first.
 //
 //go:noinline
-func (w *Worker) endOwed(h *House, s *Stack) {
+func (w *Engine) endOwed(h *House, s *Stack) {
 	if s.ends&endBars != 0 {
 		w.unbar(s)
 	}
@@ -72,7 +72,7 @@ func (w *Worker) endOwed(h *House, s *Stack) {
 }
 
 // tellEnded tells one. The end goes on behind a panic.
-func (w *Worker) tellEnded(h *House, s *Stack, m Middleware) {
+func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 	defer func() {
 		if value := recover(); value != nil {
 			w.failed(h, s, &fault.PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})

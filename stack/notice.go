@@ -37,7 +37,7 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, aro
 	describeMessages[Msg](h)
 	var probe S
 	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
-		h.lean = true
+		h.bare = true
 		if hasPointers(reflect.TypeFor[Msg]()) {
 			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}
@@ -78,15 +78,15 @@ func hasPointers(t reflect.Type) bool {
 	return t.Kind() > reflect.Complex128
 }
 
-// checkLean panics if more of s was written than lean clears.
-func (s *Stack) checkLean() {
+// checkBare panics if more of s was written than blank clears.
+func (s *Stack) checkBare() {
 	blank := Stack{Object: s.Object, by: s.by, to: s.to, sent: s.sent, state: s.state}
 	if *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(s)) != *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(&blank)) {
 		panic("stack: a notice left more behind than its message: " + s.by.Name())
 	}
 }
 
-// Place returns the i-th of the messages that House.Join returned; the one that Worker.Tell returned is the first.
+// Place returns the i-th of the messages that House.Join returned; the one that Engine.Tell returned is the first.
 func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
 	var probe Msg
 	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))

@@ -20,7 +20,7 @@ import (
 //	         it up: Abort
 //	at work  the goroutine owns this stack, and reads what the input refers to; the asker may end meanwhile
 //	home     pushed into the inbox of the asker's house, once, by GoHome or Abort; or, the pool
-//	         refusing it, by the asker's worker: Refuse
+//	         refusing it, by the asker's worker: FailAsk
 //
 // It carries its asker, and all others whose bytes the input may have from there: they aren't put, whatever ends
 // the asker, before the function has ended.
@@ -29,13 +29,13 @@ import (
 // a call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home, see keepOn.
 type job[In, R any] struct {
 	AskStack[In, R]
-	fn   func(context.Context, In) (R, error)
-	told told
+	fn    func(context.Context, In) (R, error)
+	state jobState
 }
 
-// told holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
+// jobState holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
 // stores it, and whoever swaps it out calls it.
-type told struct {
+type jobState struct {
 	atomic.Pointer[func()]
 	kept bool // the asker doesn't give up
 }
@@ -48,7 +48,7 @@ func NewJob[In, R any]() *Handler {
 		j := (*job[In, R])(unsafe.Pointer(s))
 		j.rep, j.err = j.fn(ctx, j.Req)
 	}
-	h.told = func(s *Stack) *told { return &(*job[In, R])(unsafe.Pointer(s)).told }
+	h.jobState = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).state }
 	return h
 }
 
@@ -64,7 +64,7 @@ type OffloadPool interface {
 // Offload binds f to fn(in), done by a goroutine of the pool to, which may block; nil: of the
 // system's own. h is NewJob's for In and R. If it is kept, no deadline ends it, nor does what ends s.
 func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept bool, in In, fn func(context.Context, In) (R, error)) {
-	w := s.Worker()
+	w := s.Engine()
 	if to == nil {
 		to = w.Driver.Offloads()
 	}
@@ -75,15 +75,15 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	carried := s.carry() // before the answer that p has is let go
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
-	j.Req, j.fn, j.told.kept, c.carried = in, fn, kept, carried
+	j.Req, j.fn, j.state.kept, c.carried = in, fn, kept, carried
 	c.to = s.to
 	if kept {
 		p.When, c.deadline = math.MaxInt64, math.MaxInt64
-		s.to.record() // which a stop waits by
+		s.to.makeLife() // which a stop waits by
 	}
 	w.sendOut() // as before a guest's answer: the job may speak
 	if err := to.Submit(c); err != nil {
-		w.Refuse(c, err)
+		w.FailAsk(c, err)
 	} else if kept {
 		s.kept = true
 	}
@@ -92,44 +92,44 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 // carry returns what holds s, its answers and, if it is a batch, its members. What jobs carry that are among the
 // answers is let go, as their functions have ended: each would hold the last one, and s, else.
 func (s *Stack) carry() (all pool.Carrier) {
-	shard := &s.Worker().Shard
-	s.lend(&all, shard)
+	shard := &s.Engine().Shard
+	s.holdIn(&all, shard)
 	for p := s.bound; p != nil; p = p.Next {
 		if p.State != future.Done || p.Call == nil {
 			continue
 		}
-		if c := stackOf(p.Call); c.by.told != nil {
+		if c := stackOf(p.Call); c.by.jobState != nil {
 			c.carried.Release()
 		}
 		all.Keep(shard, p.Call)
 	}
 	if s.by.class == classBatch {
 		for m := batchOf(s).members.first; m != nil; m = m.next {
-			m.lend(&all, shard)
+			m.holdIn(&all, shard)
 		}
 	}
 	return all
 }
 
-// lend has to hold s and, if it is an onward call, those that it answers: what it carries moves there.
-func (s *Stack) lend(to *pool.Carrier, shard *pool.Shard) {
+// holdIn has to hold s and, if it is an onward call, those that it answers: what it carries moves there.
+func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 	to.Keep(shard, &s.Object)
 	if r := s.relay(); r != nil {
-		r.call.lend(to, shard)
+		r.call.holdIn(to, shard)
 	}
 }
 
 // isKept reports whether p waits, or waited, for a job that is kept.
 func isKept(p *future.Promise) bool {
 	c := stackOf(p.Call)
-	return p.Call != nil && c.by.told != nil && c.by.told(c).kept
+	return p.Call != nil && c.by.jobState != nil && c.by.jobState(c).kept
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
 // that, as it does for children, and so do the calls of one that is handled alone.
 //
 //go:noinline
-func (w *Worker) keepOn(h *House, s *Stack) {
+func (w *Engine) keepOn(h *House, s *Stack) {
 	if s.mode != waitKept {
 		h.life().kept++
 	}
@@ -179,7 +179,7 @@ func (s *Stack) Work(ctx context.Context) {
 // worker, so f must not wait. It may still be called when the job has ended.
 func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
-	s.by.told(s).Store(f)
+	s.by.jobState(s).Store(f)
 	invariant.Point("offload.look")
 	if s.cancelled.Load() { // perhaps before f was there
 		s.tellGivenUp()
@@ -189,7 +189,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 // tellGivenUp makes the call that OnGivenUp promised, if it did and nobody has.
 func (s *Stack) tellGivenUp() {
 	invariant.Point("offload.tell")
-	if f := s.by.told(s).Swap(nil); f != nil {
+	if f := s.by.jobState(s).Swap(nil); f != nil {
 		(*f)()
 	}
 }

@@ -8,7 +8,7 @@ import "github.com/stackhouse-go/stackhouse/internal/invariant"
 //
 //	first     the only one, while nothing else is on its way to that house (it isn't rung
 //	          for), so that its worker can begin: an ask or an answer at once, small
-//	          notices at the end of the step. (Who is parked begins later, see rouse)
+//	          notices at the end of the step. (Who is parked begins later, see wakeLater)
 //	full      when one more comes than outboxMax, or with as many notices as an envelope takes
 //	turned    when the visit sends something to another house of another worker
 //	outside   before a guest gets its answer, or a job its goroutine: what they say next
@@ -23,7 +23,7 @@ type outbox struct {
 	n       int      // stacks
 	calls   int      // what they count in the mailbox, which doesn't count them yet
 	by      *Handler // of newest, if that is a lone notice which an envelope may follow, or
-	letters int      // an envelope with room, and so many notices in it
+	entries int      // an envelope with room, and so many notices in it
 }
 
 // outboxMax is how many stacks share a crossing: enough to make its price small, and few
@@ -33,13 +33,13 @@ const outboxMax = 16
 // sendLater puts s into the outbox for h, which belongs to another worker.
 //
 //alloc:none
-func (w *Worker) sendLater(h *House, s *Stack) {
+func (w *Engine) sendLater(h *House, s *Stack) {
 	w.enclose(h, s)
 	w.sendFirst()
 }
 
 // enclose is sendLater without sending.
-func (w *Worker) enclose(h *House, s *Stack) {
+func (w *Engine) enclose(h *House, s *Stack) {
 	s.sent = w.Now
 	o := &w.out
 	if o.to != h || o.n == outboxMax {
@@ -55,14 +55,14 @@ func (w *Worker) enclose(h *House, s *Stack) {
 
 // seal ends the filling of the envelope.
 func (o *outbox) seal() {
-	if o.letters > 0 {
-		envelopeOf(o.newest).word.Store(uint32(o.letters) | envelopeClosed)
+	if o.entries > 0 {
+		envelopeOf(o.newest).word.Store(uint32(o.entries) | envelopeClosed)
 	}
-	o.by, o.letters = nil, 0
+	o.by, o.entries = nil, 0
 }
 
 // sendFirst empties the outbox if nothing else is on its way to the same house.
-func (w *Worker) sendFirst() {
+func (w *Engine) sendFirst() {
 	invariant.Point("outbox.first")
 	if w.out.n == 1 && !w.out.to.flags.has(flagRung) {
 		w.sendOut()
@@ -70,7 +70,7 @@ func (w *Worker) sendFirst() {
 }
 
 // sendOut empties the outbox.
-func (w *Worker) sendOut() {
+func (w *Engine) sendOut() {
 	o := &w.out
 	if o.to == nil {
 		return
@@ -80,14 +80,14 @@ func (w *Worker) sendOut() {
 	to.count(o.calls)
 	*o = outbox{}
 	if at := to.post(newest, oldest); at != nil {
-		w.rouse(at)
+		w.wakeLater(at)
 	}
 }
 
 // sendCall is sendLater of a call, unless the mailbox of h is full.
 //
 //alloc:none
-func (w *Worker) sendCall(h *House, s *Stack) error {
+func (w *Engine) sendCall(h *House, s *Stack) error {
 	if s.by.counts != 0 && w.crowded(h) {
 		return w.refuse(h, s)
 	}
@@ -100,7 +100,7 @@ func (w *Worker) sendCall(h *House, s *Stack) error {
 // notify tells as ports do, whose steps have core.notice in line.
 //
 //alloc:none
-func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
+func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
 	if h.owner.Load() == w {
 		if w.Joins(h, by) {
 			at, i := h.Join()
@@ -119,7 +119,7 @@ func notify[Msg any](w *Worker, h *House, by *Handler, msg Msg) error {
 // worker, something is in the way, it begins an envelope, no stack is at hand, or the mailbox is full. The error is ErrMailboxFull, or ErrStopped.
 //
 //alloc:none
-func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
+func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 	mail := by.mail // of nobody's handler it panics before anything is counted
 	invariant.Point("worker.owner")
 	own := h.owner.Load() == w
@@ -149,14 +149,14 @@ func TellOtherwise[Msg any](w *Worker, h *House, by *Handler, msg *Msg) error {
 		return nil
 	}
 	o.calls++
-	if o.letters == 0 {
+	if o.entries == 0 {
 		e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 		e.to = h
 		w.enclose(h, &e.Stack)
 		o.by = by
 	}
-	*letter[Msg](envelopeOf(o.newest), o.letters) = *msg
-	if o.letters++; o.letters == mail.max {
+	*entry[Msg](envelopeOf(o.newest), o.entries) = *msg
+	if o.entries++; o.entries == mail.max {
 		w.sendOut()
 	}
 	return nil

@@ -23,11 +23,11 @@ func TestOutboxWaits(t *testing.T) {
 	reader := &reader{}
 	to, from := settleOn(h, 1, reader), settleOn(h, 0, &writer{})
 	said := 0
-	say := func(w *Worker) {
+	say := func(w *Engine) {
 		tellFrom(w, to, 2, 0, said)
 		said++
 	}
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		say(w)
 		require.Equal(t, 1, crossed(to), "nothing was on its way")
 		say(w)
@@ -40,11 +40,11 @@ func TestOutboxWaits(t *testing.T) {
 		}
 		require.Equal(t, outboxMax, crossed(to), "it is much")
 	})
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		require.Equal(t, outboxMax, crossed(to), "the same visit")
 		say(w)
 	})
-	tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Worker) { // rung for last, visited last
+	tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Engine) { // rung for last, visited last
 		require.Equal(t, said-1, crossed(to), "the visit has ended")
 		said = -said
 	})
@@ -63,7 +63,7 @@ func TestOutboxWaits(t *testing.T) {
 func TestOutboxKeepsTheOrderOfHouses(t *testing.T) {
 	h := newHand(t, 2)
 	one, other, from := settleOn(h, 1, &reader{}), settleOn(h, 1, &reader{}), settleOn(h, 0, &writer{})
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		for i := range 4 {
 			tellFrom(w, one, 2, 0, i)
 		}
@@ -83,12 +83,12 @@ func TestOutboxLeavesBetweenSteps(t *testing.T) {
 	reader := &reader{}
 	to, from := settleOn(h, 1, reader), settleOn(h, 0, &writer{})
 	for i := range 3 {
-		tell(h, from, writerWrite, func(w *Worker) {
+		tell(h, from, writerWrite, func(w *Engine) {
 			require.Len(t, reader.got, i)
 			tellFrom(w, to, 0, 0, i)
 			require.Zero(t, crossed(to))
 		})
-		tell(h, from, writerWrite, func(*Worker) {
+		tell(h, from, writerWrite, func(*Engine) {
 			require.Equal(t, 1, crossed(to))
 			h.turn(1)
 		})
@@ -102,7 +102,7 @@ func TestOutboxOfAPanicAndOutsideVisits(t *testing.T) {
 	h := newHand(t, 2)
 	reader := &reader{}
 	to, from := settleOn(h, 1, reader), settleOn(h, 0, &writer{})
-	tell(h, from, writerWrite, func(w *Worker) {
+	tell(h, from, writerWrite, func(w *Engine) {
 		for i := range 4 {
 			tellFrom(w, to, 0, 0, i) // one alone, and an envelope
 		}

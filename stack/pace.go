@@ -12,8 +12,8 @@ import "math"
 // a turn is in it.
 type pace struct {
 	stride uint64 // messages from one reading to the next. Invariant: 1 <= stride <= strideMax
-	next   uint64 // Worker.handled at which the clock is read next
-	last   uint64 // Worker.handled at the last reading
+	next   uint64 // Engine.handled at which the clock is read next
+	last   uint64 // Engine.handled at the last reading
 	there  uint64 // messages handled since then in turns of others
 	lastAt int64  // the last reading, ns
 	until  int64  // when the turn's time is up, ns
@@ -32,14 +32,14 @@ const (
 // BeginTurn begins a turn: the clock, just read, is now. It follows the last one if the worker
 // has done nothing in between but that turn: what came before now is then looked at. Only who
 // runs w's turn calls it.
-func (w *Worker) BeginTurn(now int64, follows bool) {
+func (w *Engine) BeginTurn(now int64, follows bool) {
 	w.Now, w.Gathers = now, false
 	w.turnAt.Store(now)
 	if w.Owes() {
 		w.late.join(&w.later)
 	}
 	if p := &w.pace; follows {
-		w.Look()
+		w.Measure()
 	} else {
 		p.stride = max(1, p.stride)
 		w.Pass()
@@ -49,14 +49,14 @@ func (w *Worker) BeginTurn(now int64, follows bool) {
 
 // Pass has what was handled since the last reading of the clock count for nothing, as others had the
 // time, at one that is in w.Now. Only who runs w's turn calls it.
-func (w *Worker) Pass() {
+func (w *Engine) Pass() {
 	p := &w.pace
 	p.lastAt, p.last, p.there, p.next = w.Now, w.handled, 0, w.handled+p.stride
 }
 
-// Look notes what the messages since the last reading of the clock took, at one that is in w.Now.
+// Measure notes what the messages since the last reading of the clock took, at one that is in w.Now.
 // Only who runs w's turn calls it.
-func (w *Worker) Look() {
+func (w *Engine) Measure() {
 	p := &w.pace
 	n, took := w.handled-p.last+p.there, w.Now-p.lastAt
 	if n > 0 && took >= w.SlowStep && w.SlowStep > 0 {
@@ -66,7 +66,7 @@ func (w *Worker) Look() {
 		p.adapt(n, uint64(max(0, took)), uint64(w.TurnTime))
 	}
 	w.Pass()
-	w.setShare()
+	w.setVisitMax()
 }
 
 // adapt makes the stride as many messages as take a part of turn, ns, if n took so long. With a turn of 0
@@ -79,29 +79,29 @@ func (p *pace) adapt(n, took, turn uint64) {
 	p.stride = max(1, min(stride, 2*p.stride, strideMax))
 }
 
-// look reads the clock in Run, if anybody wants to know.
+// readClock reads the clock in Run, if anybody wants to know.
 //
 //go:noinline
-func (w *Worker) look() {
+func (w *Engine) readClock() {
 	if w.TurnTime <= 0 && w.SlowStep <= 0 {
 		w.pace.next = math.MaxUint64
 		return
 	}
 	w.Now = w.Driver.Clock()
-	w.Look()
+	w.Measure()
 }
 
 // overtime reports whether the turn's time is up, by the clock as last read.
-func (w *Worker) overtime() bool { return w.TurnTime > 0 && w.Now >= w.pace.until }
+func (w *Engine) overtime() bool { return w.TurnTime > 0 && w.Now >= w.pace.until }
 
-// setShare says how many messages a visit handles from now on.
-func (w *Worker) setShare() {
+// setVisitMax says how many messages a visit handles from now on.
+func (w *Engine) setVisitMax() {
 	switch {
-	case w.lent != nil:
-		w.share = 1
+	case w.borrower != nil:
+		w.visitMax = 1
 	case w.TurnTime <= 0 || w.pace.stride == strideMax:
-		w.share = w.Budget
+		w.visitMax = w.Budget
 	default:
-		w.share = max(1, min(w.Budget, int(w.pace.stride)))
+		w.visitMax = max(1, min(w.Budget, int(w.pace.stride)))
 	}
 }

@@ -63,7 +63,7 @@ func (q *Inflight[Req, Rep]) Offered(s *ChannelStack[Req, Rep]) { q.hold(s) }
 
 // Written notes that what Result gave was encoded: the oldest request is freed, or goes on behind
 // its part, by GoOn.
-func (q *Inflight[Req, Rep]) Written(w *Worker) {
+func (q *Inflight[Req, Rep]) Written(w *Engine) {
 	s := q.head
 	if s.complete {
 		q.Pop(w)
@@ -79,12 +79,12 @@ func (q *Inflight[Req, Rep]) Written(w *Worker) {
 }
 
 // GoOn has the oldest request, which waits for room, go on.
-func (q *Inflight[Req, Rep]) GoOn(w *Worker) { q.head.goOn(w) }
+func (q *Inflight[Req, Rep]) GoOn(w *Engine) { q.head.goOn(w) }
 
 // DropPart has s go on as if its part were written.
-func (q *Inflight[Req, Rep]) DropPart(w *Worker, s *ChannelStack[Req, Rep]) { s.goOn(w) }
+func (q *Inflight[Req, Rep]) DropPart(w *Engine, s *ChannelStack[Req, Rep]) { s.goOn(w) }
 
-func (s *ChannelStack[Req, Rep]) goOn(w *Worker) {
+func (s *ChannelStack[Req, Rep]) goOn(w *Engine) {
 	room := s.part.room
 	s.part = part{}
 	w.reply(room)

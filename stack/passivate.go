@@ -13,7 +13,7 @@ type passive struct {
 }
 
 // begun begins the count of the time, of a new actor or instance.
-func (w *Worker) begun(h *House) {
+func (w *Engine) begun(h *House) {
 	if a := h.annex.Load(); a.quiet != nil && a.quiet.passive.idle > 0 {
 		a.quiet.passive.resumed = w.Driver.Clock()
 		w.listen(h, a.quiet)
@@ -26,7 +26,7 @@ func (s *Stack) KeepActive(keep bool) {
 	if s.state != running {
 		s.misuse()
 	}
-	h, w := s.to, s.Worker()
+	h, w := s.to, s.Engine()
 	a := h.annex.Load()
 	if a == nil || a.quiet == nil || a.quiet.passive.paused == keep {
 		return
@@ -46,7 +46,7 @@ func (p *passive) next(last int64) int64 {
 }
 
 // passivate has h drain if it has been idle for long enough.
-func (w *Worker) passivate(h *House, q *quiet) {
+func (w *Engine) passivate(h *House, q *quiet) {
 	p := &q.passive
 	if p.idle == 0 || p.paused || w.Now-max(q.last, p.resumed) < p.idle {
 		return
@@ -59,14 +59,14 @@ func (w *Worker) passivate(h *House, q *quiet) {
 }
 
 // retire has h drain if it has had its calls.
-func (w *Worker) retire(h *House, p *passive) {
+func (w *Engine) retire(h *House, p *passive) {
 	if p.calls > 0 && p.begun >= p.calls && !p.paused {
 		w.drainSelf(h, p)
 	}
 }
 
 // noteBatch counts the members of a batch that begins but the first, which is counted.
-func (w *Worker) noteBatch(h *House, s *Stack) {
+func (w *Engine) noteBatch(h *House, s *Stack) {
 	if p := &h.annex.Load().quiet.passive; p.calls > 0 {
 		p.begun += int64(batchOf(s).members.n - 1)
 		w.retire(h, p)
@@ -74,7 +74,7 @@ func (w *Worker) noteBatch(h *House, s *Stack) {
 }
 
 // drainSelf is House.Drain in a turn of its owner.
-func (w *Worker) drainSelf(h *House, p *passive) {
+func (w *Engine) drainSelf(h *House, p *passive) {
 	if p.drains {
 		return
 	}

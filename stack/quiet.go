@@ -8,19 +8,19 @@ package stack
 
 // quiet is what is known of that. It belongs to the owner of the house.
 type quiet struct {
-	timer *Stack   // suspended; nil: there is nothing to find out. Invariant: then and only then due is 0
-	due   int64    // when it looks, ns
-	last  int64    // the end of the last visit in which a call began, ns
-	by    *Handler // of the notice that tells the actor; nil: it doesn't ask
-	since int64    // when it began to, ns
-	after int64    // how long nothing begins before it is told, ns
-	told  bool     // since the last call began
+	timer    *Stack   // suspended; nil: there is nothing to find out. Invariant: then and only then due is 0
+	due      int64    // when it looks, ns
+	last     int64    // the end of the last visit in which a call began, ns
+	by       *Handler // of the notice that tells the actor; nil: it doesn't ask
+	since    int64    // when it began to, ns
+	after    int64    // how long nothing begins before it is told, ns
+	notified bool     // since the last call began
 
 	passive passive // see passivate.go
 }
 
 // quietHandler is that of the timer.
-var quietHandler = NewHook("a receive timeout", (func(*struct{}, *HookStack) Yield)(rested))
+var quietHandler = NewHook("a receive timeout", (func(*struct{}, *HookStack) Yield)(passed))
 
 // ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that runs s when no call of
 // it has begun for so long, ns, again and again; 0: never. Only a step of s may call it.
@@ -28,7 +28,7 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 	if s.state != running {
 		s.misuse()
 	}
-	h, w := s.to, s.Worker()
+	h, w := s.to, s.Engine()
 	a := h.rooms()
 	if a.quiet == nil {
 		if ns <= 0 {
@@ -38,17 +38,17 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 		h.flags.set(flagNoted | flagUrged) // what loops over calls looks up
 	}
 	q := a.quiet
-	q.told = false
+	q.notified = false
 	if q.by, q.after, q.since = by, ns, w.Driver.Clock(); ns <= 0 {
 		q.by = nil
 	}
 	w.listen(h, q)
 }
 
-// begins notes that s, a call of a lean handler, begins; false: it doesn't, and is dropped.
+// begins notes that s, a call of a bare handler, begins; false: it doesn't, and is dropped.
 //
 //go:noinline
-func (w *Worker) begins(h *House, s *Stack) bool {
+func (w *Engine) begins(h *House, s *Stack) bool {
 	if h.Gone() {
 		w.drop(h, s)
 		return false
@@ -60,7 +60,7 @@ func (w *Worker) begins(h *House, s *Stack) bool {
 // see is Trace of a call that begins in an envelope, and notes that.
 //
 //go:noinline
-func (w *Worker) see(h *House, s *Stack) {
+func (w *Engine) see(h *House, s *Stack) {
 	if h.flags.has(flagNoted) {
 		w.noteBegun(h, s)
 	}
@@ -70,13 +70,13 @@ func (w *Worker) see(h *House, s *Stack) {
 }
 
 // noteBegun notes that s begins.
-func (w *Worker) noteBegun(h *House, s *Stack) {
+func (w *Engine) noteBegun(h *House, s *Stack) {
 	if s.by == drainHandler {
 		return
 	}
 	q := h.annex.Load().quiet
 	w.seen |= flagNoted
-	q.told = false
+	q.notified = false
 	if p := &q.passive; p.calls > 0 {
 		p.begun++
 		w.retire(h, p)
@@ -84,7 +84,7 @@ func (w *Worker) noteBegun(h *House, s *Stack) {
 }
 
 // dated notes when the calls of this visit of h began: at the latest now.
-func (w *Worker) dated(h *House) { h.annex.Load().quiet.last = w.Driver.Clock() }
+func (w *Engine) dated(h *House) { h.annex.Load().quiet.last = w.Driver.Clock() }
 
 // next returns when to look, if it is now; 0: never.
 func (q *quiet) next(now int64) (at int64) {
@@ -93,7 +93,7 @@ func (q *quiet) next(now int64) (at int64) {
 		return at
 	}
 	tells := later(max(q.last, q.since), q.after)
-	if q.told {
+	if q.notified {
 		tells = later(now, q.after)
 	}
 	if at == 0 {
@@ -103,10 +103,10 @@ func (q *quiet) next(now int64) (at int64) {
 }
 
 // listen sees to it that a timer looks in time.
-func (w *Worker) listen(h *House, q *quiet) {
+func (w *Engine) listen(h *House, q *quiet) {
 	now := w.Driver.Clock()
 	at := q.next(now)
-	if l := h.past(); at == 0 || h.Gone() || l != nil && l.drains {
+	if l := h.life(); at == 0 || h.Gone() || l != nil && l.drains {
 		w.endQuiet(h)
 		return
 	}
@@ -119,20 +119,20 @@ func (w *Worker) listen(h *House, q *quiet) {
 	hook := hookOf(s)
 	hook.role = roleQuiet
 	q.timer, q.due = s, at
-	s.Alarm(hook.rests.Promise(), at-now, 0)
+	s.Alarm(hook.pause.Promise(), at-now, 0)
 	Suspend(hook, quieted)
 	w.suspend(s)
 }
 
 // endQuiet ends the timer, if there is one.
-func (w *Worker) endQuiet(h *House) {
+func (w *Engine) endQuiet(h *House) {
 	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.timer != nil {
 		w.end(h, a.quiet.timer)
 	}
 }
 
 // forgetQuiet forgets what an instance, which ends, asked for.
-func (w *Worker) forgetQuiet(h *House) {
+func (w *Engine) forgetQuiet(h *House) {
 	w.endQuiet(h)
 	if a := h.annex.Load(); a != nil && a.quiet != nil {
 		a.quiet.by = nil
@@ -142,13 +142,13 @@ func (w *Worker) forgetQuiet(h *House) {
 
 // quieted is the step of the timer: it tells the actor if nothing has begun, and goes on.
 func quieted(_ *struct{}, s *HookStack) Yield {
-	h, w := s.to, s.Worker()
+	h, w := s.to, s.Engine()
 	q := h.annex.Load().quiet
 	if w.seen&flagNoted != 0 {
 		w.dated(h)
 	}
-	if q.by != nil && !q.told && w.Now-max(q.last, q.since) >= q.after {
-		q.told = true
+	if q.by != nil && !q.notified && w.Now-max(q.last, q.since) >= q.after {
+		q.notified = true
 		if h.waits() < int(h.limit) { // otherwise there are calls enough, none of which it may drop
 			w.Push(h, w.Begin(q.by))
 		}
@@ -158,6 +158,6 @@ func quieted(_ *struct{}, s *HookStack) Yield {
 	if q.due == 0 {
 		return s.Return()
 	}
-	s.Alarm(s.rests.Promise(), q.due-w.Now, 0)
+	s.Alarm(s.pause.Promise(), q.due-w.Now, 0)
 	return Suspend(s, quieted)
 }

@@ -17,12 +17,12 @@ type Mailbox interface {
 var markHandler = &Handler{title: "mark of a mailbox"}
 
 // visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of its lane.
-func (w *Worker) visitSorted(h *House, n int) {
+func (w *Engine) visitSorted(h *House, n int) {
 	r := h.annex.Load().rules
 	for ; n > 0; n-- {
 		if h.flags.has(flagUrged | flagHeld | flagAlone) {
 			w.attend(h)
-			if h.refuses() {
+			if h.turnsAway() {
 				return
 			}
 		}
@@ -62,7 +62,7 @@ func (w *Worker) visitSorted(h *House, n int) {
 
 // beginBatch is begin for a call whose batch takes what follows it. If it doesn't begin, what follows stays in the
 // sorter, where it has its place.
-func (w *Worker) beginBatch(h *House, r *rules, s *Stack) {
+func (w *Engine) beginBatch(h *House, r *rules, s *Stack) {
 	if w.dead(h, s) {
 		w.drop(h, s)
 		return
@@ -73,7 +73,7 @@ func (w *Worker) beginBatch(h *House, r *rules, s *Stack) {
 
 // sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the lane. It
 // is there all the time: what orders calls may be the user's, and panic.
-func (w *Worker) sort(h *House, r *rules) {
+func (w *Engine) sort(h *House, r *rules) {
 	q := &h.calls
 	if !r.marked {
 		r.marked = true
@@ -117,7 +117,7 @@ func (r *rules) unsort(q *queue) {
 
 // beginDrain begins what has h stop, now that all that came before it has begun. What came
 // behind is next, and the actor won't begin it.
-func (w *Worker) beginDrain(h *House, r *rules) {
+func (w *Engine) beginDrain(h *House, r *rules) {
 	s := r.drain
 	h.calls.pop() // the mark
 	r.drain, r.marked = nil, false

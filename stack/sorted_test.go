@@ -141,7 +141,7 @@ func TestFairRound(t *testing.T) {
 	h := newHand(t, 2)
 	f := NewFair()
 	a, b := settleOn(h, 0, &talker{}), settleOn(h, 0, &talker{})
-	push := func(w *Worker, back *House, n int) (last *Stack) {
+	push := func(w *Engine, back *House, n int) (last *Stack) {
 		for range n {
 			if last = w.Begin(clerkLonge); back != nil {
 				w.Shard.Put(&last.Object)

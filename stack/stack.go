@@ -67,7 +67,7 @@ type Stack struct {
 
 	cancelled giving // whether its asker has given up, see giveup.go
 
-	fresh   int32           // 1 + index in Worker.fresh; 0: not there
+	fresh   int32           // 1 + index in Engine.fresh; 0: not there
 	pending int32           // promises that wait
 	step    step            // where it goes on
 	ready   predicate       // waitUntil: asked after each answer
@@ -113,8 +113,8 @@ func (s *Stack) place() *atomic.Pointer[House] {
 // House returns the actor that runs s.
 func (s *Stack) House() *House { return s.to }
 
-// Worker returns the worker that runs s: valid until the end of the step.
-func (s *Stack) Worker() *Worker { return s.to.owner.Load() }
+// Engine returns that of the worker that runs s: valid until the end of the step.
+func (s *Stack) Engine() *Engine { return s.to.owner.Load() }
 
 // Handler returns who handles s.
 func (s *Stack) Handler() *Handler { return s.by }
@@ -133,7 +133,7 @@ func (s *Stack) Err() error { return s.err }
 // never aliases the actor's state. Only a step of s may call it.
 func (s *Stack) Bytes(n int) []byte {
 	s.used = true
-	return s.carried.Carry(&s.Worker().Shard, n).B()
+	return s.carried.Carry(&s.Engine().Shard, n).B()
 }
 
 // Copy returns a copy of p that lives as long as the stack, as Bytes does.

@@ -151,7 +151,7 @@ func (s *stage) workers(n int) {
 type loop struct {
 	*handDriver
 	s       *stage
-	w       *Worker
+	w       *Engine
 	bell    bool   // rung, and not heard yet
 	event   bool   // the network ends the next wait
 	between func() // called between turns, if set
@@ -191,15 +191,15 @@ func (l *loop) Limit() int64            { return 0 }
 
 func (l *loop) Failed(_ *House, _ *Stack, err error) { l.s.Fail("a step has failed: %v", err) }
 
-// Lend is what house's driver does for a borrower.
-func (l *loop) Lend(c *Call, now int64) (more bool) {
+// Borrowed is what house's driver does for a borrower.
+func (l *loop) Borrowed(c *Call, now int64) (more bool) {
 	defer func() {
 		if v := recover(); v != nil { // else it would end the process
 			l.s.Fail("panic in a borrowed turn: %v", v)
 		}
 	}()
-	l.w.Lent(c)
-	defer l.w.Lent(nil)
+	l.w.BorrowFor(c)
+	defer l.w.BorrowFor(nil)
 	turns := 4
 	if c == nil {
 		turns = 1
@@ -243,21 +243,21 @@ func (l *loop) turn() (busy bool) {
 	w := l.w
 	l.begin()
 	done := l.pass()
-	kept := l.keeps && w.Rouses()
+	kept := l.keeps && w.OwesWake()
 	if kept {
 		l.keeps = false
-	} else if w.Rouses() {
+	} else if w.OwesWake() {
 		w.RunDeferred()
-		for n := 0; n < 4 && w.Rouses() && w.Idle() && !l.hurries; n++ {
+		for n := 0; n < 4 && w.OwesWake() && w.Idle() && !l.hurries; n++ {
 			w.Assist()
 			w.TakeRungs()
 			done += w.Run(256)
 		}
-		w.Hurry()
+		w.WakeNow()
 	}
 	l.end()
 	if !kept {
-		w.Hurry()
+		w.WakeNow()
 	}
 	return kept || done > 0 || !w.Idle()
 }
@@ -379,7 +379,7 @@ func (s *stage) sent(err error) {
 // dooms makes a house on worker 0 that stops, when the worker leaves, behind or before what it is sent: each notice is
 // accepted, and then a dead letter, or refused.
 func (s *stage) dooms() *House {
-	l, h := s.bounds(Mail{Max: 6})
+	l, h := s.bounds(MailboxRules{Max: 6})
 	s.dead = append(s.dead, l)
 	if s.doomed = append(s.doomed, h); len(s.doomed) == 1 {
 		s.After(func() {
@@ -398,7 +398,7 @@ func (s *stage) dooms() *House {
 }
 
 // pass sends the same as a step of a worker.
-func pass(w *Worker, to *House, from, n int) {
+func pass(w *Engine, to *House, from, n int) {
 	c := w.Begin(listenLong)
 	*Message[words](c) = words{from, n}
 	w.Push(to, c)

@@ -35,7 +35,7 @@ func (s *Stack) Unstash() {
 	if s.state != running {
 		s.misuse()
 	}
-	s.Worker().unstash(s.to)
+	s.Engine().unstash(s.to)
 }
 
 // stashed returns how many calls are stashed.
@@ -49,7 +49,7 @@ func (h *House) stashed() int {
 // stash is the transition running -> idle of s, or of the members of a batch.
 //
 //go:noinline
-func (w *Worker) stash(h *House, s *Stack) {
+func (w *Engine) stash(h *House, s *Stack) {
 	if s.ends != 0 {
 		w.endOwed(h, s)
 	}
@@ -69,7 +69,7 @@ func (w *Worker) stash(h *House, s *Stack) {
 }
 
 // keep puts s into the stash. If that is full its sender gets ErrMailboxFull, or it is a dead letter.
-func (w *Worker) keep(h *House, s *Stack) {
+func (w *Engine) keep(h *House, s *Stack) {
 	a := h.rooms()
 	if a.stash == nil {
 		a.stash = &stash{}
@@ -89,7 +89,7 @@ func (w *Worker) keep(h *House, s *Stack) {
 }
 
 // unstash puts what is stashed before what is queued.
-func (w *Worker) unstash(h *House) {
+func (w *Engine) unstash(h *House) {
 	a := h.annex.Load()
 	if a == nil || a.stash == nil || a.stash.n == 0 {
 		return

@@ -38,7 +38,7 @@ var (
 
 // Timers whose time has come go ahead of calls, but a call begins behind 16 of them, and 16 of them go behind it.
 func TestTimersAndCallsTakeTurns(t *testing.T) {
-	for _, m := range []Mail{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
+	for _, m := range []MailboxRules{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
 		for _, budget := range []int{1, 3, 1000} {
 			h := newHand(t, 1)
 			w, d := h.workers[0], h.drivers[0]
@@ -46,7 +46,7 @@ func TestTimersAndCallsTakeTurns(t *testing.T) {
 			a := &alarmist{}
 			to, make := NewHouse(func() *alarmist { return a })
 			to.Mailbox(m)
-			d.Settle(to, make, w)
+			d.Register(to, make, w)
 			for range 70 {
 				require.NoError(t, notify(w, to, alarmistSleep, 0))
 			}

@@ -20,7 +20,7 @@ type verdict struct {
 }
 
 // decide has v decided, in a turn of h. It may run user code: nothing may be left to do behind it.
-func (w *Worker) decide(h *House, v *verdict) {
+func (w *Engine) decide(h *House, v *verdict) {
 	s, _ := w.strategy(v.of.life())
 	if s.Decide == nil {
 		v.says = s.Directive(v.error)
@@ -33,7 +33,7 @@ func (w *Worker) decide(h *House, v *verdict) {
 
 var decideHandler = NewHook("a decider", func(_ *struct{}, s *HookStack) Yield {
 	v := s.cause.(*verdict)
-	by, _ := s.Worker().strategy(v.of.life())
+	by, _ := s.Engine().strategy(v.of.life())
 	v.says = by.Directive(v.error)
 	return s.Return()
 })
@@ -54,14 +54,14 @@ func (l *life) restarts() *retried {
 
 // supervise decides what becomes of h, which failed with err. It may run user code: nothing may be
 // left to do behind it.
-func (w *Worker) supervise(h *House, err error) {
-	if l := h.record(); l.phase == phaseUp && !h.Gone() { // otherwise it ends, or starts, already
+func (w *Engine) supervise(h *House, err error) {
+	if l := h.makeLife(); l.phase == phaseUp && !h.Gone() { // otherwise it ends, or starts, already
 		w.decide(h, &verdict{error: err, of: h})
 	}
 }
 
 // decided does what v says, of h or of its child. It may run user code, as supervise.
-func (w *Worker) decided(h *House, v *verdict) {
+func (w *Engine) decided(h *House, v *verdict) {
 	l := h.life()
 	switch s, above := w.strategy(v.of.life()); {
 	case v.of != h && v.says == supervision.Escalate && l.phase == phaseUp:
@@ -85,7 +85,7 @@ func (w *Worker) decided(h *House, v *verdict) {
 
 // strategy returns the strategy that counts for who has the record, and, if that is its parent's,
 // the parent.
-func (w *Worker) strategy(l *life) (s *supervision.Strategy, parent *House) {
+func (w *Engine) strategy(l *life) (s *supervision.Strategy, parent *House) {
 	switch {
 	case l.own != nil:
 		return l.own, l.parent
@@ -101,7 +101,7 @@ func (w *Worker) strategy(l *life) (s *supervision.Strategy, parent *House) {
 }
 
 // retry restarts h, at once or behind a pause, or stops it if it did so too often.
-func (w *Worker) retry(h *House, l *life, s *supervision.Strategy, err error) {
+func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 	delay, yes := l.restarts().own.Again(s, w.Now, h.serial)
 	switch _, start := err.(*fault.StartError); {
 	case !yes:
@@ -119,14 +119,14 @@ func (w *Worker) retry(h *House, l *life, s *supervision.Strategy, err error) {
 }
 
 // childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
-func (w *Worker) childFailed(h, child *House, err error) {
+func (w *Engine) childFailed(h, child *House, err error) {
 	if p := h.life().phase; p != phaseStopping && p != phaseEnding { // otherwise it stops with the others
 		w.decide(h, &verdict{error: err, of: child, child: child})
 	}
 }
 
 // decidedGroup does what v says of a child of who has the record, and of its siblings.
-func (w *Worker) decidedGroup(h *House, l *life, v *verdict, s *supervision.Strategy) {
+func (w *Engine) decidedGroup(h *House, l *life, v *verdict, s *supervision.Strategy) {
 	m := control{verb: verbStop}
 	switch v.says {
 	case supervision.Escalate: // and its parent is no longer, or not yet, up
@@ -150,7 +150,7 @@ func (w *Worker) decidedGroup(h *House, l *life, v *verdict, s *supervision.Stra
 }
 
 // resume has h, which waits for its supervisor, go on, and those of its children that wait for it.
-func (w *Worker) resume(h *House) {
+func (w *Engine) resume(h *House) {
 	l := h.life()
 	if l.phase != phaseFailed {
 		return

@@ -33,7 +33,7 @@ func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next
 // wait is the transition running -> suspended.
 func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
 	if s.state != running || s.pending == 0 || types != s.by.types || next == nil {
-		s.refuseWait(types, next)
+		s.misuseWait(types, next)
 	}
 	s.state = suspended
 	s.mode = m
@@ -42,7 +42,7 @@ func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
 }
 
 //go:noinline
-func (s *Stack) refuseWait(types unsafe.Pointer, next step) {
+func (s *Stack) misuseWait(types unsafe.Pointer, next step) {
 	if s.state != running {
 		s.misuse()
 	}

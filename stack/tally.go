@@ -9,8 +9,8 @@ const tallyMax = 64
 // Tally counts dead letters by handler and by reason. It is ready when zero. Adding takes no
 // memory and no lock; those of a worker are added by that worker only, and read by anyone.
 type Tally struct {
-	rows [tallyMax]tallyRow
-	rest tallyRow // of handlers that came when all rows were taken
+	rows   [tallyMax]tallyRow
+	others tallyRow // of handlers that came when all rows were taken
 }
 
 type tallyRow struct {
@@ -37,7 +37,7 @@ func (t *Tally) row(by *Handler) *tallyRow {
 			}
 		}
 	}
-	return &t.rest
+	return &t.others
 }
 
 // Each calls f with each count that isn't 0; kind is the type of the messages,
@@ -48,7 +48,7 @@ func (t *Tally) Each(f func(kind string, why Reason, n uint64)) {
 			t.rows[i].each(by.DeadLetter(nil, 0).Type, f)
 		}
 	}
-	t.rest.each("other", f)
+	t.others.each("other", f)
 }
 
 func (r *tallyRow) each(kind string, f func(kind string, why Reason, n uint64)) {

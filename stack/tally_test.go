@@ -17,7 +17,7 @@ func TestTallyAgainstModel(t *testing.T) {
 		handlers := make([]*Handler, 1+r.IntN(100))
 		for i := range handlers {
 			handlers[i] = NewNotice((*writer).write)
-			describeMessages[func(w *Worker)](handlers[i])
+			describeMessages[func(w *Engine)](handlers[i])
 		}
 		var tally Tally
 		var mu sync.Mutex
@@ -41,7 +41,7 @@ func TestTallyAgainstModel(t *testing.T) {
 		all.Wait()
 		rest := [lostReasons]uint64{}
 		for by, counts := range want {
-			if row := tally.row(by); row != &tally.rest {
+			if row := tally.row(by); row != &tally.others {
 				for why := range counts {
 					require.Equal(t, counts[why], row.n[why].Load(), "seed %d", seed)
 				}
@@ -56,7 +56,7 @@ func TestTallyAgainstModel(t *testing.T) {
 			if sum += n; kind == "other" {
 				others[why] += n
 			} else {
-				require.Equal(t, "func(*stack.Worker)", kind)
+				require.Equal(t, "func(*stack.Engine)", kind)
 			}
 		})
 		require.Equal(t, total, sum, "seed %d", seed)

@@ -22,7 +22,7 @@ import (
 // The inbox is looked at first: behind a branch the load would keep the compiler from making branches of the result.
 //
 //alloc:none
-func (w *Worker) Joins(h *House, by *Handler) bool {
+func (w *Engine) Joins(h *House, by *Handler) bool {
 	if invariant.Enabled && h.owner.Load() != w {
 		panic("stack: a notice joins those of another worker")
 	}
@@ -67,7 +67,7 @@ func (h *House) withdraw() {
 //
 //alloc:none
 //go:nosplit
-func (w *Worker) Tell(h *House, by *Handler) unsafe.Pointer {
+func (w *Engine) Tell(h *House, by *Handler) unsafe.Pointer {
 	if invariant.Enabled && h.owner.Load() != w {
 		panic("stack: a notice is pushed to a house of another worker")
 	}
@@ -106,7 +106,7 @@ func (h *House) follows(by *Handler) bool {
 // tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
 //
 //alloc:none
-func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
+func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	if h.queued == queuedGift {
 		w.sendAhead(h)
 	}
@@ -128,14 +128,14 @@ func (w *Worker) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 }
 
 // tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but for flagSingles.
-func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
+func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.mail
 	h.unshown++
 	if last := h.calls.tail; last.by == mail {
 		if e := envelopeOf(last); e.filled > 0 && e.filled < uint32(mail.max) {
 			e.filled++
 			h.offer(e)
-			return letterAt(e, mail, int(e.filled-1))
+			return entryAt(e, mail, int(e.filled-1))
 		}
 	}
 	if h.flags.has(flagSingles) {
@@ -148,5 +148,5 @@ func (w *Worker) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	e.to, e.filled = h, 1
 	h.calls.push(&e.Stack)
 	h.offer(e)
-	return letterAt(e, mail, 0)
+	return entryAt(e, mail, 0)
 }

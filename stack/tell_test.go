@@ -8,7 +8,7 @@ import (
 )
 
 // warm puts stacks of by where Tell finds them.
-func warm(w *Worker, by *Handler) {
+func warm(w *Engine, by *Handler) {
 	var all [4]*Stack
 	for i := range all {
 		all[i] = w.Begin(by)
@@ -63,7 +63,7 @@ func TestNoticeBehindTheOutbox(t *testing.T) {
 			require.NoError(t, notify(h.workers[0], to, readWords, words{0, i}))
 			want = append(want, fmt.Sprint("0 ", i))
 		}
-		tell(h, from, writerWrite, func(w *Worker) {
+		tell(h, from, writerWrite, func(w *Engine) {
 			require.NoError(t, notify(w, to, readWords, words{1, 0}))
 			require.Equal(t, 1, h.workers[0].HandOver(w, 1))
 			require.NoError(t, notify(w, to, readWords, words{1, 1}))
@@ -108,7 +108,7 @@ func TestNoticeByNobody(t *testing.T) {
 	r := &reader{}
 	for worker := range 2 {
 		to := settleOn(h, worker, r)
-		tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Worker) {
+		tell(h, settleOn(h, 0, &writer{}), writerWrite, func(w *Engine) {
 			for i := range 3 {
 				s := w.Begin(readWords)
 				*Message[words](s) = words{0, i}
@@ -158,7 +158,7 @@ func TestShortMessages(t *testing.T) {
 					}
 				}
 			}
-			send := func(w *Worker) {
+			send := func(w *Engine) {
 				for i := range uint64(n) {
 					number, second := i, byte(i)
 					if way < 2 {

@@ -55,13 +55,13 @@ func (t *Topic[Event]) Len() int {
 // Publish tells all subscribers, in a turn of w.
 //
 //alloc:none
-func (t *Topic[Event]) Publish(w *Worker, event Event) {
+func (t *Topic[Event]) Publish(w *Engine, event Event) {
 	if l := t.all.Load(); l != nil {
 		t.tell(w, *l, event)
 	}
 }
 
-func (t *Topic[Event]) tell(w *Worker, all []subscriber[Event], event Event) {
+func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 	gone := false
 	for i := range all {
 		switch s := &all[i]; {

@@ -19,9 +19,9 @@ var witnessSee = NewNotice((*witness).see)
 // TestTopicForgets: whoever publishes takes subscribers that have stopped off the list, so that
 // it doesn't grow, and the last one leaves a topic that costs a load.
 func TestTopicForgets(t *testing.T) {
-	for name, publish := range map[string]func(*Topic[int], *Worker, int){
-		"on a worker": func(topic *Topic[int], w *Worker, n int) { topic.Publish(w, n) },
-		"by a guest":  func(topic *Topic[int], _ *Worker, n int) { topic.Post(n) },
+	for name, publish := range map[string]func(*Topic[int], *Engine, int){
+		"on a worker": func(topic *Topic[int], w *Engine, n int) { topic.Publish(w, n) },
+		"by a guest":  func(topic *Topic[int], _ *Engine, n int) { topic.Post(n) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHand(t, 2)

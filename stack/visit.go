@@ -20,13 +20,13 @@ const (
 
 // Run visits ready houses until none is ready, about limit messages were handled, or the
 // turn's time is up. It returns the number handled. Only who runs w's turn calls it.
-func (w *Worker) Run(limit int) int {
+func (w *Engine) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
-	w.setShare()
+	w.setVisitMax()
 	for w.handled < end && !w.overtime() && !w.Idle() && !w.done() {
 		if w.handled >= w.pace.next {
-			w.look()
+			w.readClock()
 			continue
 		}
 		w.guarded(min(end, w.pace.next))
@@ -37,10 +37,10 @@ func (w *Worker) Run(limit int) int {
 }
 
 // done reports whether a guest runs the turn and has its answer.
-func (w *Worker) done() bool { return w.lent != nil && w.lent.Ready() }
+func (w *Engine) done() bool { return w.borrower != nil && w.borrower.Ready() }
 
 // guarded is Run up to the first panic of user code, which it contains.
-func (w *Worker) guarded(end uint64) {
+func (w *Engine) guarded(end uint64) {
 	defer w.contain()
 	for w.handled < end && !w.done() {
 		h := w.pick()
@@ -53,7 +53,7 @@ func (w *Worker) guarded(end uint64) {
 
 // pick unlinks the house to visit next. While it is visited it counts as hot, so
 // that nobody moves it between the queues.
-func (w *Worker) pick() *House {
+func (w *Engine) pick() *House {
 	if w.hot.head != nil && (w.cold.head == nil || w.streak < hotStreak) {
 		if w.cold.head != nil {
 			w.streak++
@@ -69,8 +69,8 @@ func (w *Worker) pick() *House {
 	return h
 }
 
-// visit handles up to share messages of h, which is ready and unlinked.
-func (w *Worker) visit(h *House) {
+// visit handles up to visitMax messages of h, which is ready and unlinked.
+func (w *Engine) visit(h *House) {
 	h.enter(w)
 	w.house = h
 	w.urgents = int(h.urgents)
@@ -82,7 +82,7 @@ func (w *Worker) visit(h *House) {
 	if h.inbox.Load() != nil {
 		w.drain(h)
 	}
-	for n := w.share; n > 0; n-- {
+	for n := w.visitMax; n > 0; n-- {
 		invariant.Point("visit.urged")
 		if h.flags.has(flagUrged | flagHeld | flagAlone | flagSorted) {
 			if !w.attend(h) {
@@ -91,7 +91,7 @@ func (w *Worker) visit(h *House) {
 				}
 				break
 			}
-			if h.flags.has(flagSorted) && !h.refuses() {
+			if h.flags.has(flagSorted) && !h.turnsAway() {
 				w.visitSorted(h, n)
 				break
 			}
@@ -115,8 +115,8 @@ func (w *Worker) visit(h *House) {
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
-		if s.by.lean {
-			n = w.lean(h, s, n)
+		if s.by.bare {
+			n = w.beginBare(h, s, n)
 		} else {
 			w.begin(h, s)
 		}
@@ -125,7 +125,7 @@ func (w *Worker) visit(h *House) {
 }
 
 // first handles what goes ahead of calls: a system message, a timer or an answer.
-func (w *Worker) first(h *House) {
+func (w *Engine) first(h *House) {
 	w.handled++
 	a := h.annex.Load()
 	if h.system.last == nil && a.fired.Empty() {
@@ -164,7 +164,7 @@ func (h *House) waiting() int64 {
 }
 
 // leave ends the visit of h: it is queued again if it has mail.
-func (w *Worker) leave(h *House) {
+func (w *Engine) leave(h *House) {
 	if w.out.to != nil {
 		w.sendOut()
 	}
@@ -197,7 +197,7 @@ func (w *Worker) leave(h *House) {
 }
 
 // begin starts the handler of a call, or drops it.
-func (w *Worker) begin(h *House, s *Stack) {
+func (w *Engine) begin(h *House, s *Stack) {
 	invariant.Point("visit.begin")
 	if h.flags.has(flagStopped|flagNoted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.doubt(h, s)
@@ -214,7 +214,7 @@ func (w *Worker) begin(h *House, s *Stack) {
 // doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops it.
 //
 //go:noinline
-func (w *Worker) doubt(h *House, s *Stack) {
+func (w *Engine) doubt(h *House, s *Stack) {
 	if s.by.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
 		s.by.aside(s)
 		return
@@ -228,12 +228,12 @@ func (w *Worker) doubt(h *House, s *Stack) {
 }
 
 // dead reports whether s, which h takes, doesn't begin.
-func (w *Worker) dead(h *House, s *Stack) bool {
+func (w *Engine) dead(h *House, s *Stack) bool {
 	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
 }
 
 // beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
-func (w *Worker) beginNoted(h *House, s *Stack) {
+func (w *Engine) beginNoted(h *House, s *Stack) {
 	noted := h.flags.has(flagNoted)
 	if noted {
 		w.noteBegun(h, s)
@@ -247,10 +247,10 @@ func (w *Worker) beginNoted(h *House, s *Stack) {
 	w.enter(h, s, s.by.first)
 }
 
-// lean is begin for s and for what follows it in the lane, as long as its handlers are lean,
+// beginBare is begin for s and for what follows it in the lane, as long as its handlers are bare,
 // nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
 // stacks, no deadline ends them, and they have the shortest life of all.
-func (w *Worker) lean(h *House, s *Stack, n int) int {
+func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 	for {
 		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
 			return n
@@ -276,7 +276,7 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 		if n == 1 || h.interrupted() {
 			return n
 		}
-		if s = h.calls.head; s == nil || !s.by.lean {
+		if s = h.calls.head; s == nil || !s.by.bare {
 			return n
 		}
 		h.calls.pop()
@@ -289,8 +289,8 @@ func (w *Worker) lean(h *House, s *Stack, n int) int {
 	}
 }
 
-// odd reports whether a step of a lean handler, which said that it has ended, did more
-// than lean and open clear.
+// odd reports whether a step of a bare handler, which said that it has ended, did more
+// than beginBare and open clear.
 func (s *Stack) odd() bool {
 	return s.state != ended || s.used
 }
@@ -298,20 +298,20 @@ func (s *Stack) odd() bool {
 // blank clears all that was written since s was taken, but the message.
 func (s *Stack) blank() {
 	if invariant.Enabled {
-		s.checkLean()
+		s.checkBare()
 	}
 	s.state, s.to, s.sent = idle, nil, 0
 }
 
 // enter goes on with a suspended stack.
-func (w *Worker) enter(h *House, s *Stack, f step) {
+func (w *Engine) enter(h *House, s *Stack, f step) {
 	s.state = running
 	w.current, w.by, w.inStep = s, s.by, true
 	w.after(h, s, f(h.self(), s.self()))
 }
 
 // after is the transition out of running, as the step that ended says.
-func (w *Worker) after(h *House, s *Stack, y Yield) {
+func (w *Engine) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
 	if w.out.to != nil {
 		w.sendFirst()
@@ -335,7 +335,7 @@ func (w *Worker) after(h *House, s *Stack, y Yield) {
 }
 
 // oddly is after for the less frequent ends.
-func (w *Worker) oddly(h *House, s *Stack, y Yield) {
+func (w *Engine) oddly(h *House, s *Stack, y Yield) {
 	switch {
 	case y.how == yieldEnd && s.state == ended:
 		w.end(h, s)
@@ -359,14 +359,14 @@ func (w *Worker) oddly(h *House, s *Stack, y Yield) {
 
 // suspend notes that s waits: if it still does at the end of the turn, its
 // deadlines are armed.
-func (w *Worker) suspend(s *Stack) {
+func (w *Engine) suspend(s *Stack) {
 	w.fresh = append(w.fresh, s)
 	s.fresh = int32(len(w.fresh))
 }
 
 // ArmFresh arms the promises that still wait, of stacks suspended since the last
 // call. Only who runs w's turn calls it, at its end.
-func (w *Worker) ArmFresh() {
+func (w *Engine) ArmFresh() {
 	for i, s := range w.fresh {
 		w.fresh[i] = nil
 		if s == nil {
@@ -388,7 +388,7 @@ func (w *Worker) ArmFresh() {
 }
 
 // Fire queues a promise whose time came at its house. Only who runs w's turn calls it.
-func (w *Worker) Fire(n *future.Node) {
+func (w *Engine) Fire(n *future.Node) {
 	h := stackOf(future.PromiseOf(n).Owner).to
 	h.annex.Load().fired.Push(n)
 	h.ahead = true
@@ -396,7 +396,7 @@ func (w *Worker) Fire(n *future.Node) {
 }
 
 // resolve brings an answer home: the late ones end here.
-func (w *Worker) resolve(h *House, c *Stack) {
+func (w *Engine) resolve(h *House, c *Stack) {
 	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
 		w.Count.Add(CountLate, 1)
@@ -411,7 +411,7 @@ func (w *Worker) resolve(h *House, c *Stack) {
 }
 
 // expire ends a promise whose time came and whose answer didn't.
-func (w *Worker) expire(h *House, p *future.Promise) {
+func (w *Engine) expire(h *House, p *future.Promise) {
 	h.annex.Load().table.Take(p.ID, &w.Shard)
 	p.Err = nil // a future may have had another stack's
 	if !p.Timer {
@@ -424,7 +424,7 @@ func (w *Worker) expire(h *House, p *future.Promise) {
 
 // answered marks p, which is out of the table, done, and resumes its stack if
 // that is what it waits for.
-func (w *Worker) answered(h *House, p *future.Promise) {
+func (w *Engine) answered(h *House, p *future.Promise) {
 	p.State = future.Done
 	s := stackOf(p.Owner)
 	s.pending--
@@ -438,7 +438,7 @@ func (w *Worker) answered(h *House, p *future.Promise) {
 }
 
 // won asks the predicate of a stack suspended by SuspendUntil.
-func (w *Worker) won(h *House, s *Stack) bool {
+func (w *Engine) won(h *House, s *Stack) bool {
 	s.state, w.current, w.inStep = judged, s, true
 	won := s.ready(h.self(), s.self())
 	s.state, w.inStep = suspended, false
@@ -451,13 +451,13 @@ func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return
 	}
-	if c := stackOf(p.Call); c.by.told != nil && !isKept(p) {
+	if c := stackOf(p.Call); c.by.jobState != nil && !isKept(p) {
 		c.cancelled.Store(givenUp)
 	}
 }
 
 // disarm takes p out of the wheel or of the queue of fired promises.
-func (w *Worker) disarm(h *House, p *future.Promise) {
+func (w *Engine) disarm(h *House, p *future.Promise) {
 	if p.Queued() {
 		h.annex.Load().fired.Remove(&p.Node)
 		h.lookAhead()
@@ -468,7 +468,7 @@ func (w *Worker) disarm(h *House, p *future.Promise) {
 
 // contain is deferred around visits: it ends the stack whose step panicked and
 // the visit. A panic of the runtime itself goes on.
-func (w *Worker) contain() {
+func (w *Engine) contain() {
 	if !w.inStep {
 		return // no panic, or none of user code: it passes
 	}
@@ -481,7 +481,7 @@ func (w *Worker) contain() {
 }
 
 // contained ends the stack and the visit. The failure may have a hook run, which may panic in its turn.
-func (w *Worker) contained(value any) {
+func (w *Engine) contained(value any) {
 	defer w.contain()
 	h := w.house
 	w.fail(h, w.current, value)
@@ -491,7 +491,7 @@ func (w *Worker) contained(value any) {
 // fail ends s because user code panicked with value.
 //
 //go:noinline
-func (w *Worker) fail(h *House, s *Stack, value any) {
+func (w *Engine) fail(h *House, s *Stack, value any) {
 	s.state = ended
 	if w.onward != nil {
 		w.dropOnward()
@@ -513,7 +513,7 @@ func (h *House) blamedFor(s *Stack) bool {
 	case s.by.class == classHook || s.by.kind == nil:
 		return false
 	case s.by.class == classOwned:
-		l := h.past()
+		l := h.life()
 		return l != nil && l.own != nil
 	}
 	return true

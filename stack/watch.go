@@ -26,22 +26,22 @@ func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(n
 	if by == nil { // here, and not where target stops
 		panic("stack: a watcher without a handler")
 	}
-	s.Worker().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
+	s.Engine().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
 }
 
 // Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
 func (s *Stack) Unwatch(target *House, by *Handler) {
-	s.Worker().command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+	s.Engine().command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
 }
 
 // watch enters a watcher of h, or tells it at once.
-func (w *Worker) watch(h *House, who watcher) {
-	l := h.past()
+func (w *Engine) watch(h *House, who watcher) {
+	l := h.life()
 	if h.Gone() && (l == nil || l.phase == phaseGone) {
 		w.tellWatcher(h, who)
 		return
 	}
-	l = h.record()
+	l = h.makeLife()
 	if slices.ContainsFunc(l.watchers, who.same) {
 		return
 	}
@@ -52,27 +52,27 @@ func (w *Worker) watch(h *House, who watcher) {
 }
 
 func (h *House) unwatch(who watcher) {
-	if l := h.past(); l != nil {
+	if l := h.life(); l != nil {
 		l.watchers = slices.DeleteFunc(l.watchers, who.same)
 	}
 }
 
 // tellWatchers tells all who watch h, which has gone.
-func (w *Worker) tellWatchers(h *House, l *life) {
+func (w *Engine) tellWatchers(h *House, l *life) {
 	for _, who := range l.watchers {
 		w.tellWatcher(h, who)
 	}
 	l.watchers = nil
 }
 
-func (w *Worker) tellWatcher(h *House, who watcher) {
+func (w *Engine) tellWatcher(h *House, who watcher) {
 	s := w.Begin(who.by)
 	who.fill(s, h.Any(who.kind))
 	w.squeeze(who.to, s)
 }
 
 // squeeze is Push beyond the bound of h's mailbox: who watches so many hears of as many.
-func (w *Worker) squeeze(h *House, s *Stack) {
+func (w *Engine) squeeze(h *House, s *Stack) {
 	s.to = h
 	if h.owner.Load() != w {
 		w.enclose(h, s)

@@ -4,7 +4,7 @@ import "testing"
 
 // Who watches a long life, and stops, isn't kept for it.
 func TestWatchersThatStoppedLeave(t *testing.T) {
-	var w Worker
+	var w Engine
 	target, lives, by := &House{}, &House{}, &Handler{}
 	for range 10_000 {
 		w.watch(target, watcher{to: lives, by: by})

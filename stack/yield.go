@@ -10,6 +10,6 @@ const (
 	yieldWait          // the stack is suspended
 	yieldAgain         // the stack stays with its maker, who will push it again (channels)
 	yieldStash         // the call goes to the stash
-	yieldForward       // the stack ended, and Worker.onward answers in its place
+	yieldForward       // the stack ended, and Engine.onward answers in its place
 	yieldOver          // the stack ended before, and what it kept is home
 )

@@ -119,7 +119,7 @@ func (v *service) tellRuntime(b *lines) {
 	b.add("vain_wakes", stats.VainWakes)
 	b.add("spins", stats.Spins)
 	b.add("naps", stats.Naps)
-	b.add("lent", stats.Lent)
+	b.add("borrowed", stats.Borrowed)
 	b.add("slow_steps", stats.SlowSteps)
 	b.add("failures", stats.Failures)
 	b.add("queue_wait_p50_us", micros(stats.QueueWait.P50))

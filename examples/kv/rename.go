@@ -48,7 +48,7 @@ func (p *parcel) Release() {
 
 // send moves a key to another store, under its new name.
 func (t *store) send(s *storeStack, to int) resp.Reply {
-	shard := &stack.Of(s).Worker().Shard
+	shard := &stack.Of(s).Engine().Shard
 	var p parcel
 	var ok bool
 	p.dump, ok = t.table.Dump(s.arg(1), core.Now(s), func(n int) []byte {

@@ -145,7 +145,7 @@ func TestInfo(t *testing.T) {
 			info := c.do(words...)
 			for _, want := range []string{"# Server ", "redis_version:7.", "# Clients connected_clients:1 ", "# Runtime ",
 				fmt.Sprint("workers:", workers, " "), fmt.Sprint("tcp_address:", w.server.Addr(), " "), "total_connections_received:1 ",
-				" parks:", " woken:", " lent:"} {
+				" parks:", " woken:", " borrowed:"} {
 				require.Contains(t, info, want)
 			}
 		}

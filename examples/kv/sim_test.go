@@ -47,7 +47,7 @@ func (d *driver) drive(s *drive) core.Yield {
 	}
 	e := lookup(cmd.Arg(0))
 	ask := func(i int, p core.Port[request, resp.Reply]) {
-		bytes := stack.Of(s).Worker().Shard.Copy(text)
+		bytes := stack.Of(s).Engine().Shard.Copy(text)
 		p.Ask(s, &s.parts[i], request{do: e.do, bytes: bytes})
 	}
 	if e.merge == nil {

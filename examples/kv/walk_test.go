@@ -132,7 +132,7 @@ var askerAsk = core.Handle((*asker).ask)
 func (a *asker) ask(s *asks) core.Yield {
 	s.replies = make([]core.Future[resp.Reply], len(s.Req))
 	for i, words := range s.Req {
-		text := stack.Of(s).Worker().Shard.Copy(resp.AppendCommand(nil, words...))
+		text := stack.Of(s).Engine().Shard.Copy(resp.AppendCommand(nil, words...))
 		if do := lookup([]byte(words[0])).do; i == 0 || do == nil {
 			a.stores.walks[0].Ask(s, &s.replies[i], walkRequest{bytes: text})
 		} else {

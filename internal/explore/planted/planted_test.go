@@ -56,7 +56,7 @@ var bugs = []bug{
 	{"an end that doesn't wait for what is kept", "stack/life.go", "job kept", [][2]string{
 		{" || l.kept > 0", ""}}},
 	{"a job that doesn't hold its asker", "stack/offload.go", "job that reads", [][2]string{
-		{"	s.lend(&all, shard)\n", ""}}},
+		{"	s.holdIn(&all, shard)\n", ""}}},
 	{"rung cleared behind the drain", "stack/inbox.go", "inbox", [][2]string{
 		{"			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n", ""},
 		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n		} else {"}}},
@@ -84,7 +84,7 @@ var bugs = []bug{
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
 		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
-		{"		w.roused = nil\n		w.wakeUp(to)\n", "		w.roused = nil\n"}}},
+		{"		w.toWake = nil\n		w.wakeUp(to)\n", "		w.toWake = nil\n"}}},
 	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
 		{"		return true\n	}\n	c.take()\n	return false\n", "		return true\n	}\n	return false\n"}}},
 	{"done without a swap", "stack/guest.go", "call", [][2]string{
@@ -115,13 +115,13 @@ var bugs = []bug{
 		{"	w.wakeUp(to)\n", ""}}},
 	{"chain of gifts taken without a swap", "stack/handover.go", "two gifts", [][2]string{
 		{"	for h := w.gifts.Swap(mark); h != nil; {", "	h := w.gifts.Load()\n	invariant.Point(\"gift.empty\")\n	for w.gifts.Store(mark); h != nil; {"}}},
-	{"no look at gifts after declaring parked", "stack/worker.go", "two gifts", [][2]string{
+	{"no look at gifts after declaring parked", "stack/engine.go", "two gifts", [][2]string{
 		{"w.rungs.Load() != nil || w.given()", "w.rungs.Load() != nil"}}},
 	{"move ended behind the push", "stack/handover.go", "stay", [][2]string{
-		{"	h.settle()        // before the receiver may give it on\n", ""},
-		{"		if to.gifts.CompareAndSwap(old, h) {\n", "		if to.gifts.CompareAndSwap(old, h) {\n			h.settle()\n"}}},
+		{"	h.endMove()       // before the receiver may give it on\n", ""},
+		{"		if to.gifts.CompareAndSwap(old, h) {\n", "		if to.gifts.CompareAndSwap(old, h) {\n			h.endMove()\n"}}},
 	{"stays without waiting for the move", "stack/handover.go", "stay", [][2]string{
-		{"	for invariant.Await(\"stay.moves\", h, (*House).settled); !h.settled(); {\n		runtime.Gosched()\n	}\n", "	runtime.Gosched()\n"}}},
+		{"	for invariant.Await(\"stay.moves\", h, (*House).stands); !h.stands(); {\n		runtime.Gosched()\n	}\n", "	runtime.Gosched()\n"}}},
 	{"gift given to who has left", "stack/handover.go", "hand-over to who leaves", [][2]string{
 		{"		if old == closedRungs {", "		if old == closedRungs && h == nil {"}}},
 	{"left without a look at gifts", "stack/inbox.go", "hand-over to who leaves", [][2]string{
@@ -190,7 +190,7 @@ var bugs = []bug{
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
-		{"told(s).Swap(nil); f != nil", "told(s).Load(); f != nil"}}},
+		{"jobState(s).Swap(nil); f != nil", "jobState(s).Load(); f != nil"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
 		{"	for o := s.in.Swap(nil); o != nil; {", "	o := s.in.Load()\n	invariant.Point(\"pool.empty\")\n	for s.in.Store(nil); o != nil; {"}}},
 	{"count dropped in two halves", "pool/bytes.go", "bytes", [][2]string{

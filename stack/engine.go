@@ -10,9 +10,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Worker is the hot state of one worker: what its houses touch for each message.
+// Engine is the hot state of one worker: what its houses touch for each message.
 // The loop around it, with clock, poller and wheel, is its Driver.
-type Worker struct {
+type Engine struct {
 	// Written by others; the protocol is in inbox.go.
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
 	gifts atomic.Pointer[House] // houses given to it, chained by next
@@ -39,40 +39,40 @@ type Worker struct {
 	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.
-	Shard   pool.Shard
-	Now     int64      // the clock as last read, ns since the process began
-	Count   stat.Group // by the constants below; the driver publishes it
-	Tally   Tally      // of dead letters
-	telling bool       // of a dead letter: what is dropped to make room for that is counted only
-	visits  uint64
-	handled uint64     // messages
-	hot     readyQueue // houses with replies or system messages
-	cold    readyQueue // houses with calls only
-	streak  int        // hot visits in a row while cold ones waited
-	house   *House     // being visited
-	current *Stack     // its running stack, or the last that ran
-	by      *Handler   // of current, which may be another one's by now
-	inStep  bool       // user code runs
-	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
-	seen    uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
-	lent    *Call      // a guest runs the turn, until this is answered; nil: no guest does
-	Heard   bool       // something came from another worker or a guest; the loop clears it
-	Gathers bool       // nothing that came in this turn is a worker's message, or an ask: what they send next waits for the next turn, see house
-	share   int        // messages a visit handles at most: see setShare
-	urgents int        // replies in a row in this visit while calls waited
-	fresh   []*Stack   // suspended in this turn: their deadlines aren't armed yet
-	late    deferred   // work for the end of the turn
-	later   deferred   // and of the next one
-	out     outbox     // what goes to another worker
+	Shard    pool.Shard
+	Now      int64      // the clock as last read, ns since the process began
+	Count    stat.Group // by the constants below; the driver publishes it
+	Tally    Tally      // of dead letters
+	telling  bool       // of a dead letter: what is dropped to make room for that is counted only
+	visits   uint64
+	handled  uint64     // messages
+	hot      readyQueue // houses with replies or system messages
+	cold     readyQueue // houses with calls only
+	streak   int        // hot visits in a row while cold ones waited
+	house    *House     // being visited
+	current  *Stack     // its running stack, or the last that ran
+	by       *Handler   // of current, which may be another one's by now
+	inStep   bool       // user code runs
+	onward   *Stack     // what the running step has forwarded its call by; nil: it hasn't
+	seen     uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
+	borrower *Call      // a guest runs the turn, until this is answered; nil: no guest does
+	Heard    bool       // something came from another worker or a guest; the loop clears it
+	Gathers  bool       // nothing that came in this turn is a worker's message, or an ask: what they send next waits for the next turn, see house
+	visitMax int        // messages a visit handles at most: see setVisitMax
+	urgents  int        // replies in a row in this visit while calls waited
+	fresh    []*Stack   // suspended in this turn: their deadlines aren't armed yet
+	late     deferred   // work for the end of the turn
+	later    deferred   // and of the next one
+	out      outbox     // what goes to another worker
 
-	roused    *Worker // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
+	toWake    *Engine // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
 	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
 
 	// Written by whoever runs the turn, a few times in it.
 	pace pace // of readings of the clock
 }
 
-// Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Settle
+// Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Register
 // are called in the worker's own turn.
 type Driver interface {
 	// Wake makes the parked loop look again; any goroutine calls it.
@@ -81,20 +81,20 @@ type Driver interface {
 	// negative ns is for ever. Only the loop's own goroutine calls it, also while others have the
 	// turn.
 	Wait(ns int64, network bool)
-	// Lend runs turns for a guest that waits for c, a few at most, or one for another
+	// Borrowed runs turns for a guest that waits for c, a few at most, or one for another
 	// worker if c is nil. It reports whether something is left to do, now or before the loop
 	// would wake by itself. The clock was now, ns, a moment ago.
-	Lend(c *Call, now int64) (more bool)
+	Borrowed(c *Call, now int64) (more bool)
 	// Clock reads the clock, ns since the process began.
 	Clock() int64
 	// Arm puts a node into the wheel, to be Fired when its time comes.
 	Arm(n *future.Node)
 	// Disarm takes an armed node out of the wheel.
 	Disarm(n *future.Node)
-	// Settle gives a new house an owner, beside. If its name is taken it returns who has it, and h
+	// Register gives a new house an owner, beside. If its name is taken it returns who has it, and h
 	// stays unknown.
-	Settle(h *House, make Factory, beside *Worker) (taken *House)
-	// Factory returns what h was settled with.
+	Register(h *House, make Factory, beside *Engine) (taken *House)
+	// Factory returns what h was registered with.
 	Factory(h *House) Factory
 	// Offloads returns the pool of the jobs that name none.
 	Offloads() OffloadPool
@@ -114,7 +114,7 @@ type Driver interface {
 	Queued(ns int64)
 }
 
-// The counters of a worker; see Worker.Count.
+// The counters of a worker; see Engine.Count.
 const (
 	CountTurns      = iota
 	CountVisits     // of houses
@@ -131,15 +131,15 @@ const (
 	CountForwards   // rungs for a house that had moved
 	CountGiven      // houses given to other workers
 	CountParks
-	CountNaps    // of them, that the network couldn't end
-	CountWoken   // parks that somebody ended; the others ended by a timer, the network or as naps
-	CountLent    // times that turns were borrowed
-	CountTrimmed // pooled objects left to the collector
-	CountSlow    // readings of the clock that found a slow step
-	CountWakes   // of other workers, which were parked; guests' aren't counted
-	CountVain    // times that it was woken and found nothing
-	CountSpins   // times that it looked again, instead of parking at once
-	CountFull    // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
+	CountNaps     // of them, that the network couldn't end
+	CountWoken    // parks that somebody ended; the others ended by a timer, the network or as naps
+	CountBorrowed // times that turns were borrowed
+	CountTrimmed  // pooled objects left to the collector
+	CountSlow     // readings of the clock that found a slow step
+	CountWakes    // of other workers, which were parked; guests' aren't counted
+	CountVain     // times that it was woken and found nothing
+	CountSpins    // times that it looked again, instead of parking at once
+	CountFull     // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
 )
 
 // readyQueue is the ready houses of one class, linked both ways because a queued
@@ -193,7 +193,7 @@ func (q *readyQueue) remove(h *House) {
 }
 
 // makeReady queues h, if it isn't queued or being visited, and has mail.
-func (w *Worker) makeReady(h *House) {
+func (w *Engine) makeReady(h *House) {
 	if h.queued != notQueued {
 		w.promote(h)
 		return
@@ -212,7 +212,7 @@ func (w *Worker) makeReady(h *House) {
 }
 
 // promote moves a queued house that got its first reply to the hot queue.
-func (w *Worker) promote(h *House) {
+func (w *Engine) promote(h *House) {
 	if h.queued == queuedCold && h.ahead {
 		w.cold.remove(h)
 		h.queued = queuedHot
@@ -221,14 +221,14 @@ func (w *Worker) promote(h *House) {
 }
 
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
-func (w *Worker) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
+func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
 // Push delivers a call that was begun on this worker to the house h. If h has no room for it, it
 // is refused: an ask is answered so, and of a notice the error is ErrMailboxFull, or ErrStopped of
 // an actor that has stopped.
 //
 //alloc:none
-func (w *Worker) Push(h *House, s *Stack) error {
+func (w *Engine) Push(h *House, s *Stack) error {
 	s.to = h
 	invariant.Point("worker.owner")
 	if h.owner.Load() != w {
@@ -252,13 +252,13 @@ func (w *Worker) Push(h *House, s *Stack) error {
 	return nil
 }
 
-// Lent begins, or with nil ends, the turns of a guest that waits for c: Run stops when
+// BorrowFor begins, or with nil ends, the turns of a guest that waits for c: Run stops when
 // it is answered, and a visit handles one message, as none but those before the answer
 // are the guest's business.
-func (w *Worker) Lent(c *Call) { w.lent = c }
+func (w *Engine) BorrowFor(c *Call) { w.borrower = c }
 
 // reply delivers an answer that ended on this worker to the house, or guest, that asked.
-func (w *Worker) reply(s *Stack) {
+func (w *Engine) reply(s *Stack) {
 	h := s.back
 	s.lane = Replies
 	w.Count.Add(CountAnswers, 1)
@@ -292,25 +292,25 @@ func (w *Worker) reply(s *Stack) {
 // must not overtake it.
 //
 //go:noinline
-func (w *Worker) overtaken(h *House) {
+func (w *Engine) overtaken(h *House) {
 	w.drain(h)
 	w.makeReady(h) // who sent it may not have rung yet
 }
 
 // Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
 // it is parked, or its turn began less than limit ns ago. Any goroutine may ask.
-func (w *Worker) Lively(now, limit int64) bool {
+func (w *Engine) Lively(now, limit int64) bool {
 	return w.state.Load() == stateParked || now-w.turnAt.Load() < limit
 }
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.
-func (w *Worker) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
+func (w *Engine) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
 
 // Pending reports whether other workers sent something. Any goroutine may ask.
-func (w *Worker) Pending() bool { return w.rungs.Load() != nil || w.given() }
+func (w *Engine) Pending() bool { return w.rungs.Load() != nil || w.given() }
 
 // given reports whether others gave w houses.
-func (w *Worker) given() bool {
+func (w *Engine) given() bool {
 	invariant.Point("gift.pending")
 	return w.gifts.Load() != nil
 }
@@ -348,7 +348,7 @@ func (q *deferred) join(p *deferred) {
 }
 
 // Defer runs d at the end of this turn; once, however often it is deferred.
-func (w *Worker) Defer(d *Deferred) {
+func (w *Engine) Defer(d *Deferred) {
 	if !d.set {
 		d.set = true
 		w.late.push(d)
@@ -357,7 +357,7 @@ func (w *Worker) Defer(d *Deferred) {
 
 // DeferOn is Defer to the end of the next turn, which follows at once, for deferred work that
 // takes long, as others are to have their turn meanwhile. Defer changes nothing about it.
-func (w *Worker) DeferOn(d *Deferred) {
+func (w *Engine) DeferOn(d *Deferred) {
 	if !d.set {
 		d.set = true
 		w.later.push(d)
@@ -366,10 +366,10 @@ func (w *Worker) DeferOn(d *Deferred) {
 
 // Owes reports whether work was deferred to the end of the next turn. Only who runs w's turn calls
 // it.
-func (w *Worker) Owes() bool { return w.later.first != nil }
+func (w *Engine) Owes() bool { return w.later.first != nil }
 
 // RunDeferred does the turn's deferred work, and sends what was said outside visits.
-func (w *Worker) RunDeferred() {
+func (w *Engine) RunDeferred() {
 	for w.late.first != nil {
 		d := w.late.first
 		w.late.first = d.next

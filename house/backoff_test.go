@@ -3,7 +3,7 @@ package house
 import "testing"
 
 func TestMisses(t *testing.T) {
-	var m misses
+	var m backoff
 	for i, want := range []int{1, 3, 7, 15, 15} {
 		if got := m.note(false); got != want {
 			t.Errorf("miss %d: a pause of %d, want %d", i, got, want)
