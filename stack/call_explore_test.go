@@ -7,6 +7,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
 // A guest's context ends while its ask is answered. The next ask, by the same call if that has
@@ -278,7 +279,7 @@ func exploreJobKept(s *stage) {
 			}
 			job.Work(context.Background())
 			s.Point("job.worked")
-			if h.life().phase == phaseGone {
+			if h.life().Phase() == lifecycle.Gone {
 				s.Fail("the actor has gone before its job")
 			}
 			job.GoHome()
@@ -288,7 +289,7 @@ func exploreJobKept(s *stage) {
 		s.Point("stop")
 		h.Stop(&s.hand.guests)
 	})
-	s.start(func() bool { return s.alone() && h.Gone() && (h.life() == nil || h.life().phase == phaseGone) })
+	s.start(func() bool { return s.alone() && h.Gone() && (h.life() == nil || h.life().Phase() == lifecycle.Gone) })
 }
 
 // An actor answers another worker's while its job reads what its stack carries: that goes home behind both.

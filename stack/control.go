@@ -1,5 +1,7 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/lifecycle"
+
 // System messages tell a house of its life. They go ahead of everything else, and no bound refuses
 // them.
 
@@ -40,36 +42,33 @@ func newControl() *Handler {
 	return h
 }
 
-// control handles a system message. User code may run in it, and may panic: s is at home before.
+// control handles a system message.
 func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
 	l := h.life()
-	if m.verb == verbStop && l != nil && l.phase != phaseGone {
+	waits := m.verb == verbStop && l != nil && l.Phase() != lifecycle.Gone
+	if waits {
 		l.waiters.push(s)
-	} else {
-		s.state = ended
-		defer w.home(h, s) // a stop is answered behind it
 	}
 	switch m.verb {
 	case verbStart:
-		w.start(h)
+		l.Start()
+		w.live(h, l)
 	case verbStop:
-		if !h.Gone() || h.life() != nil {
-			w.stop(h)
-		}
+		w.stop(h)
 	case verbFailed:
 		w.childFailed(h, m.who, m.err)
 	case verbLeft:
-		w.left(h, m.who)
+		w.lost(h, m.who)
 	case verbRestart:
-		if h.Gone() {
-			return
-		}
-		if l = h.makeLife(); l.phase == phaseUp || l.phase == phaseFailed {
-			w.restart(h, l, m.err, m.delay)
+		if !h.Gone() {
+			w.restart(h, h.makeLife(), m.err, m.delay)
 		}
 	case verbResume:
-		w.resume(h)
+		if l != nil {
+			l.Resume()
+			w.live(h, l)
+		}
 	case verbPause:
 		if !h.Gone() {
 			h.hold(heldByUser)
@@ -82,6 +81,10 @@ func (w *Engine) control(h *House, s *Stack) {
 		h.unwatch(m.watch)
 	case verbGivenUp:
 		heed(w, h)
+	}
+	if !waits {
+		s.state = ended
+		w.home(h, s)
 	}
 }
 
@@ -106,6 +109,13 @@ func (w *Engine) direct(h *House, s *Stack) {
 	w.sendOut() // what was said before comes first
 	if at := s.post(); at != nil {
 		w.wakeLater(at)
+	}
+}
+
+// commandChildren sends one to each child.
+func (w *Engine) commandChildren(l *life, m control) {
+	for c := l.first; c != nil; c = c.life().next {
+		w.command(c, m)
 	}
 }
 
@@ -137,7 +147,7 @@ func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: ve
 func (h *House) Close() {
 	h.flags.set(flagStopped)
 	if l := h.life(); l != nil {
-		l.phase = phaseGone
+		l.Close()
 		h.flags.clear(flagHeld) // for a start hook
 		h.why = 0
 	}

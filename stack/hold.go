@@ -73,7 +73,7 @@ func (w *Engine) attend(h *House) bool {
 // turnsAway reports whether asks end at once, while h holds its calls.
 func (h *House) turnsAway() bool {
 	l := h.life()
-	return l != nil && l.delay < 0
+	return l != nil && l.Down()
 }
 
 // turnAway ends the asks, and the requests of connections, that are first in the lane of calls of h, and moves notices to

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
 // HookStack is a hook of an actor's life in progress. It may ask and suspend like any
@@ -13,17 +14,15 @@ type HookStack struct {
 	Stack
 	cause error
 	role  role
-	pause Future[struct{}] // of roleRest
+	at    lifecycle.Hook   // of roleLife
+	pause Future[struct{}] // of who waits for the time
 }
 
 // role is what a hook's stack is there for.
 type role uint8
 
 const (
-	roleStart  role = iota // PreStart or PostRestart
-	roleMake               // no hook of the actor's: the factory makes it anew
-	roleDelay              // no hook: the pause before that. Up to here it is starting
-	roleEnd                // PostStop or PreRestart
+	roleLife   role = iota // a hook of the actor's life, or what takes the place of one
 	roleDecide             // no hook: a strategy decides, see supervise.go
 	roleDrain              // no hook: what was queued before it has begun
 	roleQuiet              // no hook: it looks whether calls begin, see quiet.go
@@ -41,6 +40,15 @@ type Hooks struct {
 	PreStart, PostStop, PreRestart, PostRestart *Handler
 }
 
+// kinds returns which hooks there are.
+func (hs *Hooks) kinds() (kinds lifecycle.Hooks) {
+	if hs == nil {
+		return kinds
+	}
+	return kinds.With(lifecycle.PreStart, hs.PreStart != nil).With(lifecycle.PostStop, hs.PostStop != nil).
+		With(lifecycle.PreRestart, hs.PreRestart != nil).With(lifecycle.PostRestart, hs.PostRestart != nil)
+}
+
 // NewHook makes the handler of a hook, whose name goes into reports.
 func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
 	h := newHandler(classHook, first, nil)
@@ -48,10 +56,9 @@ func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
 	return h
 }
 
-// restHandler lets life.delay pass.
-var delayHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
-	delay := s.to.life().delay
-	s.Alarm(s.pause.Promise(), max(delay, -delay), 0)
+// pauseHandler lets the delay in a restart pass.
+var pauseHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
+	s.Alarm(s.pause.Promise(), s.to.life().Delay(), 0)
 	return Suspend(s, passed)
 })
 
@@ -74,51 +81,43 @@ func (h *House) Drain(g *Guests) {
 	s.send()
 }
 
-// runHook begins a hook of h. It runs user code: nothing may be left to do behind it.
-func (w *Engine) runHook(h *House, by *Handler, r role, cause error) {
+// runHook has a hook of h run: it is next of what h handles, whatever waits there.
+func (w *Engine) runHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) {
 	s := stackOf(w.Shard.Take(by.kind))
-	s.to = h
+	s.to, s.lane, s.used = h, System, true
 	hook := hookOf(s)
-	hook.role, hook.cause = r, cause
-	s.used = true
-	s.state = running
-	w.current, w.by, w.inStep = s, s.by, true
-	w.after(h, s, by.first(h.self(), s.self()))
+	hook.role, hook.at, hook.cause = r, at, cause
+	h.system.pushFirst(s)
+	h.ahead = true
+	w.makeReady(h)
 }
 
-// hooked goes on with the life of h behind a hook, whose stack s has ended.
+// hookFirst reports whether what h handles next is a hook.
+func (h *House) hookFirst() bool {
+	last := h.system.last
+	return last != nil && last.next.by.class == classHook
+}
+
+// hooked goes on behind a hook, whose stack s has ended.
 func (w *Engine) hooked(h *House, s *Stack) {
-	r, err, cause := hookOf(s).role, s.err, hookOf(s).cause
-	if r == roleQuiet {
-		q := h.annex.Load().quiet
-		q.timer, q.due = nil, 0
-		w.Shard.Put(&s.Object)
-		return
-	}
+	role, at, cause, err := hookOf(s).role, hookOf(s).at, hookOf(s).cause, s.err
 	if s.threw {
 		if _, told := err.(*fault.PanicError); !told {
 			w.failed(h, s, fmt.Errorf("%s failed in %s: %w", h.Describe(), s.by.title, err))
 		}
 	}
 	w.Shard.Put(&s.Object)
-	l := h.life()
-	if r <= roleDelay && l.phase != phaseStarting {
-		return // a stop has ended it
-	}
-	switch r {
-	case roleStart:
-		w.started(h, l, cause, err)
-	case roleMake:
-		w.made(h, l, cause, err)
-	case roleEnd:
-		l.hookDone = true
-		w.ended(h, l)
-	case roleDrain:
-		w.drainAway(h)
-	case roleDelay:
-		l.delay = 0
-		w.runHook(h, makeHandler, roleMake, cause)
+	switch role {
+	case roleLife:
+		l := h.life()
+		l.Ended(at, err)
+		w.live(h, l)
 	case roleDecide:
 		w.decided(h, cause.(*verdict))
+	case roleDrain:
+		w.drainAway(h)
+	case roleQuiet:
+		q := h.annex.Load().quiet
+		q.timer, q.due = nil, 0
 	}
 }

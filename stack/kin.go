@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/path"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
@@ -17,6 +18,7 @@ import (
 func (h *House) Bear(child *House) {
 	l, c := h.makeLife(), child.makeLife()
 	c.parent = h
+	l.Bear()
 	c.prev = l.last
 	if l.last == nil {
 		l.first = child
@@ -43,7 +45,11 @@ func (l *life) unlink(child *House) {
 }
 
 // Disown takes back Bear, if nobody got to know child, or it has stopped from birth.
-func (h *House) Disown(child *House) { h.life().unlink(child) }
+func (h *House) Disown(child *House) {
+	l := h.life()
+	l.unlink(child)
+	l.Disown()
+}
 
 // Parent returns the actor under which h was spawned; nil: none. Any goroutine may ask.
 func (h *House) Parent() *House {
@@ -82,8 +88,8 @@ func (h *House) Give(p Props) {
 		l := h.makeLife()
 		l.of = h.kind()
 		l.name, l.hooks, l.own, l.below = p.Name, p.Hooks, p.Own, p.Below
-		if p.Hooks != nil && p.Hooks.PreStart != nil {
-			l.unborn = true
+		l.Machine = lifecycle.New(p.Hooks.kinds())
+		if l.Starts() {
 			h.hold(heldByLife)
 		}
 	}
@@ -95,7 +101,7 @@ func (h *House) Give(p Props) {
 // Starts reports whether h has a hook to run before its first message.
 func (h *House) Starts() bool {
 	l := h.life()
-	return l != nil && l.hooks != nil && l.hooks.PreStart != nil
+	return l != nil && l.Starts()
 }
 
 // Passivates reports whether h is to count from its spawn how long it is idle. Who knows the house alone may ask.

@@ -52,6 +52,15 @@ func (c *circle) push(s *Stack) {
 	c.last = s
 }
 
+// pushFirst puts s, which no chain holds, before all others.
+func (c *circle) pushFirst(s *Stack) {
+	last := c.last
+	c.push(s)
+	if last != nil {
+		c.last = last
+	}
+}
+
 func (c *circle) pop() *Stack {
 	if c.last == nil {
 		return nil

@@ -131,7 +131,7 @@ func isKept(p *future.Promise) bool {
 //go:noinline
 func (w *Engine) keepOn(h *House, s *Stack) {
 	if s.mode != waitKept {
-		h.life().kept++
+		h.life().Keep()
 	}
 	s.state, s.mode, s.step = suspended, waitKept, over
 	if h.flags.has(flagAlone) {

@@ -12,9 +12,9 @@ type passive struct {
 	drains  bool // it has begun to
 }
 
-// begun begins the count of the time, of a new actor or instance.
-func (w *Engine) begun(h *House) {
-	if a := h.annex.Load(); a.quiet != nil && a.quiet.passive.idle > 0 {
+// countIdle begins the count of the time, of a new actor or instance.
+func (w *Engine) countIdle(h *House) {
+	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.passive.idle > 0 {
 		a.quiet.passive.resumed = w.Driver.Clock()
 		w.listen(h, a.quiet)
 	}

@@ -106,7 +106,7 @@ func (q *quiet) next(now int64) (at int64) {
 func (w *Engine) listen(h *House, q *quiet) {
 	now := w.Driver.Clock()
 	at := q.next(now)
-	if l := h.life(); at == 0 || h.Gone() || l != nil && l.drains {
+	if l := h.life(); at == 0 || h.Gone() || l != nil && l.Drains() {
 		w.endQuiet(h)
 		return
 	}

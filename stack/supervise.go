@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -19,7 +20,7 @@ type verdict struct {
 	says  supervision.Directive
 }
 
-// decide has v decided, in a turn of h. It may run user code: nothing may be left to do behind it.
+// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a hook.
 func (w *Engine) decide(h *House, v *verdict) {
 	s, _ := w.strategy(v.of.life())
 	if s.Decide == nil {
@@ -28,7 +29,7 @@ func (w *Engine) decide(h *House, v *verdict) {
 		return
 	}
 	v.says = supervision.Stop // unless the decider returns
-	w.runHook(h, decideHandler, roleDecide, v)
+	w.runHook(h, decideHandler, roleDecide, 0, v)
 }
 
 var decideHandler = NewHook("a decider", func(_ *struct{}, s *HookStack) Yield {
@@ -52,35 +53,39 @@ func (l *life) restarts() *retried {
 	return l.retried
 }
 
-// supervise decides what becomes of h, which failed with err. It may run user code: nothing may be
-// left to do behind it.
+// supervise has it decided what becomes of h, which failed with err.
 func (w *Engine) supervise(h *House, err error) {
-	if l := h.makeLife(); l.phase == phaseUp && !h.Gone() { // otherwise it ends, or starts, already
-		w.decide(h, &verdict{error: err, of: h})
+	if !h.Gone() {
+		l := h.makeLife()
+		l.Fail(err)
+		w.live(h, l)
 	}
 }
 
-// decided does what v says, of h or of its child. It may run user code, as supervise.
+// decided does what v says, of h or of its child.
 func (w *Engine) decided(h *House, v *verdict) {
 	l := h.life()
 	switch s, above := w.strategy(v.of.life()); {
-	case v.of != h && v.says == supervision.Escalate && l.phase == phaseUp:
+	case v.of != h && v.says == supervision.Escalate && l.Phase() == lifecycle.Up:
 		w.decide(h, &verdict{error: v.error, of: h, child: v.child})
+		return
 	case v.of != h:
 		w.decidedGroup(h, l, v, s)
+		return
 	case v.says == supervision.Resume:
 		if v.child != nil {
 			w.command(v.child, control{verb: verbResume})
 		}
+		l.Resume()
 	case above != nil && (v.says == supervision.Escalate || l.own == nil && s.Scope != supervision.OneForOne):
-		l.phase = phaseFailed
-		h.hold(heldByLife)
+		l.Wait()
 		w.command(above, control{verb: verbFailed, who: h, err: v.error})
 	case v.says == supervision.Restart:
 		w.retry(h, l, s, v.error)
 	default:
-		w.stop(h)
+		l.Stop()
 	}
+	w.live(h, l)
 }
 
 // strategy returns the strategy that counts for who has the record, and, if that is its parent's,
@@ -100,27 +105,33 @@ func (w *Engine) strategy(l *life) (s *supervision.Strategy, parent *House) {
 	return plain, nil
 }
 
-// retry restarts h, at once or behind a pause, or stops it if it did so too often.
+// retry has h restart, at once or behind a pause, or stop if it did so too often.
 func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 	delay, yes := l.restarts().own.Again(s, w.Now, h.serial)
 	switch _, start := err.(*fault.StartError); {
 	case !yes:
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and stops: %w", h.Describe(), err))
-		w.stop(h)
+		l.Stop()
 		return
 	case delay < 0:
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and is held for %v: %w", h.Describe(), time.Duration(-delay), err))
-	case delay == 0 && start: // in a turn of its own: it may go on for ever
-		l.phase = phaseFailed
+	case delay == 0 && start: // behind what waits for it: it may go on for ever
+		l.Wait()
 		w.command(h, control{verb: verbRestart, err: err})
 		return
 	}
-	w.restart(h, l, err, delay)
+	l.Restart(err, delay)
+}
+
+// restart has h begin anew.
+func (w *Engine) restart(h *House, l *life, cause error, delay int64) {
+	l.Restart(cause, delay)
+	w.live(h, l)
 }
 
 // childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
 func (w *Engine) childFailed(h, child *House, err error) {
-	if p := h.life().phase; p != phaseStopping && p != phaseEnding { // otherwise it stops with the others
+	if p := h.life().Phase(); p != lifecycle.Stopping && p != lifecycle.Ending { // otherwise it stops with the others
 		w.decide(h, &verdict{error: err, of: child, child: child})
 	}
 }
@@ -146,22 +157,5 @@ func (w *Engine) decidedGroup(h *House, l *life, v *verdict, s *supervision.Stra
 		if begun = begun || c == v.child; begun {
 			w.command(c, m)
 		}
-	}
-}
-
-// resume has h, which waits for its supervisor, go on, and those of its children that wait for it.
-func (w *Engine) resume(h *House) {
-	l := h.life()
-	if l.phase != phaseFailed {
-		return
-	}
-	l.phase = phaseUp
-	if l.drains {
-		w.drained(h)
-	} else {
-		w.release(h, heldByLife)
-	}
-	for c := l.first; c != nil; c = c.life().next {
-		w.command(c, control{verb: verbResume})
 	}
 }

@@ -121,14 +121,17 @@ func (w *Engine) visit(h *House) {
 			w.begin(h, s)
 		}
 	}
+	for h.hookFirst() { // whatever it was that called for it has just been handled
+		w.first(h)
+	}
 	w.leave(h)
 }
 
-// first handles what goes ahead of calls: a system message, a timer or an answer.
+// first handles what goes ahead of calls: a hook, a system message, a timer or an answer.
 func (w *Engine) first(h *House) {
-	w.handled++
 	a := h.annex.Load()
 	if h.system.last == nil && a.fired.Empty() {
+		w.handled++
 		s := a.replies.pop()
 		h.ahead = a.replies.head != nil
 		w.urgents++
@@ -143,9 +146,15 @@ func (w *Engine) first(h *House) {
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
+		if s.by.class == classHook {
+			w.enter(h, s, s.by.first)
+			return
+		}
+		w.handled++
 		w.control(h, s)
 		return
 	}
+	w.handled++
 	w.urgents++
 	p := future.PromiseOf(a.fired.Pop())
 	h.lookAhead()
@@ -466,7 +475,7 @@ func (w *Engine) disarm(h *House, p *future.Promise) {
 	}
 }
 
-// contain is deferred around visits: it ends the stack whose step panicked and
+// contain is deferred around visits: it ends the stack whose step panicked, and
 // the visit. A panic of the runtime itself goes on.
 func (w *Engine) contain() {
 	if !w.inStep {
@@ -477,12 +486,6 @@ func (w *Engine) contain() {
 	if value == nil {
 		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
 	}
-	w.contained(value)
-}
-
-// contained ends the stack and the visit. The failure may have a hook run, which may panic in its turn.
-func (w *Engine) contained(value any) {
-	defer w.contain()
 	h := w.house
 	w.fail(h, w.current, value)
 	w.leave(h)

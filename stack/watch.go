@@ -3,6 +3,8 @@ package stack
 import (
 	"reflect"
 	"slices"
+
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
 // watcher is who wants to hear that a house has gone: a notice by a handler, whose message fill
@@ -37,7 +39,7 @@ func (s *Stack) Unwatch(target *House, by *Handler) {
 // watch enters a watcher of h, or tells it at once.
 func (w *Engine) watch(h *House, who watcher) {
 	l := h.life()
-	if h.Gone() && (l == nil || l.phase == phaseGone) {
+	if h.Gone() && (l == nil || l.Phase() == lifecycle.Gone) {
 		w.tellWatcher(h, who)
 		return
 	}

@@ -30,10 +30,11 @@ floor 1
 floor 2
 	future            -> pool
 	netio             -> pool
+	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/path, stack/supervision
+	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/path, stack/supervision
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

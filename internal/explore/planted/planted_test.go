@@ -53,8 +53,8 @@ var bugs = []bug{
 		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.CompareAndSwap(stateParked, stateRun)\n"}}},
 	{"wake-up by a store", "stack/inbox.go", "borrow or wake", [][2]string{
 		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.Store(stateRun)\n	w.Driver.Wake()\n"}}},
-	{"an end that doesn't wait for what is kept", "stack/life.go", "job kept", [][2]string{
-		{" || l.kept > 0", ""}}},
+	{"an end that doesn't wait for what is kept", "stack/offload.go", "job kept", [][2]string{
+		{"		h.life().Keep()\n", ""}}},
 	{"a job that doesn't hold its asker", "stack/offload.go", "job that reads", [][2]string{
 		{"	s.holdIn(&all, shard)\n", ""}}},
 	{"rung cleared behind the drain", "stack/inbox.go", "inbox", [][2]string{

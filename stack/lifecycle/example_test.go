@@ -1,0 +1,18 @@
+package lifecycle_test
+
+import (
+	"fmt"
+
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+)
+
+// An actor without hooks stops at once. What the numbers say is done by whoever drives the machine.
+func ExampleMachine() {
+	m := lifecycle.New(0)
+	m.Stop()
+	for e := m.Next(); e != lifecycle.None; e = m.Next() {
+		fmt.Print(e == lifecycle.Bury, " ")
+	}
+	fmt.Println(m.Phase() == lifecycle.Gone)
+	// Output: false false false false false true true
+}
