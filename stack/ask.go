@@ -44,7 +44,7 @@ type AskOf[S, Req, Rep any] interface {
 // NewAsk makes the handler whose first step is first.
 func NewAsk[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) *Handler {
 	h := newHandler(classAsk, wrapped(first, around), releaseAsk[S, Req, Rep, PS]())
-	h.hand = handing[Rep]()
+	h.ask.hand = handing[Rep]()
 	h.wrap(erase(first), around)
 	return h
 }

@@ -143,7 +143,7 @@ func NewBatchNotice[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) 
 // NewBatchAsk makes the handler of batches of at most max asks (0: BatchMax).
 func NewBatchAsk[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, max int) *Handler {
 	member := &Handler{class: classAsk, counts: 1, first: erase(first)}
-	member.hand = handing[Rep]()
+	member.ask.hand = handing[Rep]()
 	member.kind = newKind(member, releaseAsk[AskStack[Req, Rep], Req, Rep, *AskStack[Req, Rep]]())
 	return member.batched(newHandler[A, S](classBatch, first, nil), max)
 }
@@ -155,7 +155,7 @@ func (h *Handler) batched(by *Handler, max int) *Handler {
 	if max == 0 {
 		max = BatchMax
 	}
-	h.batch, h.max = by, max
+	h.batch = batchPart{by, max}
 	return h
 }
 
@@ -165,14 +165,14 @@ func batchOf(s *Stack) *batch { return (*batch)(unsafe.Pointer(s)) }
 // behind it in the lane: a message for another handler ends it, so that order
 // holds. Dead members are sent home.
 func (w *Engine) gather(h *House, first *Stack) *Stack {
-	s := stackOf(w.Shard.Take(first.by.batch.kind))
+	s := stackOf(w.Shard.Take(first.by.batch.by.kind))
 	s.to = h
 	b := batchOf(s)
 	s.deadline = first.deadline
 	first.next = nil
 	b.members = members{first: first, n: 1}
 	last := first
-	for b.members.n < first.by.max {
+	for b.members.n < first.by.batch.max {
 		m := h.calls.head
 		if m == nil || m.by != first.by {
 			break

@@ -114,9 +114,9 @@ func NewChannel[A, S, Req, Rep any, PS ChannelOf[S, Req, Rep]](first func(*A, PS
 	}
 	h := newHandler(classOwned, first, release)
 	h.counts = 0 // its connection's inflight is bounded
-	h.aside = func(s *Stack) { (*ChannelStack[Req, Rep])(unsafe.Pointer(s)).aside = true }
-	h.parted = func(s *Stack) { parted((*ChannelStack[Req, Rep])(unsafe.Pointer(s))) }
-	h.finish = func(s *Stack) {
+	h.request.aside = func(s *Stack) { (*ChannelStack[Req, Rep])(unsafe.Pointer(s)).aside = true }
+	h.request.parted = func(s *Stack) { parted((*ChannelStack[Req, Rep])(unsafe.Pointer(s))) }
+	h.owned.finish = func(s *Stack) {
 		c := (*ChannelStack[Req, Rep])(unsafe.Pointer(s))
 		c.complete = true
 		w, room := c.Engine(), c.part.room

@@ -97,7 +97,7 @@ func (w *Engine) home(h *House, s *Stack) {
 	case classBatch:
 		w.endBatch(h, s)
 	case classOwned:
-		s.by.finish(s)
+		s.by.owned.finish(s)
 	case classHook:
 		w.hooked(h, s)
 	}

@@ -66,30 +66,30 @@ func (e *envelope) close() int {
 	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)
 }
 
-// newMail makes the handler of the envelopes for the messages of by; nil if they are too
+// newEnvelope makes the handler of the envelopes for the messages of by; nil if they are too
 // long.
-func newMail[Msg any](by *Handler) *Handler {
+func newEnvelope[Msg any](by *Handler) *Handler {
 	var probe Msg
 	switch n := max(1, unsafe.Sizeof(probe)); {
 	case n <= envelopeBytes/entryMax:
-		return newMailFor[Msg, [entryMax]Msg](by, entryMax)
+		return newEnvelopeFor[Msg, [entryMax]Msg](by, entryMax)
 	case n <= envelopeBytes/entryMid:
-		return newMailFor[Msg, [entryMid]Msg](by, entryMid)
+		return newEnvelopeFor[Msg, [entryMid]Msg](by, entryMid)
 	case n <= envelopeBytes/entryMin:
-		return newMailFor[Msg, [entryMin]Msg](by, entryMin)
+		return newEnvelopeFor[Msg, [entryMin]Msg](by, entryMin)
 	}
 	return nil
 }
 
-func newMailFor[Msg, Entries any](by *Handler, max int) *Handler {
+func newEnvelopeFor[Msg, Entries any](by *Handler, max int) *Handler {
 	if max > entryMax { // see opening
 		panic("stack: an envelope takes more than can be counted")
 	}
-	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), max: max, opens: by}
+	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), envelope: envelopePart{opens: by, max: max}}
 	var probe Msg
-	m.size = unsafe.Sizeof(probe)
-	m.word = m.size == 8 && by.wipe == nil
-	m.unpack = func(s *Stack, at unsafe.Pointer) { *Message[Msg](s) = *(*Msg)(at) }
+	m.envelope.size = unsafe.Sizeof(probe)
+	m.envelope.word = m.envelope.size == 8 && by.bare.wipe == nil
+	m.envelope.unpack = func(s *Stack, at unsafe.Pointer) { *Message[Msg](s) = *(*Msg)(at) }
 	m.kind = pool.NewKind(m.title,
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Entries]{}), Fixed: fixedSize},
 		func() *pool.Object {
@@ -137,7 +137,7 @@ func (w *Engine) open(h *House, e *envelope, n int) (left int) {
 //alloc:none
 func (w *Engine) read(h *House, e *envelope, n int) {
 	var words *[entryMax]uint64 // the messages, if they are taken without a call, as most are
-	if w.Trace == nil && e.by.word && !h.flags.has(flagNoted) {
+	if w.Trace == nil && e.by.envelope.word && !h.flags.has(flagNoted) {
 		words = (*[entryMax]uint64)(entryAt(e, e.by, 0))
 	}
 	s := w.reader(h, e)
@@ -150,7 +150,7 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 		if words != nil {
 			*(*uint64)(s.message()) = words[i%entryMax]
 		} else {
-			e.by.unpack(s, entryAt(e, e.by, int(i)))
+			e.by.envelope.unpack(s, entryAt(e, e.by, int(i)))
 			if w.Trace != nil || h.flags.has(flagNoted) {
 				w.see(h, s)
 			}
@@ -180,7 +180,7 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 
 // reader returns a stack for messages of e.
 func (w *Engine) reader(h *House, e *envelope) *Stack {
-	by := e.by.opens
+	by := e.by.envelope.opens
 	s := stackOf(w.Shard.Take(by.kind))
 	s.to, s.sent = h, e.sent
 	w.current, w.by = s, by
@@ -189,8 +189,8 @@ func (w *Engine) reader(h *House, e *envelope) *Stack {
 
 // putBlank puts the stack that read has used, once its last step has ended.
 func (w *Engine) putBlank(s *Stack) {
-	if s.by.wipe != nil {
-		s.by.wipe(s)
+	if s.by.bare.wipe != nil {
+		s.by.bare.wipe(s)
 	}
 	s.blank()
 	w.Shard.PutClear(&s.Object)
@@ -204,9 +204,9 @@ func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
 			w.popEnvelope(h, e)
 			return n
 		}
-		s := stackOf(w.Shard.Take(e.by.opens.kind))
+		s := stackOf(w.Shard.Take(e.by.envelope.opens.kind))
 		s.to, s.sent = h, e.sent
-		e.by.unpack(s, entryAt(e, e.by, int(o.read)))
+		e.by.envelope.unpack(s, entryAt(e, e.by, int(o.read)))
 		o.read++
 		h.unshown--
 		w.handled++
@@ -251,7 +251,7 @@ func (e *envelope) add(i uint32) bool {
 
 // entryAt is entry of a message whose type isn't known.
 func entryAt(e *envelope, mail *Handler, i int) unsafe.Pointer {
-	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})+uintptr(i)*mail.size)
+	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})+uintptr(i)*mail.envelope.size)
 }
 
 // message is Message of one whose type isn't known.
@@ -298,7 +298,7 @@ func noticeFor[Msg any](g *Guests, h *House, by *Handler, msg *Msg) *Stack {
 
 // sendNotice sends a notice for which there is room.
 func sendNotice[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
-	if by.mail == nil {
+	if by.bare.envelope == nil {
 		noticeFor(g, h, by, msg).send()
 		return
 	}
@@ -316,10 +316,10 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	last := &g.stripes[pool.Stripe()].last[h.serial%lastMax]
 	invariant.Point("envelope.newest")
 	behind := last.mail != nil && h.inbox.Load() == last.mail
-	if behind && last.by == by.mail {
+	if behind && last.by == by.bare.envelope {
 		e := envelopeOf(last.mail)
 		invariant.Point("envelope.word")
-		if i := e.word.Load(); i < uint32(by.mail.max) { // neither full nor closed
+		if i := e.word.Load(); i < uint32(by.bare.envelope.envelope.max) { // neither full nor closed
 			at := entry[Msg](e, int(i))
 			*at = *msg
 			if e.add(i) {
@@ -330,11 +330,11 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 		}
 	}
 	if behind && !h.flags.has(flagSingles) {
-		e := envelopeOf(stackOf(from.Take(by.mail.kind)))
+		e := envelopeOf(stackOf(from.Take(by.bare.envelope.kind)))
 		*entry[Msg](e, 0) = *msg
 		invariant.Point("envelope.start")
 		e.word.Store(1)
-		last.mail, last.by = &e.Stack, by.mail
+		last.mail, last.by = &e.Stack, by.bare.envelope
 	} else {
 		s := stackOf(from.Take(by.kind))
 		*Message[Msg](s) = *msg

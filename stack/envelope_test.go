@@ -262,9 +262,9 @@ var (
 
 // An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
 func TestFullEnvelopes(t *testing.T) {
-	require.Equal(t, entryMin, gluttonGross.mail.max)
-	require.Equal(t, entryMid, readWords.mail.max)
-	require.Nil(t, gluttonGrosser.mail)
+	require.Equal(t, entryMin, gluttonGross.bare.envelope.envelope.max)
+	require.Equal(t, entryMid, readWords.bare.envelope.envelope.max)
+	require.Nil(t, gluttonGrosser.bare.envelope)
 	h := newHand(t, 2)
 	from := settleOn(h, 0, &writer{})
 	for worker := range 2 {
@@ -287,14 +287,14 @@ func TestFullEnvelopes(t *testing.T) {
 			}
 			for _, h := range []*House{words, grosses} {
 				for s := h.calls.head; s != nil; s = s.next {
-					require.True(t, s.by.opens == nil || int(envelopeOf(s).filled) <= s.by.max)
+					require.True(t, s.by.envelope.opens == nil || int(envelopeOf(s).filled) <= s.by.envelope.max)
 				}
 			}
 		})
 		h.turn(0)
 		full := 0
 		for s := words.inbox.Load(); s != nil; s = s.next {
-			if s.by.opens != nil {
+			if s.by.envelope.opens != nil {
 				n := int(envelopeOf(s).word.Load() &^ envelopeClosed)
 				require.LessOrEqual(t, n, entryMid)
 				full += n / entryMid

@@ -21,11 +21,11 @@ func (s *FanStack[Req, Rep]) fan() *FanStack[Req, Rep] { return s }
 //
 //alloc:none
 func (s *FanStack[Req, Rep]) Await() Yield {
-	if s.by.won == nil {
-		return s.wait(waitAll, s.by.tick, s.by.types)
+	if s.by.fan.won == nil {
+		return s.wait(waitAll, s.by.fan.next, s.by.types)
 	}
-	y := s.wait(waitUntil, s.by.tick, s.by.types)
-	s.ready = s.by.won
+	y := s.wait(waitUntil, s.by.fan.next, s.by.types)
+	s.ready = s.by.fan.won
 	return y
 }
 
@@ -65,8 +65,8 @@ func NewFan[A, S, Req, Rep any, PS FanOf[S, Req, Rep]](first, next func(*A, PS) 
 			}
 		}
 	})
-	h.tick = erase(next)
-	h.won = *(*predicate)(unsafe.Pointer(&won))
+	h.fan.next = erase(next)
+	h.fan.won = *(*predicate)(unsafe.Pointer(&won))
 	return h
 }
 

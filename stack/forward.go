@@ -136,7 +136,7 @@ func (r *relay) inherit(s *Stack) *Stack {
 		call.state, call.next = ended, nil
 	}
 	if s.err == nil {
-		s.by.hand(s, call)
+		s.by.ask.hand(s, call)
 	}
 	call.err = s.err
 	call.carried.Join(&s.carried)

@@ -60,7 +60,7 @@ func (w *Engine) abandon(p *future.Promise) {
 	p.Call = nil
 	invariant.Point("giveup.abandon")
 	switch {
-	case c.by.jobState != nil:
+	case c.by.job.state != nil:
 		c.cancelled.Store(givenUp)
 		c.tellGivenUp()
 	case c.place().Load() != nil: // otherwise a router refused it

@@ -185,7 +185,7 @@ var writerWrite = NewNotice((*writer).write)
 // inMail counts the messages that really wait in h.
 func (h *House) inMail() (n int) {
 	count := func(s *Stack) {
-		if s.by.unpack == nil {
+		if s.by.envelope.opens == nil {
 			n += int(s.by.counts)
 			return
 		}

@@ -22,38 +22,86 @@ const (
 )
 
 // Handler describes one way to handle a message: the first step and the type of
-// stack it runs in. Handlers are made once, mostly in package variables.
+// stack it runs in. Handlers are made once, mostly in package variables. Behind what all have there
+// is a part for each kind; that of another kind is zero.
 type Handler struct {
-	class    class
-	counts   int32 // in a mailbox: 1, or 0 for what has a bound of its own
-	first    step
-	types    unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
-	kind     *pool.Kind
-	offset   int                                 // of the Stack in the user's struct, in bytes
-	batch    *Handler                            // non-nil: messages of this handler are run in stacks of batch
-	max      int                                 // batch: members at most; envelopes: messages at most
-	title    string                              // name of a handler without a first step
-	work     func(ctx context.Context, s *Stack) // a job: what the goroutine does
-	jobState func(s *Stack) *jobState            // a job: what is called when its asker gives up
-	tick     step                                // owned stacks: the step after an answer; fans: the one after the answers
-	won      predicate                           // fans: asked after each answer; nil: all are waited for
-	hand     func(from, to *Stack)               // asks: moves a reply
-	aside    func(s *Stack)                      // of requests of connections: called in place of the first step, see Inflight.HoldBack
-	parted   func(s *Stack)                      // of requests of connections: called when a part of a result is offered
-	finish   func(s *Stack)                      // classOwned: called at the end, on the owner of the house, in place of sending home
-	bare     bool                                // notices: no locals, and a message without Release
-	wipe     func(s *Stack)                      // bare: clears the message; nil: it holds no pointers
-	mail     *Handler                            // bare: of the envelopes; nil: messages are too long for them
-	opens    *Handler                            // envelopes: whose messages they hold
-	unpack   func(s *Stack, at unsafe.Pointer)   // envelopes: puts a message into a stack
-	size     uintptr                             // envelopes: of a message, in bytes
-	word     bool                                // envelopes: a message is one machine word, and no pointer
-	around   []Middleware                        // told of each call
+	class  class
+	counts int32 // in a mailbox: 1, or 0 for what has a bound of its own
+	first  step
+	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
+	kind   *pool.Kind
+	offset int // of the Stack in the user's struct, in bytes
 
-	// What is said of notices that get lost.
-	actor   reflect.Type               // who would have handled them
-	message reflect.Type               // of notices
-	box     func(m unsafe.Pointer) any // of notices: a copy of a message; nil: it is released
+	bare     barePart
+	envelope envelopePart
+	batch    batchPart
+	ask      askPart
+	owned    ownedPart
+	request  requestPart
+	fan      fanPart
+	job      jobPart
+	notice   noticePart
+
+	title  string       // name of a handler without a first step
+	around []Middleware // told of each call
+	actor  reflect.Type // who handles it
+}
+
+// barePart is of notices without locals, whose message has no Release.
+type barePart struct {
+	is       bool
+	envelope *Handler       // which they share; nil: messages are too long for one
+	wipe     func(s *Stack) // clears the message; nil: it holds no pointers
+}
+
+// envelopePart is of envelopes.
+type envelopePart struct {
+	opens  *Handler                          // of the messages; nil: it is no envelope
+	unpack func(s *Stack, at unsafe.Pointer) // puts a message into a stack
+	max    int                               // messages at most
+	size   uintptr                           // of a message, in bytes
+	word   bool                              // a message is one machine word, and no pointer
+}
+
+// batchPart is of messages that are handled in batches.
+type batchPart struct {
+	by  *Handler // of the batch's stack; nil: they aren't
+	max int      // members at most
+}
+
+// askPart is of asks.
+type askPart struct {
+	hand func(from, to *Stack) // moves a reply
+}
+
+// ownedPart is of stacks that aren't pooled, and of requests of connections.
+type ownedPart struct {
+	tick   step           // of those that aren't pooled: the step after an answer
+	finish func(s *Stack) // called at the end, on the owner of the house, in place of sending home
+}
+
+// requestPart is of requests of connections.
+type requestPart struct {
+	aside  func(s *Stack) // called in place of the first step, see Inflight.HoldBack
+	parted func(s *Stack) // called when a part of a result is offered
+}
+
+// fanPart is of asks that ask others.
+type fanPart struct {
+	next step      // the one after the answers
+	won  predicate // asked after each answer; nil: all are waited for
+}
+
+// jobPart is of functions that block.
+type jobPart struct {
+	work  func(ctx context.Context, s *Stack) // what the goroutine does
+	state func(s *Stack) *jobState            // what is called when its asker gives up; nil: it is no job
+}
+
+// noticePart is what is said of notices that get lost.
+type noticePart struct {
+	message reflect.Type
+	box     func(m unsafe.Pointer) any // a copy of a message; nil: it is released
 	letters bool                       // they tell of dead letters themselves
 }
 

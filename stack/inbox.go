@@ -326,7 +326,7 @@ func (s *Stack) endOutside(err error) {
 		s.tellOutside()
 	}
 	switch {
-	case s.by.unpack != nil:
+	case s.by.envelope.opens != nil:
 		e := envelopeOf(s)
 		e.allLost(e.close(), LostStopped)
 		pool.Send(&s.Object)

@@ -159,7 +159,7 @@ func TestJobLayout(t *testing.T) {
 	s := stackOf(w.Shard.Take(by.kind))
 	j := (*job[text, count])(unsafe.Pointer(s))
 	j.Req.S, j.fn = "six", func(_ context.Context, in text) (count, error) { return count{N: len(in.S)}, nil }
-	by.work(context.Background(), s)
+	by.job.work(context.Background(), s)
 	require.Equal(t, count{N: 3}, *Reply[count](s))
 	w.Shard.Put(&s.Object)
 }

@@ -50,8 +50,8 @@ type OpenedLetter struct {
 // DeadLetter tells of a notice of h to the actor in to; nil: to nobody.
 func (h *Handler) DeadLetter(to *House, why Reason) DeadLetter {
 	l := DeadLetter{Reason: why, To: AnyAddress{to, h.actor}}
-	if h.message != nil {
-		l.Type = h.message.String()
+	if h.notice.message != nil {
+		l.Type = h.notice.message.String()
 	}
 	return l
 }
@@ -65,7 +65,7 @@ func (w *Engine) Lost(h *House, s *Stack, why Reason) {
 	w.Tally.add(s.by, why, 1)
 	w.Driver.Lost(h, s, why)
 	e := &w.Guests.Events
-	if s.by.letters || w.telling {
+	if s.by.notice.letters || w.telling {
 		return
 	}
 	w.telling = true
@@ -91,7 +91,7 @@ func (s *Stack) lostOutside(why Reason) {
 //
 //go:noinline
 func (e *envelope) allLost(n int, why Reason) {
-	events, by := &e.to.Owner().Guests.Events, e.by.opens
+	events, by := &e.to.Owner().Guests.Events, e.by.envelope.opens
 	events.Tally.add(by, why, uint64(n))
 	for i := range n {
 		events.lost(e.to, by, why, func() any { return by.open(entryAt(e, e.by, i)) })
@@ -100,7 +100,7 @@ func (e *envelope) allLost(n int, why Reason) {
 
 // lost tells those who listen, of whom some want to see the message.
 func (e *Events) lost(h *House, by *Handler, why Reason, message func() any) {
-	if by.letters {
+	if by.notice.letters {
 		return
 	}
 	if !e.Lost.Silent() {

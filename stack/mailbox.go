@@ -322,7 +322,7 @@ func (s *Stack) refusePost() (err error) {
 
 // counted returns for how many calls s, which is taken from the inbox of h for good, is counted.
 func (s *Stack) counted(h *House) int {
-	if s.by.unpack == nil {
+	if s.by.envelope.opens == nil {
 		if s.lane == Calls {
 			return int(s.by.counts)
 		}

@@ -37,29 +37,29 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, aro
 	describeMessages[Msg](h)
 	var probe S
 	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
-		h.bare = true
+		h.bare.is = true
 		if hasPointers(reflect.TypeFor[Msg]()) {
-			h.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
+			h.bare.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}
-		h.mail = newMail[Msg](h)
+		h.bare.envelope = newEnvelope[Msg](h)
 	}
 	return h
 }
 
 // describeMessages has h, of notices, know its messages.
 func describeMessages[Msg any](h *Handler) {
-	h.message, h.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
+	h.notice.message, h.notice.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
 	if !holds[Msg]() {
-		h.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
+		h.notice.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
 	}
 }
 
 // open returns a copy of a notice's message; nil if it is released with its stack.
 func (h *Handler) open(message unsafe.Pointer) any {
-	if h.box == nil {
+	if h.notice.box == nil {
 		return nil
 	}
-	return h.box(message)
+	return h.notice.box(message)
 }
 
 // hasPointers reports whether the collector looks into values of type t.

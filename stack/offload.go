@@ -44,11 +44,11 @@ type jobState struct {
 func NewJob[In, R any]() *Handler {
 	h := &Handler{class: classAsk, title: "offload"}
 	h.kind = newKind(h, releaseAsk[job[In, R], In, R, *job[In, R]]())
-	h.work = func(ctx context.Context, s *Stack) {
+	h.job.work = func(ctx context.Context, s *Stack) {
 		j := (*job[In, R])(unsafe.Pointer(s))
 		j.rep, j.err = j.fn(ctx, j.Req)
 	}
-	h.jobState = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).state }
+	h.job.state = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).state }
 	return h
 }
 
@@ -98,7 +98,7 @@ func (s *Stack) carry() (all pool.Carrier) {
 		if p.State != future.Done || p.Call == nil {
 			continue
 		}
-		if c := stackOf(p.Call); c.by.jobState != nil {
+		if c := stackOf(p.Call); c.by.job.state != nil {
 			c.carried.Release()
 		}
 		all.Keep(shard, p.Call)
@@ -122,7 +122,7 @@ func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 // isKept reports whether p waits, or waited, for a job that is kept.
 func isKept(p *future.Promise) bool {
 	c := stackOf(p.Call)
-	return p.Call != nil && c.by.jobState != nil && c.by.jobState(c).kept
+	return p.Call != nil && c.by.job.state != nil && c.by.job.state(c).kept
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
@@ -168,7 +168,7 @@ func (s *Stack) Work(ctx context.Context) {
 		}
 		s.err = &fault.PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
 	}()
-	s.by.work(ctx, s)
+	s.by.job.work(ctx, s)
 	if s.err != nil {
 		s.err = fault.OfContext(s.err)
 	}
@@ -179,7 +179,7 @@ func (s *Stack) Work(ctx context.Context) {
 // worker, so f must not wait. It may still be called when the job has ended.
 func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
-	s.by.jobState(s).Store(f)
+	s.by.job.state(s).Store(f)
 	invariant.Point("offload.look")
 	if s.cancelled.Load() { // perhaps before f was there
 		s.tellGivenUp()
@@ -189,7 +189,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 // tellGivenUp makes the call that OnGivenUp promised, if it did and nobody has.
 func (s *Stack) tellGivenUp() {
 	invariant.Point("offload.tell")
-	if f := s.by.jobState(s).Swap(nil); f != nil {
+	if f := s.by.job.state(s).Swap(nil); f != nil {
 		(*f)()
 	}
 }

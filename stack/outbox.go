@@ -120,7 +120,7 @@ func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
 //
 //alloc:none
 func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
-	mail := by.mail // of nobody's handler it panics before anything is counted
+	mail := by.bare.envelope // of nobody's handler it panics before anything is counted
 	invariant.Point("worker.owner")
 	own := h.owner.Load() == w
 	if own {
@@ -156,7 +156,7 @@ func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 		o.by = by
 	}
 	*entry[Msg](envelopeOf(o.newest), o.entries) = *msg
-	if o.entries++; o.entries == mail.max {
+	if o.entries++; o.entries == mail.envelope.max {
 		w.sendOut()
 	}
 	return nil

@@ -16,8 +16,10 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 		class:  classOwned,
 		title:  title,
 		first:  func(_, self unsafe.Pointer) Yield { return run((PS)(self)) },
-		tick:   func(_, self unsafe.Pointer) Yield { return tick((PS)(self)) },
-		finish: func(s *Stack) { finish((PS)(s.self())) },
+		owned: ownedPart{
+			tick:   func(_, self unsafe.Pointer) Yield { return tick((PS)(self)) },
+			finish: func(s *Stack) { finish((PS)(s.self())) },
+		},
 	}
 }
 
@@ -25,7 +27,7 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {
 	st := s.stack()
 	st.by, st.to = h, at
-	st.step, st.mode = h.tick, waitAny
+	st.step, st.mode = h.owned.tick, waitAny
 }
 
 // Again ends a step of an owned stack.

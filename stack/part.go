@@ -40,7 +40,7 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	c := s.Bind(&f.promise, partHandler, 0)
 	f.promise.When, c.deadline = math.MaxInt64, 0
 	s.rep, s.part = rep, part{room: c}
-	s.by.parted(&s.Stack)
+	s.by.request.parted(&s.Stack)
 }
 
 // AtPart reports whether s waits behind a part.

@@ -52,7 +52,7 @@ func (w *Engine) visitSorted(h *House, n int) {
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
-		if s.by.batch != nil {
+		if s.by.batch.by != nil {
 			w.beginBatch(h, r, s)
 			continue
 		}
@@ -135,7 +135,7 @@ func (h *House) line(r *rules, by *Handler) {
 	q := &h.calls
 	q.pop() // the mark, if it is there
 	r.marked = false
-	for n := 1; n < by.max; n++ {
+	for n := 1; n < by.batch.max; n++ {
 		if s := r.peek(); s == nil || s.by != by {
 			break
 		}

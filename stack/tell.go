@@ -27,7 +27,7 @@ func (w *Engine) Joins(h *House, by *Handler) bool {
 		panic("stack: a notice joins those of another worker")
 	}
 	invariant.Point("worker.tell")
-	if h.inbox.Load() != nil || h.calls.head == nil || h.calls.tail.by != by.mail {
+	if h.inbox.Load() != nil || h.calls.head == nil || h.calls.tail.by != by.bare.envelope {
 		return false
 	}
 	e := envelopeOf(h.calls.tail)
@@ -51,13 +51,13 @@ func (h *House) Join() (messages unsafe.Pointer, i uint32) {
 
 // offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for.
 func (h *House) offer(e *envelope) {
-	e.places = min(uint32(e.by.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
+	e.places = min(uint32(e.by.envelope.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
 }
 
 // withdraw ends the offer in the last envelope of the lane of calls: what waits is counted again before the next message
 // joins it.
 func (h *House) withdraw() {
-	if s := h.calls.tail; h.calls.head != nil && s.by.opens != nil {
+	if s := h.calls.tail; h.calls.head != nil && s.by.envelope.opens != nil {
 		e := envelopeOf(s)
 		e.places = e.filled
 	}
@@ -100,7 +100,7 @@ func (w *Engine) Tell(h *House, by *Handler) unsafe.Pointer {
 // follows reports whether a notice of by goes into an envelope.
 func (h *House) follows(by *Handler) bool {
 	q := &h.calls
-	return q.head != nil && by.mail != nil && (q.tail.by == by.mail || q.tail.by == by && q.tail != q.head)
+	return q.head != nil && by.bare.envelope != nil && (q.tail.by == by.bare.envelope || q.tail.by == by && q.tail != q.head)
 }
 
 // tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
@@ -129,10 +129,10 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 
 // tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but for flagSingles.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
-	mail := by.mail
+	mail := by.bare.envelope
 	h.unshown++
 	if last := h.calls.tail; last.by == mail {
-		if e := envelopeOf(last); e.filled > 0 && e.filled < uint32(mail.max) {
+		if e := envelopeOf(last); e.filled > 0 && e.filled < uint32(mail.envelope.max) {
 			e.filled++
 			h.offer(e)
 			return entryAt(e, mail, int(e.filled-1))

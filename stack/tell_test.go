@@ -207,10 +207,10 @@ func (*sized) l64(s *NoticeStack[[64]byte]) Yield { return s.Return() }
 func (*sized) l65(s *NoticeStack[[65]byte]) Yield { return s.Return() }
 
 func TestHowManyAnEnvelopeTakes(t *testing.T) {
-	require.Equal(t, 128, NewNotice((*sized).l8).mail.max)
-	require.Equal(t, 64, NewNotice((*sized).l9).mail.max)
-	require.Equal(t, 64, NewNotice((*sized).l16).mail.max)
-	require.Equal(t, 16, NewNotice((*sized).l17).mail.max)
-	require.Equal(t, 16, NewNotice((*sized).l64).mail.max)
-	require.Nil(t, NewNotice((*sized).l65).mail)
+	require.Equal(t, 128, NewNotice((*sized).l8).bare.envelope.envelope.max)
+	require.Equal(t, 64, NewNotice((*sized).l9).bare.envelope.envelope.max)
+	require.Equal(t, 64, NewNotice((*sized).l16).bare.envelope.envelope.max)
+	require.Equal(t, 16, NewNotice((*sized).l17).bare.envelope.envelope.max)
+	require.Equal(t, 16, NewNotice((*sized).l64).bare.envelope.envelope.max)
+	require.Nil(t, NewNotice((*sized).l65).bare.envelope)
 }

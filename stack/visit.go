@@ -105,7 +105,7 @@ func (w *Engine) visit(h *House) {
 		if s == nil {
 			break
 		}
-		if s.by.unpack != nil {
+		if s.by.envelope.opens != nil {
 			n = 1 + w.open(h, envelopeOf(s), n)
 			continue
 		}
@@ -115,7 +115,7 @@ func (w *Engine) visit(h *House) {
 		if w.Trace != nil {
 			w.Trace(h, s)
 		}
-		if s.by.bare {
+		if s.by.bare.is {
 			n = w.beginBare(h, s, n)
 		} else {
 			w.begin(h, s)
@@ -212,7 +212,7 @@ func (w *Engine) begin(h *House, s *Stack) {
 		w.doubt(h, s)
 		return
 	}
-	if s.by.batch != nil {
+	if s.by.batch.by != nil {
 		s = w.gather(h, s)
 	}
 	s.state = running
@@ -224,8 +224,8 @@ func (w *Engine) begin(h *House, s *Stack) {
 //
 //go:noinline
 func (w *Engine) doubt(h *House, s *Stack) {
-	if s.by.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
-		s.by.aside(s)
+	if s.by.request.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
+		s.by.request.aside(s)
 		return
 	}
 	if w.dead(h, s) {
@@ -247,7 +247,7 @@ func (w *Engine) beginNoted(h *House, s *Stack) {
 	if noted {
 		w.noteBegun(h, s)
 	}
-	if s.by.batch != nil {
+	if s.by.batch.by != nil {
 		s = w.gather(h, s)
 		if noted {
 			w.noteBatch(h, s)
@@ -274,8 +274,8 @@ func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 		if w.out.to != nil {
 			w.sendFirst()
 		}
-		if s.by.wipe != nil {
-			s.by.wipe(s)
+		if s.by.bare.wipe != nil {
+			s.by.bare.wipe(s)
 		}
 		s.blank()
 		if !w.Shard.PutHere(&s.Object) {
@@ -285,7 +285,7 @@ func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 		if n == 1 || h.interrupted() {
 			return n
 		}
-		if s = h.calls.head; s == nil || !s.by.bare {
+		if s = h.calls.head; s == nil || !s.by.bare.is {
 			return n
 		}
 		h.calls.pop()
@@ -460,7 +460,7 @@ func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return
 	}
-	if c := stackOf(p.Call); c.by.jobState != nil && !isKept(p) {
+	if c := stackOf(p.Call); c.by.job.state != nil && !isKept(p) {
 		c.cancelled.Store(givenUp)
 	}
 }

@@ -190,7 +190,7 @@ var bugs = []bug{
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
-		{"jobState(s).Swap(nil); f != nil", "jobState(s).Load(); f != nil"}}},
+		{"job.state(s).Swap(nil); f != nil", "job.state(s).Load(); f != nil"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
 		{"	for o := s.in.Swap(nil); o != nil; {", "	o := s.in.Load()\n	invariant.Point(\"pool.empty\")\n	for s.in.Store(nil); o != nil; {"}}},
 	{"count dropped in two halves", "pool/bytes.go", "bytes", [][2]string{
