@@ -108,7 +108,11 @@ func (w *stress) rollCall(ask func(p core.Port[stressReq, uint64], req stressReq
 	r := w.roles[stressCitizens]
 	for slot := range stressCitizens {
 		for tries := 0; ; tries++ {
-			req := stressReq{r.mark(slot), r.rng.Uint64(), 0}
+			m := mark{From: r.id}
+			if w.mail(slot) != stressFair { // where this goroutine isn't the sender that the guest's was, and may overtake it
+				m = r.mark(slot)
+			}
+			req := stressReq{m, r.rng.Uint64(), 0}
 			r.asks++
 			n, err := ask(citizenAsks.At(w.citizen(slot)), req)
 			if r.answered(req, n, err); err == nil {
