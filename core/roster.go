@@ -1,6 +1,7 @@
 package core
 
 import (
+	"hash/fnv"
 	"slices"
 
 	"github.com/stackhouse-go/stackhouse/internal/copied"
@@ -14,7 +15,7 @@ type roster struct{ now copied.Value[list] }
 // list is the members at one moment; it never changes.
 type list struct {
 	houses []*stack.House
-	points []uint64 // where each stands when keys are hashed
+	points []uint64 // where each stands when keys are hashed: see pointFor
 }
 
 var nobody list
@@ -42,14 +43,28 @@ func (r *roster) join(h *stack.House) {
 		if h.Gone() || slices.Contains(l.houses, h) {
 			return l
 		}
-		// An actor that leaves and joins again gets its keys back, so the point is
-		// its number's; two systems have actors of the same number.
-		at := mix(h.Serial())
-		for slices.Contains(l.points, at) {
-			at = mix(at)
-		}
+		at := l.pointFor(h)
 		return &list{append(slices.Clip(l.houses), h), append(slices.Clip(l.points), at)}
 	})
+}
+
+// pointFor returns where h, which joins, stands: by its name if it has one, so that the same actors get
+// the same keys whenever they are made and join; otherwise by the first place that is free, so that
+// the order in which they join says it, and who leaves and joins again gets its keys back.
+func (l *list) pointFor(h *stack.House) (at uint64) {
+	if name := h.Name(); name != "" {
+		f := fnv.New64a()
+		f.Write([]byte(name))
+		for at = mix(f.Sum64()); slices.Contains(l.points, at); {
+			at = mix(at) // below another parent, or in another system
+		}
+		return at
+	}
+	for place := uint64(1); ; place++ {
+		if at = mix(place * golden); !slices.Contains(l.points, at) {
+			return at
+		}
+	}
 }
 
 func (r *roster) leave(h *stack.House) {

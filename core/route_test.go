@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -386,6 +388,39 @@ func TestByKey(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestByKeyOfTheSame: actors with names get the same keys in whatever order they are made and join;
+// those without if they join in the same order, whoever was spawned before them.
+func TestByKeyOfTheSame(t *testing.T) {
+	where := func(before int, names []string) (at []int) {
+		sim := stage(t, 1, 2)
+		for range before {
+			core.Spawn(sim, func() *loner { return &loner{} })
+		}
+		o := &office{clerks: make([]*clerk, len(names))}
+		for _, name := range names {
+			p := core.Props{}
+			id := int(name[len(name)-1] - '0')
+			if name[0] != '$' {
+				p.Name = name
+			}
+			a, err := core.SpawnWith(sim, func() *clerk { return &clerk{id: id, last: map[int]int{}} }, p)
+			require.NoError(t, err)
+			o.group.Join(a)
+		}
+		p := clerkAsk.ByKey(&o.group, func(m *numbered) uint64 { return uint64(m.N) })
+		for i := range 100 {
+			id, err := housetest.Ask(t, sim, p, numbered{N: i})
+			require.NoError(t, err)
+			at = append(at, id)
+		}
+		return at
+	}
+	named := where(0, []string{"c0", "c1", "c2"})
+	require.Equal(t, named, where(5, []string{"c2", "c0", "c1"}))
+	require.Equal(t, where(0, []string{"$0", "$1", "$2"}), where(7, []string{"$0", "$1", "$2"}))
+	require.NotEqual(t, where(0, []string{"$0", "$1", "$2"}), where(0, []string{"$1", "$0", "$2"}))
 }
 
 // TestLeastQueued: what one member doesn't take goes to the others.

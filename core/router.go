@@ -74,8 +74,9 @@ func (h Handler[A, Req, Rep]) Random(m Members[A], seed uint64) Port[Req, Rep] {
 }
 
 // ByKey returns a port that asks the same member for the same key as long as the
-// members are the same. One that joins takes only its share of the keys; those of
-// one that leaves are shared out. The keys may be any numbers. The function key is
+// members are the same: those with names by these, whenever and in whatever order they were made;
+// those without by the order in which they joined. One that joins takes only its share of the keys;
+// those of one that leaves are shared out. The keys may be any numbers. The function key is
 // called by the asker and must not keep the request.
 func (h Handler[A, Req, Rep]) ByKey(m Members[A], key func(*Req) uint64) Port[Req, Rep] {
 	return routed[Req, Rep](h.route, byKey(rosterOf(m), key == nil), key)
