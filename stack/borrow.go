@@ -11,12 +11,12 @@ import (
 // A guest that finds the worker of its callee parked runs the worker's turns itself:
 // its answer costs a few function calls, where waking a thread, and being woken by
 // it, takes tens of microseconds. A worker that has sent to a parked one, and has nothing
-// else to do, does the same. The states are in inbox.go.
+// else to do, does the same. The states are in engine_state.go.
 
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
 func (g *Guests) borrow(w *Engine, c *Call) bool {
-	if !w.tryBorrow() {
+	if !w.turn.borrow() {
 		return false
 	}
 	turner := turns.Begin()
@@ -65,12 +65,12 @@ func (w *Engine) wakeLater(to *Engine) {
 		return
 	}
 	invariant.Point("borrow.rouse")
-	if to.state.Load() != stateParked {
+	if !to.turn.parked() {
 		return
 	}
 	switch {
 	case w.toWake != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
-		w.state.Load() != stateRun: // its own turn is borrowed
+		!w.turn.own(): // its own turn is borrowed
 		w.wakeUp(to)
 	case w.WakesLeft > 0:
 		w.WakesLeft--
@@ -88,20 +88,10 @@ func (w *Engine) OwesWake() bool { return w.toWake != nil }
 func (w *Engine) Assist() (handled int) {
 	to := w.toWake
 	w.toWake = nil
-	if to.tryBorrow() {
+	if to.turn.borrow() {
 		handled = to.runBorrowed(nil, w, w.Now)
 	}
 	return handled
-}
-
-// tryBorrow is the transition parked -> borrowed; false: it wasn't parked.
-func (w *Engine) tryBorrow() bool {
-	invariant.Point("borrow.take")
-	if w.state.Load() != stateParked {
-		return false
-	}
-	invariant.Point("borrow.taken")
-	return w.state.CompareAndSwap(stateParked, stateBorrowed)
 }
 
 // WakeNow wakes the worker that is still to be woken: this one has more to do.
@@ -116,17 +106,14 @@ func (w *Engine) WakeNow() {
 // waits for its turn, is woken: storing run keeps others from keeping it
 // waiting.
 func (w *Engine) giveBack(more bool) {
-	invariant.Point("borrow.back")
-	if !more && w.state.CompareAndSwap(stateBorrowed, stateParked) {
-		invariant.Point("borrow.look")
-		if w.Pending() { // sent after the last turn took its rungs, by who saw borrowed
-			w.wake()
-		}
+	if !w.turn.giveBack(more) {
+		w.Driver.Wake()
 		return
 	}
-	invariant.Point("borrow.run")
-	w.state.Store(stateRun)
-	w.Driver.Wake()
+	invariant.Point("borrow.look")
+	if w.Pending() { // sent after the last turn took its rungs, by who saw borrowed
+		w.wake()
+	}
 }
 
 // crash ends the process by a panic that no step contains, as it would on the worker's

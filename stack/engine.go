@@ -16,7 +16,7 @@ type Engine struct {
 	// Written by others; the protocol is in inbox.go.
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
 	gifts atomic.Pointer[House] // houses given to it, chained by next
-	state atomic.Uint32
+	turn  turnState
 
 	_ [128]byte // others' lines end here
 
@@ -300,7 +300,7 @@ func (w *Engine) overtaken(h *House) {
 // Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
 // it is parked, or its turn began less than limit ns ago. Any goroutine may ask.
 func (w *Engine) Lively(now, limit int64) bool {
-	return w.state.Load() == stateParked || now-w.turnAt.Load() < limit
+	return w.turn.parked() || now-w.turnAt.Load() < limit
 }
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.

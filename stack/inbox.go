@@ -15,14 +15,7 @@ import (
 //	rung      rung set: the house stands on exactly one worker's chain of rungs,
 //	          or its ringer is about to push it there, or its taker is about to clear
 //
-// and a worker is
-//
-//	stateRun       its own goroutine runs its turns, or is on its way to
-//	stateParked    nobody does; who swaps it to stateRun must wake it, who swaps
-//	               it to stateBorrowed runs turns of it: a guest or another worker, see
-//	               borrow.go. None of its houses is ready
-//	stateBorrowed  a guest, or another worker, runs turns of it
-//	stateWanted    the same, and the worker's own goroutine waits for that to end
+// and whose turn of a worker it is turnState says, in engine_state.go.
 //
 // The steps, in the only order that loses nothing:
 //
@@ -33,27 +26,15 @@ import (
 //	take      swap out the rungs; for each, rungNext read first: if it is mine,
 //	          clear rung, then drain the inbox and make it ready; if not, leave the bit
 //	          set and push it on its owner's rungs. Nothing else clears the bit
-//	park      store parked, then look at rungs and gifts; if something is there,
-//	          don't block. Then, and after blocking, go back to run: parked is
-//	          swapped; run stays, who stored it sent a wake-up; borrowed is swapped to wanted,
-//	          and the goroutine blocks, and looks, again
-//	borrow    swap parked to borrowed, run turns, give back: if nothing is left to do,
-//	          swap borrowed to parked, then look at rungs and gifts, and wake.
-//	          Otherwise, or if it is wanted, store run, wake
+//	park      declare it, then look at rungs and gifts; if something is there,
+//	          don't block. Then, and after blocking, unpark: who hasn't the turn then blocks again
+//	borrow    run turns, give back: if that parks the worker look at rungs and gifts, and wake
 //	add       to an envelope that is open, and the newest mail: see envelope.go; ring
 //	give      a ready house to another worker, and wake that: see handover.go
 //	leave     swap the gifts to a closed mark, then the rungs, and take what was there: now
 //	          nothing comes any more, and turns do what there is, until one finds nothing. Who
 //	          rings a closed chain holds the bit and drains: answer the inbox, clear the bit,
 //	          look again
-
-// The states of a worker.
-const (
-	stateRun uint32 = iota
-	stateParked
-	stateBorrowed
-	stateWanted
-)
 
 // closedRungs marks the chain of a worker that left.
 var closedRungs = new(House)
@@ -135,16 +116,11 @@ func (h *House) pushRung() *Engine {
 
 // wake sees to it that w looks at its rungs and gifts. It reports whether w was parked.
 func (w *Engine) wake() bool {
-	invariant.Point("inbox.wake")
-	if w.state.Load() != stateParked {
-		return false
-	}
-	invariant.Point("inbox.woken")
-	if w.state.CompareAndSwap(stateParked, stateRun) {
+	woken := w.turn.wake()
+	if woken {
 		w.Driver.Wake()
-		return true
 	}
-	return false
+	return woken
 }
 
 // wakeUp is wake of another worker in w's own turn, which counts it.
@@ -247,43 +223,23 @@ func (w *Engine) Park() bool {
 	if w.toWake != nil {
 		panic("stack: a worker parks, and has not woken another one")
 	}
-	invariant.Point("park.store")
-	w.state.Store(stateParked)
+	w.turn.park()
 	invariant.Point("park.look")
 	return !w.Pending()
 }
 
 // Unpark goes back to running after Park, and after blocking. It reports false if
 // somebody else runs a turn: block until the Driver's Wake, and call it again.
-func (w *Engine) Unpark() bool {
-	for {
-		invariant.Point("park.back")
-		switch old := w.state.Load(); old {
-		case stateRun, stateWanted:
-			return old == stateRun
-		case stateParked:
-			invariant.Point("park.run")
-			if w.state.CompareAndSwap(stateParked, stateRun) {
-				return true
-			}
-		case stateBorrowed:
-			invariant.Point("park.want")
-			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {
-				return false
-			}
-		}
-	}
-}
+func (w *Engine) Unpark() bool { return w.turn.unpark() }
 
 // Borrowed reports whether somebody else runs a turn of w. Any goroutine may ask.
 func (w *Engine) Borrowed() bool {
 	invariant.Point("inbox.borrowed")
-	state := w.state.Load()
-	return state == stateBorrowed || state == stateWanted
+	return w.turn.borrowed()
 }
 
 // Woken reports whether somebody has seen w parked and wakes it.
-func (w *Engine) Woken() bool { return w.state.Load() == stateRun }
+func (w *Engine) Woken() bool { return w.turn.own() }
 
 // Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is answered by the sender, and what is given to
 // w stays where it was. What came before is taken: its loop takes turns until one finds nothing to do.

@@ -36,7 +36,7 @@ var bugs = []bug{
 	{"no look after declaring parked", "stack/inbox.go", "inbox", [][2]string{
 		{"	return !w.Pending()\n", "	return true\n"}}},
 	{"look before declaring parked", "stack/inbox.go", "inbox", [][2]string{
-		{"	invariant.Point(\"park.store\")\n", "	invariant.Point(\"park.look\")\n	pending := w.Pending()\n	invariant.Point(\"park.store\")\n"},
+		{"	w.turn.park()\n", "	invariant.Point(\"park.early\")\n	pending := w.Pending()\n	w.turn.park()\n"},
 		{"	return !w.Pending()\n", "	return !pending\n"}}},
 	{"ring before push", "stack/inbox.go", "inbox", [][2]string{
 		{"	h.push(s, s)\n", ""},
@@ -50,9 +50,9 @@ var bugs = []bug{
 	{"a forward that looks given up is dropped", "stack/forward.go", "forward, and late", [][2]string{
 		{"s.cancelled.Load() && s.origin().cancelled.Load()", "s.cancelled.Load()"}}},
 	{"no wake-up", "stack/inbox.go", "park", [][2]string{
-		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.CompareAndSwap(stateParked, stateRun)\n"}}},
-	{"wake-up by a store", "stack/inbox.go", "borrow or wake", [][2]string{
-		{"	if w.state.CompareAndSwap(stateParked, stateRun) {\n		w.Driver.Wake()\n		return true\n	}\n", "	w.state.Store(stateRun)\n	w.Driver.Wake()\n"}}},
+		{"	if woken {\n		w.Driver.Wake()\n	}\n	return woken\n", "	return false && woken\n"}}},
+	{"wake-up by a store", "stack/engine_state.go", "borrow or wake", [][2]string{
+		{"	return t.word.CompareAndSwap(turnParked, turnRun)\n", "	t.word.Store(turnRun)\n	return true\n"}}},
 	{"an end that doesn't wait for what is kept", "stack/offload.go", "job kept", [][2]string{
 		{"		h.life().Keep()\n", ""}}},
 	{"a job that doesn't hold its asker", "stack/offload.go", "job that reads", [][2]string{
@@ -73,16 +73,16 @@ var bugs = []bug{
 		{"			if to := h.pushRung(); to != nil {\n				w.wakeUp(to)\n			}\n", "			h.pushRung()\n"}}},
 	{"mail of another's house drained", "stack/inbox.go", "hand-over and back", [][2]string{
 		{"		if h.owner.Load() == w {\n", "		if true {\n"}}},
-	{"turn taken back while it is borrowed", "stack/inbox.go", "borrow", [][2]string{
-		{"			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {\n				return false\n", "			if w.state.CompareAndSwap(stateBorrowed, stateWanted) {\n				return true\n"}}},
-	{"wanted turn given back as parked", "stack/borrow.go", "borrow", [][2]string{
-		{"	if !more && w.state.CompareAndSwap(stateBorrowed, stateParked) {\n", "	if !more {\n		w.state.Store(stateParked)\n"}}},
+	{"turn taken back while it is borrowed", "stack/engine_state.go", "borrow", [][2]string{
+		{"			if t.word.CompareAndSwap(turnBorrowed, turnWanted) {\n				return false\n", "			if t.word.CompareAndSwap(turnBorrowed, turnWanted) {\n				return true\n"}}},
+	{"wanted turn given back as parked", "stack/engine_state.go", "borrow", [][2]string{
+		{"	if !more && t.word.CompareAndSwap(turnBorrowed, turnParked) {\n", "	if !more {\n		t.word.Store(turnParked)\n"}}},
 	{"no look after giving back", "stack/borrow.go", "borrow of two", [][2]string{
-		{"		if w.Pending() {", "		if false {"}}},
-	{"turn borrowed by a store", "stack/borrow.go", "borrow", [][2]string{
-		{"	return w.state.CompareAndSwap(stateParked, stateBorrowed)\n", "	w.state.Store(stateBorrowed)\n	return true\n"}}},
+		{"	if w.Pending() {", "	if false {"}}},
+	{"turn borrowed by a store", "stack/engine_state.go", "borrow", [][2]string{
+		{"	return t.word.CompareAndSwap(turnParked, turnBorrowed)\n", "	t.word.Store(turnBorrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
-		{"		w.state.Load() != stateRun: // its own turn is borrowed\n", "		false:\n"}}},
+		{"		!w.turn.own(): // its own turn is borrowed\n", "		false:\n"}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
 		{"		w.toWake = nil\n		w.wakeUp(to)\n", "		w.toWake = nil\n"}}},
 	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
