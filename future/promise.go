@@ -17,7 +17,7 @@ const (
 )
 
 // Promise is one slot for one reply. All fields belong to the worker that owns
-// the waiting house. Owner and Call are stacks, seen as pooled objects because
+// the waiting house, and are written by the methods only. Owner and Call are stacks, seen as pooled objects because
 // stacks are built on promises.
 type Promise struct {
 	Node // when it expires; armed while its stack stays suspended past a turn
@@ -32,6 +32,42 @@ type Promise struct {
 	Timer bool // expiry is the answer, not a failure
 	Bound bool // stands on its owner's chain
 }
+
+// Bind adds p, which is bound to nobody, to the chain of owner, before the first.
+func (p *Promise) Bind(owner *pool.Object, first *Promise) {
+	p.Bound, p.Owner, p.Next = true, owner, first
+}
+
+// Ask is the transition idle, done -> waiting, for the answer to id until when, ns. What answered it before
+// was taken: see TakeCall.
+func (p *Promise) Ask(id uint64, when int64) {
+	p.ID, p.State, p.Timer, p.When = id, Waiting, false, when
+}
+
+// SetCall says which stack is to answer p.
+func (p *Promise) SetCall(call *pool.Object) { p.Call = call }
+
+// Alarm says that the expiry of p, which waits, is its answer.
+func (p *Promise) Alarm() { p.Timer = true }
+
+// Postpone has p, which isn't armed yet, wait until when, ns.
+func (p *Promise) Postpone(when int64) { p.When = when }
+
+// Finish is the transition waiting -> done: by its call, or without one because of err, or, with neither, as its
+// time has come.
+func (p *Promise) Finish(err error) { p.Err, p.State = err, Done }
+
+// Cancel is the transition waiting -> idle.
+func (p *Promise) Cancel() { p.State = Idle }
+
+// TakeCall returns the stack that answers p, or has, and forgets it; nil: there is none.
+func (p *Promise) TakeCall() (call *pool.Object) {
+	call, p.Call = p.Call, nil
+	return call
+}
+
+// Unbind is the transition idle, done -> idle, of one whose owner ends. Its call was taken.
+func (p *Promise) Unbind() { p.State, p.Bound = Idle, false }
 
 // PromiseOf returns the promise that n is part of.
 func PromiseOf(n *Node) *Promise { return (*Promise)(unsafe.Pointer(n)) }

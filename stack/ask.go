@@ -132,7 +132,7 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	c.back = s.to
 	c.deadline = deadline
 	c.id = id
-	p.Call = &c.Object
+	p.SetCall(&c.Object)
 	return c
 }
 
@@ -149,24 +149,18 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())
 		}
-		if p.Call != nil { // the last answer ends here
-			w.Shard.Put(p.Call)
-			p.Call = nil
+		if c := p.TakeCall(); c != nil { // the last answer ends here
+			w.Shard.Put(c)
 		}
 	} else {
 		if invariant.Enabled {
 			s.checkUnbound(p)
 		}
-		p.Bound = true
-		p.Owner = &s.Object
-		p.Next = s.bound
+		p.Bind(&s.Object, s.bound)
 		s.bound, s.used = p, true
 	}
 	at.lastID++
-	p.ID = at.lastID
-	p.State = future.Waiting
-	p.Timer = false
-	p.When = expires
+	p.Ask(at.lastID, expires)
 	at.table.Insert(p, &w.Shard)
 	s.pending++
 	return p.ID
@@ -220,7 +214,9 @@ func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 		when, late = cut, true
 	}
 	s.Promise(p, when)
-	p.Timer = !late
+	if !late {
+		p.Alarm()
+	}
 }
 
 // FailAsk answers c, which Bind made on w and nobody got, with err, through its

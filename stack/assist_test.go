@@ -105,8 +105,8 @@ func TestWhoWakesAtOnce(t *testing.T) {
 		"usually":  {func(w *Engine) {}, []int{0, 0, 0}},
 		"never":    {func(w *Engine) { w.Assists = false }, []int{1, 1, 1}},
 		"aloof":    {func(w *Engine) { w.WakesLeft = 2 }, []int{1, 1, 0}},
-		"borrowed": {func(w *Engine) { w.turn.word.Store(turnBorrowed) }, []int{1, 1, 1}},
-		"wanted":   {func(w *Engine) { w.turn.word.Store(turnWanted) }, []int{1, 1, 1}},
+		"borrowed": {func(w *Engine) { w.turn.holder.Store(turnBorrowed) }, []int{1, 1, 1}},
+		"wanted":   {func(w *Engine) { w.turn.holder.Store(turnWanted) }, []int{1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, w, one, _ := assisting(t)

@@ -94,7 +94,7 @@ func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
 	y := s.finish()
 	for m := s.members.first; m != nil; m = m.next {
 		*Reply[Rep](m) = rep
-		m.state = ended
+		m.close()
 	}
 	return y
 }
@@ -106,7 +106,7 @@ func (s *BatchAskStack[Req, Rep]) ReturnEach(answer func(req *Req) (Rep, error))
 	for m := s.members.first; m != nil; m = m.next {
 		s.members.answering = m
 		*Reply[Rep](m), m.err = answer(Request[Req, Rep](m))
-		m.state = ended
+		m.close()
 	}
 	s.members.answering = nil
 	return s.finish()
@@ -208,7 +208,7 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 				m.err = fault.ErrUnanswered
 			}
 		}
-		m.state = ended
+		m.close()
 		w.home(h, m)
 		m = next
 	}

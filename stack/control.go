@@ -83,7 +83,7 @@ func (w *Engine) control(h *House, s *Stack) {
 		heed(w, h)
 	}
 	if !waits {
-		s.state = ended
+		s.close()
 		w.home(h, s)
 	}
 }

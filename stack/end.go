@@ -8,7 +8,7 @@ import (
 // end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
 // dropped before it began.
 func (w *Engine) end(h *House, s *Stack) {
-	s.state = ended
+	s.close()
 	if !w.conclude(h, s) {
 		w.keepOn(h, s)
 		return
@@ -60,7 +60,7 @@ func (w *Engine) cancelAsked(h *House, s *Stack) {
 				w.disarm(h, p)
 			}
 			w.abandon(p)
-			p.State = future.Idle
+			p.Cancel()
 		}
 	}
 }
@@ -68,12 +68,10 @@ func (w *Engine) cancelAsked(h *House, s *Stack) {
 // letAnswersGo frees the answers that the futures of s hold.
 func (w *Engine) letAnswersGo(s *Stack) {
 	for p := s.bound; p != nil && p.Bound; p = p.Next {
-		if p.Call != nil {
-			w.Shard.Put(p.Call)
-			p.Call = nil
+		if c := p.TakeCall(); c != nil {
+			w.Shard.Put(c)
 		}
-		p.State = future.Idle
-		p.Bound = false
+		p.Unbind()
 	}
 	s.bound = nil
 }

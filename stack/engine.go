@@ -54,7 +54,7 @@ type Engine struct {
 	by       *Handler   // of current, which may be another one's by now
 	inStep   bool       // user code runs
 	onward   *Stack     // what the running step has forwarded its call by; nil: it hasn't
-	seen     uint32     // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
+	seen     flagWord   // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
 	borrower *Call      // a guest runs the turn, until this is answered; nil: no guest does
 	Heard    bool       // something came from another worker or a guest; the loop clears it
 	Gathers  bool       // nothing that came in this turn is a worker's message, or an ask: what they send next waits for the next turn, see house

@@ -16,7 +16,7 @@ import (
 //
 // Who stores run for a worker that blocks must end its wait: the transitions say so. The zero
 // turnState is run.
-type turnState struct{ word atomic.Uint32 }
+type turnState struct{ holder atomic.Uint32 }
 
 const (
 	turnRun uint32 = iota
@@ -26,14 +26,14 @@ const (
 )
 
 // parked reports whether nobody runs turns.
-func (t *turnState) parked() bool { return t.word.Load() == turnParked }
+func (t *turnState) parked() bool { return t.holder.Load() == turnParked }
 
 // own reports whether the worker's own goroutine has the turn, or it was given to that.
-func (t *turnState) own() bool { return t.word.Load() == turnRun }
+func (t *turnState) own() bool { return t.holder.Load() == turnRun }
 
 // borrowed reports whether somebody else runs turns.
 func (t *turnState) borrowed() bool {
-	word := t.word.Load()
+	word := t.holder.Load()
 	return word == turnBorrowed || word == turnWanted
 }
 
@@ -44,7 +44,7 @@ func (t *turnState) wake() bool {
 		return false
 	}
 	invariant.Point("turn.woken")
-	return t.word.CompareAndSwap(turnParked, turnRun)
+	return t.holder.CompareAndSwap(turnParked, turnRun)
 }
 
 // borrow is the transition parked -> borrowed; true: the caller runs turns.
@@ -54,14 +54,14 @@ func (t *turnState) borrow() bool {
 		return false
 	}
 	invariant.Point("turn.borrowed")
-	return t.word.CompareAndSwap(turnParked, turnBorrowed)
+	return t.holder.CompareAndSwap(turnParked, turnBorrowed)
 }
 
 // park is the transition run -> parked, by the worker's own goroutine, which looks behind it whether
 // anything was sent.
 func (t *turnState) park() {
 	invariant.Point("turn.park")
-	t.word.Store(turnParked)
+	t.holder.Store(turnParked)
 }
 
 // unpark is the way back of the worker's own goroutine, behind park, also if it has blocked: parked -> run,
@@ -69,17 +69,17 @@ func (t *turnState) park() {
 func (t *turnState) unpark() bool {
 	for {
 		invariant.Point("turn.back")
-		switch word := t.word.Load(); word {
+		switch word := t.holder.Load(); word {
 		case turnRun, turnWanted:
 			return word == turnRun
 		case turnParked:
 			invariant.Point("turn.run")
-			if t.word.CompareAndSwap(turnParked, turnRun) {
+			if t.holder.CompareAndSwap(turnParked, turnRun) {
 				return true
 			}
 		case turnBorrowed:
 			invariant.Point("turn.want")
-			if t.word.CompareAndSwap(turnBorrowed, turnWanted) {
+			if t.holder.CompareAndSwap(turnBorrowed, turnWanted) {
 				return false
 			}
 		}
@@ -91,10 +91,10 @@ func (t *turnState) unpark() bool {
 // its wait.
 func (t *turnState) giveBack(more bool) (parked bool) {
 	invariant.Point("turn.give")
-	if !more && t.word.CompareAndSwap(turnBorrowed, turnParked) {
+	if !more && t.holder.CompareAndSwap(turnBorrowed, turnParked) {
 		return true
 	}
 	invariant.Point("turn.given")
-	t.word.Store(turnRun)
+	t.holder.Store(turnRun)
 	return false
 }

@@ -155,7 +155,8 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 				w.see(h, s)
 			}
 		}
-		s.state, w.inStep = running, true
+		s.run()
+		w.inStep = true
 		if y := first(actor, self); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
 			invariant.Point("envelope.urged")

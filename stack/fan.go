@@ -77,7 +77,8 @@ func NewFan[A, S, Req, Rep any, PS FanOf[S, Req, Rep]](first, next func(*A, PS) 
 //alloc:none
 func (s *Stack) Nest(c *Stack) {
 	w, h, in := s.Engine(), s.to, s.Engine().inStep
-	c.to, c.state = h, running
+	c.to = h
+	c.run()
 	w.after(h, c, c.by.first(h.self(), c.self()))
 	w.current, w.inStep = s, in
 }

@@ -73,7 +73,7 @@ func (w *Engine) forward(h *House, s *Stack) {
 	}
 	w.onward = nil
 	first := s.origin()
-	first.state, first.next = ended, nil
+	first.forwardEnded()
 	if first != s {
 		w.stepAside(s, c)
 	}
@@ -122,7 +122,7 @@ func (s *Stack) origin() *Stack {
 // begunOnward notes that s, if it is an onward call, has begun: by whoever gives up the first one, it ends.
 func (s *Stack) begunOnward() {
 	if first := s.origin(); first != s {
-		first.state, first.next = forwarded, s
+		first.forwardTo(s)
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Stack) givenUp() bool { return s.cancelled.Load() && s.origin().cancell
 func (r *relay) inherit(s *Stack) *Stack {
 	call := r.call
 	if call.state == forwarded {
-		call.state, call.next = ended, nil
+		call.forwardEnded()
 	}
 	if s.err == nil {
 		s.by.ask.hand(s, call)

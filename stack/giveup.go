@@ -53,14 +53,14 @@ func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
 
 // abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its answer will find nobody.
 func (w *Engine) abandon(p *future.Promise) {
-	if p.Call == nil {
+	o := p.TakeCall()
+	if o == nil {
 		return
 	}
-	c := stackOf(p.Call)
-	p.Call = nil
+	c := stackOf(o)
 	invariant.Point("giveup.abandon")
 	switch {
-	case c.by.job.state != nil:
+	case c.by.job.onGiveUp != nil:
 		c.cancelled.Store(givenUp)
 		c.tellGivenUp()
 	case c.place().Load() != nil: // otherwise a router refused it

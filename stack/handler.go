@@ -94,8 +94,8 @@ type fanPart struct {
 
 // jobPart is of functions that block.
 type jobPart struct {
-	work  func(ctx context.Context, s *Stack) // what the goroutine does
-	state func(s *Stack) *jobState            // what is called when its asker gives up; nil: it is no job
+	work     func(ctx context.Context, s *Stack) // what the goroutine does
+	onGiveUp func(s *Stack) *jobState            // what is called when its asker gives up; nil: it is no job
 }
 
 // noticePart is what is said of notices that get lost.

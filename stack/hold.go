@@ -57,7 +57,7 @@ func (w *Engine) attend(h *House) bool {
 		h.flags.clear(flagUrged)
 		w.drain(h)
 	}
-	w.seen = w.seen&flagNoted | h.flags.bits.Load()&(flagHeld|flagAlone)
+	w.seen = w.seen&flagNoted | h.flags.now()&(flagHeld|flagAlone)
 	if w.seen&flagHeld != 0 {
 		h.withdraw()
 		switch a := h.annex.Load(); {

@@ -70,50 +70,10 @@ type annex struct {
 	stash *stash // non-nil: there may be calls in it, see stash.go; written by the owner
 }
 
-// flags are what others tell a house, or ask about it, and behind them the number of its calls
-// that wait, see mailbox.go.
-type flags struct{ bits atomic.Uint32 }
-
-const (
-	// flagRung: the house stands on one worker's chain of rungs, see inbox.go.
-	flagRung = 1 << iota
-	// flagUrged: what loops over calls of the house leaves its loop, and the visit under way looks into the inbox, at the
-	// other flags, and at the actor again: see interrupt.
-	flagUrged
-	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call gets
-	// ErrStopped; notices that were sent before become dead letters, answers go home.
-	flagStopped
-	// flagStays: the house isn't given to another worker, see handover.go.
-	flagStays
-	// flagMoving, which the owner sets: the house is being given to another worker.
-	flagMoving
-	// flagHeld, which the owner sets: no call begins, see hold.go.
-	flagHeld
-	// flagAlone: no call begins while a stack of the actor is suspended. Written before
-	// anybody else knows the house.
-	flagAlone
-	// flagSorted, for ever: calls aren't taken in the order of the lane, see mailbox.go.
-	flagSorted
-	// flagSingles, for ever: calls come by a stack each, so that each can be sorted or dropped.
-	flagSingles
-	// flagNoted, which the owner sets, for ever: it is noted that a call begins, see quiet.go.
-	flagNoted
-	// flagAwaited: goroutines wait for room in the mailbox, see room.go.
-	flagAwaited
-)
-
-// has reports whether flag is set.
-func (f *flags) has(flag uint32) bool { return f.bits.Load()&flag != 0 }
-
-// set sets flag and reports whether that changed it.
-func (f *flags) set(flag uint32) bool { return f.bits.Or(flag)&flag == 0 }
-
-func (f *flags) clear(flag uint32) { f.bits.And(^flag) }
-
 // interrupt sets flag, if that isn't 0, and has what loops over calls of h leave its loop. Who sends a system message calls it behind
 // the push, and the owner with each hold, barrier and change of its life that keeps calls from beginning. That they may begin again
 // interrupts nothing: none has begun meanwhile.
-func (h *House) interrupt(flag uint32) { h.flags.set(flag | flagUrged) }
+func (h *House) interrupt(flag flagWord) { h.flags.set(flag | flagUrged) }
 
 // interrupted reports whether to leave a loop over calls of h: something goes ahead of the next, or all is to be looked at again.
 func (h *House) interrupted() bool { return h.ahead || h.flags.has(flagUrged) }

@@ -36,7 +36,7 @@ func (q *Inflight[Req, Rep]) Accept(w *Engine, c *ChannelStack[Req, Rep], input 
 func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
 	c.input = input.Retain()
 	c.err, c.complete, c.used = err, true, true
-	c.state = ended
+	c.close()
 	q.push(c)
 }
 

@@ -32,12 +32,6 @@ import (
 //	           visits, and takes from there: see sorted.go
 
 const (
-	// countShift is where in flags the number stands, and oneCall is one.
-	countShift = 11
-	oneCall    = 1 << countShift
-	// MailboxTop is the highest bound: a quarter of what the number can say, as a mailbox may hold twice its bound, and more for
-	// a moment.
-	MailboxTop = 1 << (32 - countShift - 2)
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
 	limitLarge = math.MaxUint16
 )
@@ -129,7 +123,7 @@ func (h *House) rules() (bound int, full WhenFull) {
 func (h *House) waits() int { return h.shown() + int(h.unshown) }
 
 // shown returns how many calls others see waiting. Any goroutine may ask.
-func (h *House) shown() int { return int(h.flags.bits.Load() >> countShift) }
+func (h *House) shown() int { return h.flags.now().calls() }
 
 // Queued returns how many calls wait in h, for a router to go by: all of them, also those that are held, if w, whose turn the
 // caller runs, owns h; otherwise as of the last visit, with what others than its owner have sent since. A guest's w is nil.
@@ -148,7 +142,7 @@ func (h *House) Queued(w *Engine) int {
 func (h *House) count(n int) {
 	if n != 0 {
 		h.point("mail.count")
-		if h.flags.bits.Add(uint32(n)<<countShift)&flagAwaited != 0 {
+		if h.flags.add(n)&flagAwaited != 0 {
 			h.admit()
 		}
 	}
@@ -157,11 +151,11 @@ func (h *House) count(n int) {
 // reserve counts a call that a guest is about to push, if there is room for it and the actor hasn't stopped.
 func (h *House) reserve() bool {
 	h.point("mail.look")
-	if !h.takes(h.flags.bits.Load(), 1) {
+	if !h.takes(h.flags.now(), 1) {
 		return false // without a write: refusals are cheap
 	}
 	h.point("mail.reserve")
-	if !h.takes(h.flags.bits.Add(oneCall), 0) {
+	if !h.takes(h.flags.add(1), 0) {
 		h.point("mail.back")
 		h.count(-1) // others came first
 		return false
@@ -170,14 +164,14 @@ func (h *House) reserve() bool {
 }
 
 // takes reports whether a house whose flags are bits takes n more calls.
-func (h *House) takes(bits uint32, n int) bool {
-	return bits&flagStopped == 0 && (int(bits>>countShift)+n <= int(h.limit) || h.fits(n))
+func (h *House) takes(bits flagWord, n int) bool {
+	return bits&flagStopped == 0 && (bits.calls()+n <= int(h.limit) || h.fits(n))
 }
 
 // closed reports whether h, of the caller's worker, takes no call, but perhaps by its policy.
 func (h *House) closed() bool {
-	bits := h.flags.bits.Load()
-	return bits&flagStopped != 0 || int(bits>>countShift)+int(h.unshown) >= int(h.limit)
+	bits := h.flags.now()
+	return bits&flagStopped != 0 || bits.calls()+int(h.unshown) >= int(h.limit)
 }
 
 // point is a scheduling point, if anybody decides by the number.
@@ -204,7 +198,7 @@ func (w *Engine) crowded(h *House) bool {
 	if w.out.to == h {
 		n += w.out.calls
 	}
-	return !h.takes(h.flags.bits.Load(), n)
+	return !h.takes(h.flags.now(), n)
 }
 
 // room reports whether h, of w, has room for another call after all; if that is its policy, it makes

@@ -29,8 +29,8 @@ import (
 // a call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home, see keepOn.
 type job[In, R any] struct {
 	AskStack[In, R]
-	fn    func(context.Context, In) (R, error)
-	state jobState
+	fn       func(context.Context, In) (R, error)
+	onGiveUp jobState
 }
 
 // jobState holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
@@ -48,7 +48,7 @@ func NewJob[In, R any]() *Handler {
 		j := (*job[In, R])(unsafe.Pointer(s))
 		j.rep, j.err = j.fn(ctx, j.Req)
 	}
-	h.job.state = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).state }
+	h.job.onGiveUp = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).onGiveUp }
 	return h
 }
 
@@ -75,10 +75,11 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	carried := s.carry() // before the answer that p has is let go
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
-	j.Req, j.fn, j.state.kept, c.carried = in, fn, kept, carried
+	j.Req, j.fn, j.onGiveUp.kept, c.carried = in, fn, kept, carried
 	c.to = s.to
 	if kept {
-		p.When, c.deadline = math.MaxInt64, math.MaxInt64
+		p.Postpone(math.MaxInt64)
+		c.deadline = math.MaxInt64
 		s.to.makeLife() // which a stop waits by
 	}
 	w.sendOut() // as before a guest's answer: the job may speak
@@ -98,7 +99,7 @@ func (s *Stack) carry() (all pool.Carrier) {
 		if p.State != future.Done || p.Call == nil {
 			continue
 		}
-		if c := stackOf(p.Call); c.by.job.state != nil {
+		if c := stackOf(p.Call); c.by.job.onGiveUp != nil {
 			c.carried.Release()
 		}
 		all.Keep(shard, p.Call)
@@ -122,7 +123,7 @@ func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 // isKept reports whether p waits, or waited, for a job that is kept.
 func isKept(p *future.Promise) bool {
 	c := stackOf(p.Call)
-	return p.Call != nil && c.by.job.state != nil && c.by.job.state(c).kept
+	return p.Call != nil && c.by.job.onGiveUp != nil && c.by.job.onGiveUp(c).kept
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
@@ -133,7 +134,7 @@ func (w *Engine) keepOn(h *House, s *Stack) {
 	if s.mode != waitKept {
 		h.life().Keep()
 	}
-	s.state, s.mode, s.step = suspended, waitKept, over
+	s.putOff()
 	if h.flags.has(flagAlone) {
 		s.isolate()
 	}
@@ -179,7 +180,7 @@ func (s *Stack) Work(ctx context.Context) {
 // worker, so f must not wait. It may still be called when the job has ended.
 func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
-	s.by.job.state(s).Store(f)
+	s.by.job.onGiveUp(s).Store(f)
 	invariant.Point("offload.look")
 	if s.cancelled.Load() { // perhaps before f was there
 		s.tellGivenUp()
@@ -189,7 +190,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 // tellGivenUp makes the call that OnGivenUp promised, if it did and nobody has.
 func (s *Stack) tellGivenUp() {
 	invariant.Point("offload.tell")
-	if f := s.by.job.state(s).Swap(nil); f != nil {
+	if f := s.by.job.onGiveUp(s).Swap(nil); f != nil {
 		(*f)()
 	}
 }

@@ -27,12 +27,12 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {
 	st := s.stack()
 	st.by, st.to = h, at
-	st.step, st.mode = h.owned.tick, waitAny
+	st.own(h.owned.tick)
 }
 
 // Again ends a step of an owned stack.
 func Again(s *Stack) Yield {
-	s.state = idle
+	s.stay()
 	return Yield{yieldAgain}
 }
 

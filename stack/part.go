@@ -38,7 +38,8 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 		panic("stack: a part is offered before there is room for it in " + s.by.Name())
 	}
 	c := s.Bind(&f.promise, partHandler, 0)
-	f.promise.When, c.deadline = math.MaxInt64, 0
+	f.promise.Postpone(math.MaxInt64)
+	c.deadline = 0
 	s.rep, s.part = rep, part{room: c}
 	s.by.request.parted(&s.Stack)
 }

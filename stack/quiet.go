@@ -115,7 +115,8 @@ func (w *Engine) listen(h *House, q *quiet) {
 	}
 	w.endQuiet(h)
 	s := stackOf(w.Shard.Take(quietHandler.kind))
-	s.to, s.used, s.state = h, true, running
+	s.to, s.used = h, true
+	s.run()
 	hook := hookOf(s)
 	hook.role = roleQuiet
 	q.timer, q.due = s, at

@@ -82,11 +82,11 @@ func (h *House) sweep() {
 //go:noinline
 func (h *House) admit() {
 	invariant.Point("room.look")
-	bits := h.flags.bits.Load()
+	bits := h.flags.now()
 	if bits&flagAwaited == 0 {
 		return
 	}
-	if bound, _ := h.rules(); int(bits>>countShift) > bound/2 {
+	if bound, _ := h.rules(); bits.calls() > bound/2 {
 		return
 	}
 	invariant.Point("room.clear")

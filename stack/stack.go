@@ -8,35 +8,6 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// state is what a stack is doing.
-//
-//	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
-//	running    a step of it executes
-//	suspended  it waits for answers; it has at least one waiting promise. Also one that has ended and keeps a job, see keepOn
-//	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
-//	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay holds it
-//	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
-type state uint8
-
-const (
-	idle state = iota
-	running
-	suspended
-	judged
-	ended
-	forwarded
-)
-
-// mode says which answers resume a suspended stack.
-type mode uint8
-
-const (
-	waitAll   mode = iota // the last one
-	waitAny               // each one
-	waitUntil             // the first after which a predicate holds, at the latest the last
-	waitKept              // the last, behind which it ends: see keepOn
-)
-
 // step is a method expression of an actor, func(*A, *S) Yield, with its two
 // pointers untyped. Handler.types says which A and S; Suspend compares.
 type step func(actor, self unsafe.Pointer) Yield
@@ -143,15 +114,6 @@ func (s *Stack) Copy(p []byte) []byte {
 	return b
 }
 
-// finish is the transition running -> ended that Return and Throw make.
-func (s *Stack) finish() Yield {
-	if s.state != running {
-		s.misuse()
-	}
-	s.state = ended
-	return Yield{yieldEnd}
-}
-
 // Throw ends the stack with an error instead of a reply. The asker of an ask
 // gets err; in a notice it is a failure of the actor.
 func (s *Stack) Throw(err error) Yield {
@@ -161,17 +123,4 @@ func (s *Stack) Throw(err error) Yield {
 	y := s.finish()
 	s.used, s.threw, s.err = true, true, err
 	return y
-}
-
-//go:noinline
-func (s *Stack) misuse() {
-	switch s.state {
-	case ended:
-		panic("stack: a stack ends twice in " + s.by.Name())
-	case suspended:
-		panic("stack: a suspended stack can't end in " + s.by.Name())
-	case judged:
-		panic("stack: a predicate of SuspendUntil asks, or ends its stack, in " + s.by.Name())
-	}
-	panic("stack: a stack is used outside its steps in " + s.by.Name())
 }

@@ -26,7 +26,7 @@ func (s *Stack) Stash() Yield {
 	case s.bound != nil:
 		panic("stack: a stack that has asked is stashed in " + s.by.Name())
 	}
-	s.state = idle
+	s.stay()
 	return Yield{yieldStash}
 }
 

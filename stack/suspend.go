@@ -30,31 +30,6 @@ func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next
 	return y
 }
 
-// wait is the transition running -> suspended.
-func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
-	if s.state != running || s.pending == 0 || types != s.by.types || next == nil {
-		s.misuseWait(types, next)
-	}
-	s.state = suspended
-	s.mode = m
-	s.step = next
-	return Yield{yieldWait}
-}
-
-//go:noinline
-func (s *Stack) misuseWait(types unsafe.Pointer, next step) {
-	if s.state != running {
-		s.misuse()
-	}
-	if types != s.by.types {
-		panic("stack: the next step belongs to another actor or stack than " + s.by.Name())
-	}
-	if next == nil {
-		panic("stack: Suspend without a next step in " + s.by.Name())
-	}
-	panic("stack: Suspend with nothing asked in " + s.by.Name())
-}
-
 // erase drops the types of a step. A func value is one pointer to its code, and
 // every step takes two pointers and returns a Yield, so the call is the same.
 func erase[A, PS any](f func(*A, PS) Yield) step { return *(*step)(unsafe.Pointer(&f)) }

@@ -215,7 +215,7 @@ func (w *Engine) begin(h *House, s *Stack) {
 	if s.by.batch.by != nil {
 		s = w.gather(h, s)
 	}
-	s.state = running
+	s.run()
 	w.current, w.by, w.inStep = s, s.by, true // current stays until the next step
 	w.after(h, s, s.by.first(h.self(), s.self()))
 }
@@ -264,7 +264,7 @@ func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
 			return n
 		}
-		s.state = running
+		s.run()
 		w.current, w.by, w.inStep = s, s.by, true
 		if y := s.by.first(h.self(), s.self()); y.how != yieldEnd || s.odd() {
 			w.after(h, s, y)
@@ -304,17 +304,9 @@ func (s *Stack) odd() bool {
 	return s.state != ended || s.used
 }
 
-// blank clears all that was written since s was taken, but the message.
-func (s *Stack) blank() {
-	if invariant.Enabled {
-		s.checkBare()
-	}
-	s.state, s.to, s.sent = idle, nil, 0
-}
-
 // enter goes on with a suspended stack.
 func (w *Engine) enter(h *House, s *Stack, f step) {
-	s.state = running
+	s.run()
 	w.current, w.by, w.inStep = s, s.by, true
 	w.after(h, s, f(h.self(), s.self()))
 }
@@ -415,26 +407,25 @@ func (w *Engine) resolve(h *House, c *Stack) {
 	if p.Slot != 0 {
 		w.disarm(h, p)
 	}
-	p.Err = c.err
-	w.answered(h, p)
+	w.answered(h, p, c.err)
 }
 
 // expire ends a promise whose time came and whose answer didn't.
 func (w *Engine) expire(h *House, p *future.Promise) {
 	h.annex.Load().table.Take(p.ID, &w.Shard)
-	p.Err = nil // a future may have had another stack's
+	var err error
 	if !p.Timer {
 		w.Count.Add(CountTimeouts, 1)
-		p.Err = fault.ErrTimeout
+		err = fault.ErrTimeout
 		w.abandon(p)
 	}
-	w.answered(h, p)
+	w.answered(h, p, err)
 }
 
-// answered marks p, which is out of the table, done, and resumes its stack if
+// answered finishes p, which is out of the table, and resumes its stack if
 // that is what it waits for.
-func (w *Engine) answered(h *House, p *future.Promise) {
-	p.State = future.Done
+func (w *Engine) answered(h *House, p *future.Promise, err error) {
+	p.Finish(err)
 	s := stackOf(p.Owner)
 	s.pending--
 	invariant.Point("visit.answered")
@@ -448,9 +439,11 @@ func (w *Engine) answered(h *House, p *future.Promise) {
 
 // won asks the predicate of a stack suspended by SuspendUntil.
 func (w *Engine) won(h *House, s *Stack) bool {
-	s.state, w.current, w.inStep = judged, s, true
+	s.judge()
+	w.current, w.inStep = s, true
 	won := s.ready(h.self(), s.self())
-	s.state, w.inStep = suspended, false
+	s.judged()
+	w.inStep = false
 	return won
 }
 
@@ -460,7 +453,7 @@ func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return
 	}
-	if c := stackOf(p.Call); c.by.job.state != nil && !isKept(p) {
+	if c := stackOf(p.Call); c.by.job.onGiveUp != nil && !isKept(p) {
 		c.cancelled.Store(givenUp)
 	}
 }
@@ -495,7 +488,7 @@ func (w *Engine) contain() {
 //
 //go:noinline
 func (w *Engine) fail(h *House, s *Stack, value any) {
-	s.state = ended
+	s.close()
 	if w.onward != nil {
 		w.dropOnward()
 	}

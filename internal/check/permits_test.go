@@ -60,6 +60,7 @@ var raw = []permit{
 	{files: "internal/prefetch/*.go", what: "unsafe", why: "an address, which is not looked at", test: "Example"},
 	{files: "stack/ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},
 	{files: "stack/batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: "TestBatchLayout"},
+	{files: "stack/call_state.go", what: "unsafe", why: "the types of a step, which are compared", test: "TestInflight"},
 	{files: "stack/channel.go", what: "unsafe", why: "from a stack to the channel's stack it begins", test: "TestInflight"},
 	{files: "stack/fan.go", what: "unsafe", why: "a predicate without its types, which NewFan compares", test: "TestFanStack"},
 	{files: "stack/envelope.go", what: "unsafe", why: "from a stack to the envelope that it begins", test: "TestEnvelopes"},

@@ -52,7 +52,7 @@ var bugs = []bug{
 	{"no wake-up", "stack/inbox.go", "park", [][2]string{
 		{"	if woken {\n		w.Driver.Wake()\n	}\n	return woken\n", "	return false && woken\n"}}},
 	{"wake-up by a store", "stack/engine_state.go", "borrow or wake", [][2]string{
-		{"	return t.word.CompareAndSwap(turnParked, turnRun)\n", "	t.word.Store(turnRun)\n	return true\n"}}},
+		{"	return t.holder.CompareAndSwap(turnParked, turnRun)\n", "	t.holder.Store(turnRun)\n	return true\n"}}},
 	{"an end that doesn't wait for what is kept", "stack/offload.go", "job kept", [][2]string{
 		{"		h.life().Keep()\n", ""}}},
 	{"a job that doesn't hold its asker", "stack/offload.go", "job that reads", [][2]string{
@@ -74,13 +74,13 @@ var bugs = []bug{
 	{"mail of another's house drained", "stack/inbox.go", "hand-over and back", [][2]string{
 		{"		if h.owner.Load() == w {\n", "		if true {\n"}}},
 	{"turn taken back while it is borrowed", "stack/engine_state.go", "borrow", [][2]string{
-		{"			if t.word.CompareAndSwap(turnBorrowed, turnWanted) {\n				return false\n", "			if t.word.CompareAndSwap(turnBorrowed, turnWanted) {\n				return true\n"}}},
+		{"			if t.holder.CompareAndSwap(turnBorrowed, turnWanted) {\n				return false\n", "			if t.holder.CompareAndSwap(turnBorrowed, turnWanted) {\n				return true\n"}}},
 	{"wanted turn given back as parked", "stack/engine_state.go", "borrow", [][2]string{
-		{"	if !more && t.word.CompareAndSwap(turnBorrowed, turnParked) {\n", "	if !more {\n		t.word.Store(turnParked)\n"}}},
+		{"	if !more && t.holder.CompareAndSwap(turnBorrowed, turnParked) {\n", "	if !more {\n		t.holder.Store(turnParked)\n"}}},
 	{"no look after giving back", "stack/borrow.go", "borrow of two", [][2]string{
 		{"	if w.Pending() {", "	if false {"}}},
 	{"turn borrowed by a store", "stack/engine_state.go", "borrow", [][2]string{
-		{"	return t.word.CompareAndSwap(turnParked, turnBorrowed)\n", "	t.word.Store(turnBorrowed)\n	return true\n"}}},
+		{"	return t.holder.CompareAndSwap(turnParked, turnBorrowed)\n", "	t.holder.Store(turnBorrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
 		{"		!w.turn.own(): // its own turn is borrowed\n", "		false:\n"}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
@@ -133,9 +133,9 @@ var bugs = []bug{
 	{"refused, and counted all the same", "stack/mailbox.go", "full", [][2]string{
 		{"		h.count(-1) // others came first\n", ""}}},
 	{"refused, and nobody is told of the place", "stack/mailbox.go", "room, and refused", [][2]string{
-		{"		h.count(-1) // others came first\n", "		h.flags.bits.Add(^uint32(oneCall - 1))\n"}}},
+		{"		h.count(-1) // others came first\n", "		h.flags.add(-1)\n"}}},
 	{"place reserved without a second look", "stack/mailbox.go", "full", [][2]string{
-		{"	if !h.takes(h.flags.bits.Add(oneCall), 0) {", "	if h.flags.bits.Add(oneCall) == 0 {"}}},
+		{"	if !h.takes(h.flags.add(1), 0) {", "	if h.flags.add(1) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/room.go", "room", [][2]string{
 		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
 	{"signal of who gave up left in its call", "stack/room.go", "room, and given up", [][2]string{
@@ -178,19 +178,19 @@ var bugs = []bug{
 		{"	invariant.Point(\"guest.cancel\")\n", "	invariant.Point(\"guest.early\")\n	was := s.place().Load()\n	invariant.Point(\"guest.cancel\")\n"},
 		{"		s.chain(nil)\n", "		s.place().Store(was)\n		s.chain(nil)\n"}}},
 	{"an onward call that nobody finds", "stack/forward.go", "given up, forwarded", [][2]string{
-		{"		first.state, first.next = forwarded, s\n", ""}}},
+		{"		first.forwardTo(s)\n", ""}}},
 	{"an onward call that has ended is found", "stack/forward.go", "forward, and late", [][2]string{
-		{"		call.state, call.next = ended, nil\n", ""}}},
+		{"		call.forwardEnded()\n", ""}}},
 	{"not heard when the worker has left", "stack/watch.go", "given up, and left", [][2]string{
 		{"		heed(nil, s.to)\n", ""}}},
 	{"expired promise left in the table", "stack/visit.go", "timeout", [][2]string{
-		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	p.Err = nil ", "	p.Err = nil "}}},
+		{"	h.annex.Load().table.Take(p.ID, &w.Shard)\n	var err error\n", "	var err error\n"}}},
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
 		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
 	{"given up between two looks", "stack/offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/offload.go", "job given up", [][2]string{
-		{"job.state(s).Swap(nil); f != nil", "job.state(s).Load(); f != nil"}}},
+		{"job.onGiveUp(s).Swap(nil); f != nil", "job.onGiveUp(s).Load(); f != nil"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
 		{"	for o := s.in.Swap(nil); o != nil; {", "	o := s.in.Load()\n	invariant.Point(\"pool.empty\")\n	for s.in.Store(nil); o != nil; {"}}},
 	{"count dropped in two halves", "pool/bytes.go", "bytes", [][2]string{
