@@ -46,15 +46,23 @@ floor 5
 
 	# Codecs are pure: bytes in, bytes out.
 	channel/resp -> pool
+	planned channel/frame        -> pool    # what nodes say to each other, by links
 	planned channel/http1        -> pool
 	planned channel/lengthfield  -> pool
 
 floor 6
-	cluster         -> channel, house
-	house/housetest -> core, house
-	planned house/inspect -> core, house
+	cluster         -> channel, house       # links, views, entities
+	house/housetest -> core, house, channel
+	planned channel/web    -> channel, channel/http1   # HTTP and WebSocket
+	planned house/httphost -> core, house   # net/http beside a system
 
 floor 7
+	planned cluster/gossip      -> cluster  # who is a member: memberlist behind an interface of cluster
+	planned cluster/proto       -> cluster  # messages as protobuf
+	planned cluster/clustertest -> cluster, house/housetest
+	planned house/inspect       -> core, house
+
+floor 8
 	bench          -> anything
 	bench/overload -> anything   # a server and its load, two processes
 	bench/strain -> anything     # clients of a cache, a process of its own, that it loads
@@ -62,7 +70,7 @@ floor 7
 	internal/check               # these tests
 	internal/explore/planted     # bugs that the explorer must find
 
-nobody imports floor 7
+nobody imports floor 8
 
 # An actor does not know where it runs, nor a house what actors say; and a
 # channel belongs to an actor, not to a house.
@@ -83,9 +91,9 @@ type module struct {
 // its own lives in a nested module.
 var modules = []module{
 	{"golang.org/x/sys", []string{"netio", "house"}, "ask netio (sockets, polling) or house (threads) for a function that does it"},
-	{"google.golang.org/protobuf", []string{"cluster"}, "let cluster encode the message"},
-	{"github.com/hashicorp/memberlist", []string{"cluster"}, "ask cluster who is a member"},
-	{"github.com/valyala/bytebufferpool", []string{"house", "house/inspect", "cluster", "examples/..."}, "use pool.Bytes, or a scratch field"},
+	{"google.golang.org/protobuf", []string{"cluster/proto"}, "let cluster/proto encode the message"},
+	{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}, "ask cluster who is a member"},
+	{"github.com/valyala/bytebufferpool", []string{"house", "house/inspect", "cluster/gossip", "examples/..."}, "use pool.Bytes, or a scratch field"},
 	{"github.com/stretchr/testify", nil, "only tests assert; return an error or panic"},
 	{"go.uber.org/goleak", nil, "only tests look for leaks"},
 }
