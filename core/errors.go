@@ -11,6 +11,7 @@ var (
 	ErrStopped     = fault.ErrStopped     // the callee, or its whole system, has stopped
 	ErrRestarted   = fault.ErrRestarted   // the callee failed, and was made anew
 	ErrTimeout     = fault.ErrTimeout     // no answer came before the deadline
+	ErrNotStarted  = fault.ErrNotStarted  // the same, as the callee's system was never started; it is ErrTimeout too
 	ErrCancelled   = fault.ErrCancelled   // the asker gave up before the callee ended
 	ErrPanic       = fault.ErrPanic       // the callee panicked
 	ErrOverloaded  = fault.ErrOverloaded  // a bounded resource of the runtime is used up

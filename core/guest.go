@@ -10,8 +10,8 @@ import (
 // there or ctx ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
 // system's default holds. If the reply refers to bytes that the callee's stack
 // carries, or is Answers, it is dead on return: use AskInto. In a step it fails with
-// ErrBlockingOnWorker. Of a system that was never started it waits in vain. Timer, and other
-// ports without an actor, are for steps.
+// ErrBlockingOnWorker. Of a system that was never started it waits in vain, and ends with
+// ErrNotStarted. Timer, and other ports without an actor, are for steps.
 //
 // A caller that finds the callee's worker parked runs the worker's turns on its own
 // goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it

@@ -119,6 +119,7 @@ func (s *System) launch() error {
 	for _, w := range s.workers {
 		go w.loop()
 	}
+	s.guests.Started.Store(true)
 	return nil
 }
 

@@ -104,6 +104,9 @@ func (w *Worker) Index() int { return w.hot.Index }
 // the loop calls it; in a Manual system, the caller.
 func (w *Worker) Turn() (busy bool) {
 	if w.system.config.Manual { // no loop has entered
+		if g := &w.system.guests.Started; !g.Load() {
+			g.Store(true)
+		}
 		defer turns.Begin().End()
 		w.endHelp()
 	}

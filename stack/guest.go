@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -22,6 +23,7 @@ type Guests struct {
 	Events     Events         // what the system tells of itself
 	Origin     path.Path      // what the paths of its actors begin with
 	Extensions map[string]any // never written to
+	Started    atomic.Bool    // the workers run, or did: until then nobody is answered
 
 	_ [128]byte // guests' lines begin here
 
@@ -152,7 +154,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		w.wake()
 	}
 	if c.waits() {
-		err = c.block(ctx, limit)
+		err = g.blame(c.block(ctx, limit))
 	}
 	if err != nil && g.giveUp(c) {
 		return err
@@ -165,6 +167,14 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		return err
 	}
 	return nil
+}
+
+// blame returns why a guest has waited in vain, which ended with err.
+func (g *Guests) blame(err error) error {
+	if err == fault.ErrTimeout && !g.Started.Load() {
+		return fault.ErrNotStarted
+	}
+	return err
 }
 
 // block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0.
@@ -339,7 +349,7 @@ func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 			return nil
 		case err == fault.ErrStopped:
 			return nil
-		case err != fault.ErrTimeout || ctx.Err() != nil:
+		case !errors.Is(err, fault.ErrTimeout) || ctx.Err() != nil:
 			return err
 		}
 		// The default deadline of asks has passed; ctx has none that has.

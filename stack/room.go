@@ -34,7 +34,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	invariant.Point("room.flag")
 	h.flags.set(flagAwaited)
 	h.admit()
-	err := c.block(ctx, 0)
+	err := g.blame(c.block(ctx, 0))
 	invariant.Point("room.gone")
 	if err != nil && c.word.CompareAndSwap(callWaiting, callGone) {
 		h.sweep()

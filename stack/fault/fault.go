@@ -14,6 +14,8 @@ var (
 	ErrRestarted = errors.New("stackhouse: actor restarted")
 	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
 	ErrTimeout error = &ending{"stackhouse: deadline exceeded", context.DeadlineExceeded}
+	// ErrNotStarted: no answer came before the deadline, as the system was never started. It is ErrTimeout too.
+	ErrNotStarted error = &ending{"stackhouse: the system is not started", ErrTimeout}
 	// ErrCancelled: the asker gave up before the callee ended. It is context.Canceled too.
 	ErrCancelled error = &ending{"stackhouse: ask cancelled", context.Canceled}
 	// ErrPanic: the callee panicked; the error is a *PanicError.
