@@ -235,7 +235,7 @@ func fair(o options) (result, error) {
 	if bound == 0 {
 		return res, errors.New("the feeder hasn't worked")
 	}
-	res.note = fmt.Sprintf("the bound on the wait is %s, by the formula in ARCHITECTURE.md; p99 is %.2f of it, p99.9 %.2f",
+	res.note = fmt.Sprintf("the bound on the wait is %s, by the formula in docs/design/turn.md; p99 is %.2f of it, p99.9 %.2f",
 		span(bound), float64(res.p[1])/float64(bound), float64(res.p[2])/float64(bound))
 	return res, nil
 }

@@ -37,7 +37,7 @@ type Config struct {
 	// takes a hundredth. Negative: the messages alone count. Steps aren't interrupted, and the
 	// clock is read once for several: as many as take an eighth of TurnTime together if they go on as
 	// they did, at most 64, and the rest of a visit. Where that is less than 64, a visit to an actor
-	// handles no more either. ARCHITECTURE.md has the bound on an actor's wait that follows.
+	// handles no more either. docs/design/turn.md has the bound on an actor's wait that follows.
 	TurnTime time.Duration
 	// SlowStep is how long a step may take before the Logger and Stats.SlowSteps hear of it,
 	// with worker, actor and step. 0: 100 ms. Negative: never. A step that never ends is not

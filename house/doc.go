@@ -33,7 +33,7 @@
 // So a ready actor waits for a bounded time. With calls only, behind k others of that kind, it
 // waits for at most 17k+16 visits, of which all but k are to actors with answers; with
 // answers, behind k others that have some, for k+1+k/16. A visit is up to Config.Budget steps, or
-// fewer if they take longer than an eighth of Config.TurnTime together. ARCHITECTURE.md, "One turn", has the whole formula.
+// fewer if they take longer than an eighth of Config.TurnTime together. docs/design/turn.md has the whole formula.
 //
 // A step that blocks, or computes for long, holds up all actors of its worker:
 // use core.Offload. One that took longer than Config.SlowStep is logged. Failures of actors, notices that nobody handled, and limits of servers that are reached, are logged, at a limited rate; nothing

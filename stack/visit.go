@@ -281,7 +281,7 @@ func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 		if !w.Shard.PutHere(&s.Object) {
 			w.Shard.PutClear(&s.Object)
 		}
-		invariant.Point("lean.urged")
+		invariant.Point("bare.urged")
 		if n == 1 || h.interrupted() {
 			return n
 		}

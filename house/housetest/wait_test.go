@@ -13,7 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// The bound on an actor's wait, as ARCHITECTURE.md has it, in a simulation: steps take what
+// The bound on an actor's wait, as docs/design/turn.md has it, in a simulation: steps take what
 // the test says, and so does the end of a turn.
 
 const (
