@@ -14,12 +14,13 @@ import (
 	"testing"
 )
 
-// snippetPages have code in them that must compile.
+// snippetPages have code in them that must compile, and tests that must pass.
 var snippetPages = []string{"README.md", "docs/guide/*.md"}
 
 // snippetImports are what code in a page may use without saying so.
 var snippetImports = map[string]string{
 	"errors": "errors", "fmt": "fmt", "time": "time", "context": "context", "testing": "testing",
+	"bytes": "bytes", "bufio": "bufio", "net": "net",
 	"core":  "github.com/stackhouse-go/stackhouse/core",
 	"house": "github.com/stackhouse-go/stackhouse/house", "housetest": "github.com/stackhouse-go/stackhouse/house/housetest",
 	"channel": "github.com/stackhouse-go/stackhouse/channel",
@@ -54,8 +55,8 @@ func TestSnippets(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			case code != "":
 				found++
-				if out, err := vet(t, code); err != nil {
-					t.Errorf("%s: its code does not compile: %v\n%s", name, err, out)
+				if out, err := runs(t, code); err != nil {
+					t.Errorf("%s: its code does not work: %v\n%s", name, err, out)
 				}
 			}
 		}
@@ -106,11 +107,11 @@ func program(page string) (code string, err error) {
 	return code[:at-1] + "\n" + more.String() + code[at-1:], nil
 }
 
-// vet compiles code as a package of this module, which is nowhere but in an overlay.
-func vet(t *testing.T, code string) (out []byte, err error) {
+// runs compiles code as the tests of a package of this module, which is nowhere but in an overlay, and runs them.
+func runs(t *testing.T, code string) (out []byte, err error) {
 	dir := t.TempDir()
 	page, overlay := filepath.Join(dir, "page.go"), filepath.Join(dir, "overlay.json")
-	at, err := filepath.Abs(filepath.Join(root, "internal/check/page/page.go"))
+	at, err := filepath.Abs(filepath.Join(root, "internal/check/page/page_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,21 +124,30 @@ func vet(t *testing.T, code string) (out []byte, err error) {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", os.DevNull, "./internal/check/page")
+	test := filepath.Join(dir, "page.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./internal/check/page")
 	build.Dir = root
-	return build.CombinedOutput()
+	if out, err = build.CombinedOutput(); err != nil {
+		return out, err
+	}
+	run := exec.Command(test, "-test.timeout", "60s")
+	run.Dir = dir
+	return run.CombinedOutput()
 }
 
-func TestSnippetsFindsWhatDoesNotCompile(t *testing.T) {
+func TestSnippetsFindsWhatIsWrong(t *testing.T) {
 	code, err := program("# A\n\n```go\npackage main\n\nfunc main() { f(time.Second) }\n```\n\ntext\n\n```go\nfunc f(time.Duration) {}\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := vet(t, code); err != nil {
+	if out, err := runs(t, code); err != nil {
 		t.Errorf("%v\n%s\n%s", err, out, code)
 	}
-	if out, err := vet(t, strings.Replace(code, "f(time.Second)", "f(1, 2)", 1)); err == nil || !strings.Contains(string(out), "too many arguments") {
+	if out, err := runs(t, strings.Replace(code, "f(time.Second)", "f(1, 2)", 1)); err == nil || !strings.Contains(string(out), "too many arguments") {
 		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := runs(t, strings.Replace(code, "package main", "package main; import \"testing\"", 1)+"\nfunc TestBad(t *testing.T) { t.Fatal(1) }\n"); err == nil {
+		t.Errorf("%s", out)
 	}
 	if code, err := program("# A\n\n    go test\n"); code != "" || err != nil {
 		t.Errorf("%q, %v", code, err)
