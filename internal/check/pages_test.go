@@ -17,7 +17,7 @@ import (
 var pageWords = map[string]int{"ARCHITECTURE.md": 6500, "README.md": 1600}
 
 // codePages are those whose names in code quotes must be names of the code.
-var codePages = []string{"ARCHITECTURE.md", "docs/design/*.md", "docs/guide/c*.md", "docs/guide/failure.md", "docs/guide/o*.md", "docs/guide/t*.md",
+var codePages = []string{"ARCHITECTURE.md", "docs/design/*.md", "docs/guide/c*.md", "docs/guide/failure.md", "docs/guide/o*.md", "docs/guide/s*.md", "docs/guide/t*.md",
 	"docs/guide/from-goroutines.md"}
 
 var (
