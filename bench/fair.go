@@ -127,7 +127,7 @@ func (c *coldOne) hear(s *core.NoticeStack[int64]) core.Yield {
 	return s.Return()
 }
 
-// feed measures a load. An operation is a message of a feeder; the times are the cold ones' waits.
+// run measures a load. An operation is a message of a feeder; the times are the cold ones' waits.
 func (l feeding) run(o options) (res result, t *teller, err error) {
 	o.workers = 2
 	t = &teller{busy: int64(l.busy)}

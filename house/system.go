@@ -157,7 +157,7 @@ func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
 	return s.register(h, make, nil)
 }
 
-// settle gives a new house an owner, w or the next in turn. If its name is taken it returns who has
+// register gives a new house an owner, w or the next in turn. If its name is taken it returns who has
 // that instead.
 func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	if h.Name() != "" {

@@ -204,7 +204,7 @@ type patience struct {
 
 func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
 
-// refused returns why a message gets no further than the mailbox of h, and counts it.
+// countRefused returns why a message gets no further than the mailbox of h, and counts it.
 //
 //go:noinline
 func (g *Guests) countRefused(h *House) error {

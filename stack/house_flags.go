@@ -28,7 +28,7 @@ const (
 	// flagAlone: no call begins while a stack of the actor is suspended. Written before
 	// anybody else knows the house.
 	flagAlone
-	// flagSorted, for ever: calls aren't taken in the order of the lane, see mailbox.go.
+	// flagSorted, for ever: calls aren't taken in the order of the lane, see sorted.go.
 	flagSorted
 	// flagSingles, for ever: calls come by a stack each, so that each can be sorted or dropped.
 	flagSingles

@@ -276,7 +276,7 @@ func (h *House) drainClosed() {
 	}
 }
 
-// refuseOutside ends a message that can't be handled, on any goroutine.
+// endOutside ends a message that can't be handled, on any goroutine.
 func (s *Stack) endOutside(err error) {
 	if s.by == controlHandler {
 		s.tellOutside()

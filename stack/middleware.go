@@ -41,7 +41,7 @@ func wrapped[A any, PS Running](first func(*A, PS) Yield, around []Middleware) f
 	}
 }
 
-// refused ends s, which middleware has refused.
+// denied ends s, which middleware has refused.
 func (s *Stack) denied(err error) Yield {
 	y := s.finish()
 	s.used, s.err = true, err

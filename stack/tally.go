@@ -2,7 +2,7 @@ package stack
 
 import "sync/atomic"
 
-// tallyMax is how many handlers a Tally tells apart: a bound on its memory, 3 KiB. Programs have
+// tallyMax is how many handlers a Tally tells apart: a bound on its memory, 4 KiB. Programs have
 // dozens of notices, seldom more that get lost.
 const tallyMax = 64
 

@@ -515,7 +515,7 @@ func (h *House) blamedFor(s *Stack) bool {
 	return true
 }
 
-// Failure is what a Throw in a notice tells the driver.
+// failure is what a Throw in a notice tells the driver.
 func failure(h *House, s *Stack) error {
 	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
 }

@@ -151,7 +151,7 @@ func (t *store) expireIn(s *storeStack, unit int64, relative bool) resp.Reply {
 
 func (t *store) persist(s *storeStack) resp.Reply { return yes(t.table.Persist(s.arg(1), core.Now(s))) }
 
-// The four ways to ask when a key expires; -1: never; -2: there is no such key.
+// ttl is the four ways to ask when a key expires; -1: never; -2: there is no such key.
 func (t *store) ttl(s *storeStack) resp.Reply         { return t.expires(s, 1000, true) }
 func (t *store) pttl(s *storeStack) resp.Reply        { return t.expires(s, 1, true) }
 func (t *store) expireTime(s *storeStack) resp.Reply  { return t.expires(s, 1000, false) }

@@ -33,6 +33,7 @@ func docs(t *tree) []string {
 			all, bare := t.names(s)
 			names += all
 			problems = append(problems, bare...)
+			problems = append(problems, t.misnamed(s)...)
 		}
 		if names > 0 && !within(pkg, "bench/...") && !exemplified(sources) {
 			problems = append(problems, fmt.Sprintf("%s: no Example with an \"// Output:\" comment; write one in example_test.go", pkg))
@@ -115,6 +116,20 @@ func (t *tree) names(s *source) (all int, bare []string) {
 	return all, bare
 }
 
+// misnamed reports the functions whose comments begin with another name than theirs: an earlier one.
+func (t *tree) misnamed(s *source) (problems []string) {
+	for _, d := range s.file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Doc.Text() == "" || f.Name.Name == "main" || f.Name.Name == "init" {
+			continue
+		}
+		if first, _, _ := strings.Cut(f.Doc.Text(), " "); strings.TrimRight(first, ",:;.\n") != f.Name.Name {
+			problems = append(problems, fmt.Sprintf("%s: the comment of %s begins with %q", t.at(f), f.Name.Name, first))
+		}
+	}
+	return problems
+}
+
 // receiver returns the name of a method's type.
 func receiver(f *ast.FuncDecl) *ast.Ident {
 	e := f.Recv.List[0].Type
@@ -157,6 +172,7 @@ func TestDocsFindsWhatIsMissing(t *testing.T) {
 		{"no example", "a/example_test.go", "", "a: no Example"},
 		{"example that does not run", "a/example_test.go", "package a\n\nfunc Example() {}", "a: no Example"},
 		{"function", "a/f.go", "package a\n\nfunc Bare() {}", "a/f.go:3: exported Bare has no comment"},
+		{"earlier name", "a/f.go", "package a\n\n// was does.\nfunc is() {}", "a/f.go:4: the comment of is begins with \"was\""},
 		{"directive only", "a/f.go", "package a\n\n//alloc:none\nfunc Bare() {}", "exported Bare"},
 		{"method", "a/f.go", "package a\n\n// T is.\ntype T[P any] int\n\nfunc (t *T[P]) Bare() {}", "a/f.go:6: exported Bare"},
 		{"type", "a/f.go", "package a\n\ntype Bare int", "exported Bare"},

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -28,7 +30,6 @@ var (
 	quoted   = regexp.MustCompile("`([^`\n]+)`")
 	codeName = regexp.MustCompile(`^[A-Za-z]\w*\.[A-Za-z]\w*$|^[a-z]+[A-Z]\w*$|^[A-Z]+[a-z]\w*$`)
 	codeFile = regexp.MustCompile(`^[\w/.-]+/[\w.-]+\.(go|txt|table|md)$`)
-	aWord    = regexp.MustCompile(`[A-Za-z_]\w*`)
 )
 
 func TestPages(t *testing.T) {
@@ -39,7 +40,7 @@ func TestPages(t *testing.T) {
 // the code, and no page is too long.
 func pages(fsys fs.FS, limits map[string]int) []string {
 	var problems []string
-	texts, words := map[string]string{}, map[string]bool{}
+	texts, words, files := map[string]string{}, map[string]bool{}, map[string]bool{}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -53,9 +54,8 @@ func pages(fsys fs.FS, limits map[string]int) []string {
 		if path.Ext(name) == ".md" {
 			texts[name] = string(text)
 		} else {
-			for _, w := range aWord.FindAllString(string(text), -1) {
-				words[w] = true
-			}
+			identifiers(text, words)
+			files[path.Base(name)] = true
 		}
 		return err
 	})
@@ -72,8 +72,13 @@ func pages(fsys fs.FS, limits map[string]int) []string {
 		}
 		for _, q := range quoted.FindAllStringSubmatch(texts[name], -1) {
 			switch last := q[1][strings.LastIndexByte(q[1], '.')+1:]; {
+			case strings.Contains(q[1], "*"):
 			case codeFile.MatchString(q[1]):
 				if _, err := fs.Stat(fsys, q[1]); err != nil {
+					problems = append(problems, fmt.Sprintf("%s: there is no %s", name, q[1]))
+				}
+			case path.Ext(q[1]) == ".go":
+				if !files[path.Base(q[1])] {
 					problems = append(problems, fmt.Sprintf("%s: there is no %s", name, q[1]))
 				}
 			case codeName.MatchString(q[1]) && !words[last]:
@@ -87,6 +92,20 @@ func pages(fsys fs.FS, limits map[string]int) []string {
 		}
 	}
 	return problems
+}
+
+// identifiers adds those in a file, but for its comments and strings.
+func identifiers(text []byte, to map[string]bool) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), text, nil, 0)
+	for {
+		switch _, tok, name := s.Scan(); tok {
+		case token.EOF:
+			return
+		case token.IDENT:
+			to[name] = true
+		}
+	}
 }
 
 // links returns what is wrong with those of a page.
@@ -141,6 +160,8 @@ func TestPagesFindsWhatIsWrong(t *testing.T) {
 	expect(t, pages(with("README.md", "[x](docs/design/b.md#three)"), limits), "leads to no heading")
 	expect(t, pages(with("docs/design/c.md", "`House.rang`"), limits), "docs/design/c.md: no code has the name House.rang")
 	expect(t, pages(with("docs/design/c.md", "`rangOut` and `a/b.go`"), limits), "no code has the name rangOut", "there is no a/b.go")
+	expect(t, pages(with("a/b.go", "package a // rangOut\n\nvar _ = `rangOut`"), limits))
+	expect(t, pages(with("docs/design/c.md", "`rangedIn` and `b.go`"), limits), "no code has the name rangedIn", "there is no b.go")
 	expect(t, pages(with("ARCHITECTURE.md", strings.Repeat("word ", 21)), limits), "ARCHITECTURE.md: 21 words, 20 are allowed")
 	expect(t, pages(with("README.md", ""), map[string]int{"NONE.md": 1}), "there is no NONE.md")
 }
