@@ -195,6 +195,46 @@ func TestEventsOfSlowSteps(t *testing.T) {
 	}
 }
 
+// dawdler takes its time in hooks.
+type dawdler struct{ start, stop func() }
+
+func (d *dawdler) PreStart(s *core.HookStack) core.Yield { d.start(); return s.Return() }
+func (d *dawdler) PostStop(s *core.HookStack) core.Yield { d.stop(); return s.Return() }
+
+// TestSlowHooks: a hook counts as part of the message that it follows from, also behind a panic or a drain.
+func TestSlowHooks(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 1, SlowStep: 10 * time.Millisecond, Logger: quiet})
+	slow := core.Events[core.SlowStep](sim).Listen(10)
+	defer slow.Close()
+	starts, takes := 0, func() { sim.Now += int64(30 * time.Millisecond) }
+	a := core.Spawn(sim, func() *dawdler {
+		starts++
+		return &dawdler{start: func() {
+			if starts == 2 {
+				takes()
+			}
+		}, stop: func() {
+			if starts == 2 {
+				takes()
+			}
+		}}
+	})
+	sim.Rest()
+	require.Empty(t, drained(slow))
+	core.Notice(core.HandleNotice(func(*dawdler, *cueOf) core.Yield { panic("once") }).At(a), 1)
+	sim.Rest()
+	told := drained(slow)
+	require.Len(t, told, 1)
+	require.Equal(t, a.Any(), told[0].Actor)
+	a.Drain()
+	sim.Rest()
+	told = drained(slow)
+	require.Len(t, told, 1)
+	require.Equal(t, a.Any(), told[0].Actor)
+}
+
+type cueOf struct{ core.NoticeStack[int] }
+
 // slowLog is a Logger's handler that takes its time, on the clock of the simulation.
 type slowLog struct {
 	slog.Handler

@@ -15,7 +15,8 @@ type roster struct{ now copied.Value[list] }
 // list is the members at one moment; it never changes.
 type list struct {
 	houses []*stack.House
-	points []uint64 // where each stands when keys are hashed: see pointFor
+	points []uint64 // where each stands when keys are hashed: see add
+	places []uint32 // of those without a name, from 1; 0: it has one
 }
 
 var nobody list
@@ -43,28 +44,55 @@ func (r *roster) join(h *stack.House) {
 		if h.Gone() || slices.Contains(l.houses, h) {
 			return l
 		}
-		at := l.pointFor(h)
-		return &list{append(slices.Clip(l.houses), h), append(slices.Clip(l.points), at)}
+		return l.with((*stack.House).Gone, false).add(h)
 	})
 }
 
-// pointFor returns where h, which joins, stands: by its name if it has one, so that the same actors get
-// the same keys whenever they are made and join; otherwise by the first place that is free, so that
-// the order in which they join says it, and who leaves and joins again gets its keys back.
-func (l *list) pointFor(h *stack.House) (at uint64) {
+// add returns l and h, which stands by its name if it has one, so that the same actors get the same
+// keys whenever they are made and join; otherwise in the first place that is free, so that the order in
+// which they join says it, and who leaves and joins again gets its keys back, if nobody has joined meanwhile.
+func (l *list) add(h *stack.House) *list {
+	place := uint32(0)
+	var at uint64
 	if name := h.Name(); name != "" {
 		f := fnv.New64a()
 		f.Write([]byte(name))
-		for at = mix(f.Sum64()); slices.Contains(l.points, at); {
-			at = mix(at) // below another parent, or in another system
-		}
-		return at
+		at = mix(f.Sum64())
+	} else {
+		place = l.free()
+		at = mix(uint64(place) * golden)
 	}
-	for place := uint64(1); ; place++ {
-		if at = mix(place * golden); !slices.Contains(l.points, at) {
-			return at
+	for slices.Contains(l.points, at) { // below another parent, or in another system
+		at = mix(at)
+	}
+	return &list{append(slices.Clip(l.houses), h), append(slices.Clip(l.points), at), append(slices.Clip(l.places), place)}
+}
+
+// free returns the first place that is free.
+func (l *list) free() uint32 {
+	taken := make([]bool, len(l.places)+2)
+	for _, p := range l.places {
+		if int(p) < len(taken) {
+			taken[p] = true
 		}
 	}
+	return uint32(1 + slices.Index(taken[1:], false))
+}
+
+// with returns the members of which holds says so; l, if these are all.
+func (l *list) with(holds func(*stack.House) bool, so bool) *list {
+	var left list
+	for i, h := range l.houses {
+		if holds(h) == so {
+			left.houses = append(left.houses, h)
+			left.points = append(left.points, l.points[i])
+			left.places = append(left.places, l.places[i])
+		}
+	}
+	if len(left.houses) == len(l.houses) {
+		return l
+	}
+	return &left
 }
 
 func (r *roster) leave(h *stack.House) {
@@ -77,19 +105,7 @@ func (r *roster) leave(h *stack.House) {
 func (r *roster) prune() { r.keep(func(h *stack.House) bool { return !h.Gone() }) }
 
 func (r *roster) keep(stays func(*stack.House) bool) {
-	r.change(func(l *list) *list {
-		var left list
-		for i, h := range l.houses {
-			if stays(h) {
-				left.houses = append(left.houses, h)
-				left.points = append(left.points, l.points[i])
-			}
-		}
-		if len(left.houses) == len(l.houses) {
-			return l
-		}
-		return &left
-	})
+	r.change(func(l *list) *list { return l.with(stays, true) })
 }
 
 // here returns the members that haven't stopped. Nobody may write to it.

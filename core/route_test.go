@@ -423,6 +423,28 @@ func TestByKeyOfTheSame(t *testing.T) {
 	require.NotEqual(t, where(0, []string{"$0", "$1", "$2"}), where(0, []string{"$1", "$0", "$2"}))
 }
 
+// TestByKeyBehindAStop: who joins takes the place of who has stopped, whether or not anybody has found that out.
+func TestByKeyBehindAStop(t *testing.T) {
+	where := func(look bool) (at []int) {
+		sim := stage(t, 1, 2)
+		o := staffed(sim, 3)
+		p := clerkAsk.ByKey(&o.group, func(m *numbered) uint64 { return uint64(m.N) })
+		o.all[1].Stop()
+		sim.Rest()
+		if look {
+			require.Len(t, o.group.All(), 2)
+		}
+		o.hire(sim.Workers()[0])
+		for i := range 100 {
+			id, err := housetest.Ask(t, sim, p, numbered{N: i})
+			require.NoError(t, err)
+			at = append(at, id)
+		}
+		return at
+	}
+	require.Equal(t, where(true), where(false))
+}
+
 // TestLeastQueued: what one member doesn't take goes to the others.
 func TestLeastQueued(t *testing.T) {
 	eachSeed(t, 3, 3, func(t *testing.T, sim *housetest.Sim) {

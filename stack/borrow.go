@@ -64,7 +64,7 @@ func (w *Engine) wakeLater(to *Engine) {
 	if w.toWake == to {
 		return
 	}
-	invariant.Point("borrow.rouse")
+	invariant.Point("borrow.later")
 	if !to.turn.parked() {
 		return
 	}

@@ -121,9 +121,6 @@ func (w *Engine) visit(h *House) {
 			w.begin(h, s)
 		}
 	}
-	for h.hookFirst() { // whatever it was that called for it has just been handled
-		w.first(h)
-	}
 	w.leave(h)
 }
 
@@ -143,14 +140,14 @@ func (w *Engine) first(h *House) {
 	}
 	if s := h.system.pop(); s != nil {
 		h.lookAhead()
-		if w.Trace != nil {
-			w.Trace(h, s)
-		}
-		if s.by.class == classHook {
+		if s.by.class == classHook { // no message, but what follows from one
 			w.enter(h, s, s.by.first)
 			return
 		}
 		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
 		w.control(h, s)
 		return
 	}
@@ -172,17 +169,20 @@ func (h *House) waiting() int64 {
 	return h.readyAt
 }
 
-// leave ends the visit of h: it is queued again if it has mail.
+// leave ends the visit of h, behind the hooks that what was handled calls for: it is queued again if it has mail.
 func (w *Engine) leave(h *House) {
-	if w.out.to != nil {
-		w.sendOut()
-	}
-	if w.seen != 0 {
+	for w.seen != 0 || h.hookFirst() {
 		if w.seen&flagNoted != 0 {
 			w.dated(h)
 		}
 		w.seen = 0
 		w.drained(h)
+		if h.hookFirst() {
+			w.first(h)
+		}
+	}
+	if w.out.to != nil {
+		w.sendOut()
 	}
 	h.exit()
 	if h.unshown != 0 {
@@ -349,7 +349,7 @@ func (w *Engine) oddly(h *House, s *Stack, y Yield) {
 	case y.how == yieldStash && s.state == idle:
 		w.stash(h, s)
 	case y.how == yieldOver:
-		w.command(h, control{verb: verbLeft}) // first: the end may run a hook
+		w.command(h, control{verb: verbLeft})
 		w.end(h, s)
 	case y.how == yieldNone:
 		w.fail(h, s, "stack: a step returned the zero Yield")
@@ -479,6 +479,12 @@ func (w *Engine) contain() {
 	if value == nil {
 		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
 	}
+	w.contained(value)
+}
+
+// contained ends the stack and the visit. A hook runs before that has ended, and may panic in its turn.
+func (w *Engine) contained(value any) {
+	defer w.contain()
 	h := w.house
 	w.fail(h, w.current, value)
 	w.leave(h)
