@@ -14,6 +14,7 @@ import (
 //	suspended  it waits for answers; it has at least one waiting promise. Also one that has ended and keeps a job, see keepOn
 //	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
 //	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay holds it
+//	           A connection's own stack, which has no home, may begin again, to part
 //	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
 type state uint8
 
