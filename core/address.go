@@ -10,7 +10,8 @@ import (
 
 // Address is what one keeps of an actor of type A: comparable, printable,
 // sendable. It stays valid for ever; what is sent to a stopped actor is answered
-// with ErrStopped. The zero Address is nobody's.
+// with ErrStopped; what a step sends to an actor of another system, with ErrOtherSystem. The
+// zero Address is nobody's.
 type Address[A any] struct{ house *stack.House }
 
 // String returns the actor's type and number, as in "main.Cache#42".

@@ -134,26 +134,6 @@ func TestWorkersBorrowTurns(t *testing.T) {
 	inBorrowedTurns(t, sys, p, ones+ones/2) // one for each guest's ask, and few for those of the actor
 }
 
-// Workers of another system aren't the sender's to run: they have a clock of their own, and perhaps
-// threads of their own.
-func TestNobodyAssistsAnotherSystem(t *testing.T) {
-	one, err := house.New(house.Config{Workers: 1, Spin: -1, Supervise: resumes, Logger: quiet, WakeForGuests: true})
-	require.NoError(t, err)
-	require.NoError(t, one.Start(t.Context()))
-	locked, err := house.New(house.Config{Workers: 1, Spin: -1, Supervise: resumes, Logger: quiet, LockThreads: true})
-	require.NoError(t, err)
-	require.NoError(t, locked.Start(t.Context()))
-	far := lonerAdd.At(core.Spawn(locked, func() *loner { return &loner{} }))
-	p := lonerAdd.At(core.Spawn(one, func() *loner { return &loner{other: far} }))
-	for range 100 {
-		_, err := core.Ask(t.Context(), p, 1)
-		require.NoError(t, err)
-	}
-	ended(t, one)
-	ended(t, locked)
-	require.Zero(t, locked.Stats().Borrowed)
-}
-
 // Guests, actors of two workers that ask each other, timers armed in borrowed turns:
 // nothing is lost, and one thread at a time runs an actor.
 func TestBorrowedTurnsBesideEverything(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 // The reasons why an ask ends without a reply. All work with errors.Is.
 var (
 	ErrStopped     = fault.ErrStopped     // the callee, or its whole system, has stopped
+	ErrOtherSystem = fault.ErrOtherSystem // a step asked an actor of another system than its own
 	ErrRestarted   = fault.ErrRestarted   // the callee failed, and was made anew
 	ErrTimeout     = fault.ErrTimeout     // no answer came before the deadline
 	ErrNotStarted  = fault.ErrNotStarted  // the same, as the callee's system was never started; it is ErrTimeout too

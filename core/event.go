@@ -38,6 +38,7 @@ const (
 	LostNoMember  = stack.LostNoMember  // a router had nobody to choose from
 	LostFull      = stack.LostFull      // the mailbox was full
 	LostRefused   = stack.LostRefused   // middleware of the handler refused it
+	LostForeign   = stack.LostForeign   // a step sent it to an actor of another system than its own
 )
 
 // Event is what a system tells of itself.

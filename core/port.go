@@ -126,7 +126,8 @@ type noticeRoute[Msg any] struct {
 // Notice tells from a step of s. To an actor of another worker it may leave only when
 // the visit of this actor ends, some steps later: a step must not wait for what it tells.
 // The error is ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped, as soon as that is
-// known here; or ErrNoMember of a router that chooses one and has none. If the message is one that is released, it was.
+// known here; ErrOtherSystem of an actor of another system, also a dead letter; or ErrNoMember of a router that
+// chooses one and has none. If the message is one that is released, it was.
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {

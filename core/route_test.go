@@ -210,36 +210,18 @@ func TestLocal(t *testing.T) {
 	})
 }
 
-// TestLocalFromAnotherSystem: an asker whose system is another is dealt by its worker.
+// TestLocalFromAnotherSystem: on a worker that has no replica beside it, as its system is another, the ask is
+// refused as any other.
 func TestLocalFromAnotherSystem(t *testing.T) {
 	home, away := stage(t, 1, 2), stage(t, 2, 5)
 	o := &office{}
 	p := clerkAsk.Local(core.Replicate(home, o.make))
-	round := clerkAsk.RoundRobin(core.Replicate(home, o.make))
 	for w := range 5 {
-		var f [2]core.Future[int]
-		a := core.Spawn(away.Workers()[w], func() *player { return &player{} })
-		c := core.Begin(play.At(a), func(_ *player, s *scene) core.Yield {
-			p.Ask(s, &f[0], numbered{N: 1})
-			round.Ask(s, &f[1], numbered{N: 1})
-			return s.wait(func(_ *player, s *scene) core.Yield {
-				near, err := f[0].Get()
-				if turn, err2 := f[1].Get(); err2 != nil || turn-2 != w%2 {
-					t.Errorf("worker %d begins with replica %d, %v", w, turn-2, err2)
-				}
-				if err != nil {
-					return s.Throw(err)
-				}
-				return s.Return(near)
-			})
-		})
-		for !c.Ready() {
-			away.Rest()
-			home.Rest()
-		}
-		if got, err := c.Get(); got != w%2 || err != nil {
-			t.Errorf("worker %d asked replica %d, %v", w, got, err)
-		}
+		_, a := cast(away, w)
+		wantError(t, away, a, func(_ *player, s *scene) core.Yield {
+			p.Ask(s, &s.f[0], numbered{N: 1})
+			return s.wait(get)
+		}, core.ErrOtherSystem)
 	}
 }
 

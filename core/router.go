@@ -54,8 +54,7 @@ func byWorker(set *replicas) choice {
 
 // Local returns the port of the handler at the replica of the asker's own worker: another
 // one, from then on, if the asker moves (see package house). Who needs the same always is
-// spawned on a worker. If the replica has stopped, so says the answer. A guest asks all in turn, as does,
-// worker by worker, an actor of another system.
+// spawned on a worker. If the replica has stopped, so says the answer. A guest asks all in turn.
 func (h Handler[A, Req, Rep]) Local(r Replicas[A]) Port[Req, Rep] {
 	return routed[Req, Rep](h.route, byWorker(r.here()), nil)
 }

@@ -405,21 +405,6 @@ func TestWatchWithAFullMailbox(t *testing.T) {
 	}
 }
 
-// Who lived in a system that has shut down is dead, too.
-func TestWatchOfAnotherSystem(t *testing.T) {
-	here, there := stage(t, 1, 1), stage(t, 2, 1)
-	d := &diary{}
-	a := haunt(t, here, d, "w", core.Props{})
-	target, _ := cast(there, 0)
-	require.NoError(t, there.Shutdown(t.Context()))
-	for _, what := range []string{"w1:start w:saw:", "w:saw:"} { // again: what it was told of takes no place in its mailbox
-		_, err := housetest.Ask(t, here, ghostDo.At(a), attends(target))
-		require.NoError(t, err)
-		here.Rest()
-		require.Equal(t, what+target.Path().Local(), d.took())
-	}
-}
-
 // Who is to be told by no handler fails at once, and not the worker where there is something to tell.
 func TestToldByNoHandler(t *testing.T) {
 	sim := stage(t, 1, 1)

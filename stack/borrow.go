@@ -58,7 +58,7 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	return int(w.handled - before) // before it is given back
 }
 
-// wakeLater is wake in w's own turn. One parked worker of the same system it leaves to what comes
+// wakeLater is wake in w's own turn. One parked worker it leaves to what comes
 // of this turn, or the next: see Assist and WakeNow.
 func (w *Engine) wakeLater(to *Engine) {
 	if w.toWake == to {
@@ -69,8 +69,7 @@ func (w *Engine) wakeLater(to *Engine) {
 		return
 	}
 	switch {
-	case w.toWake != nil, !w.Assists, w.Guests != to.Guests, // another system has its own clock, and rules
-		!w.turn.own(): // its own turn is borrowed
+	case w.toWake != nil, !w.Assists, !w.turn.own(): // its own turn is borrowed
 		w.wakeUp(to)
 	case w.WakesLeft > 0:
 		w.WakesLeft--

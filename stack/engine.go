@@ -224,8 +224,8 @@ func (w *Engine) promote(h *House) {
 func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
 // Push delivers a call that was begun on this worker to the house h. If h has no room for it, it
-// is refused: an ask is answered so, and of a notice the error is ErrMailboxFull, or ErrStopped of
-// an actor that has stopped.
+// is refused: an ask is answered so, and of a notice the error is ErrMailboxFull; ErrStopped of
+// an actor that has stopped; or ErrOtherSystem of one that belongs to another system.
 //
 //alloc:none
 func (w *Engine) Push(h *House, s *Stack) error {

@@ -88,6 +88,7 @@ func TestFanStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, d := newTestWorker()
 			other, _ := newTestWorker()
+			other.Guests = w.Guests // two workers of one system
 			by := NewFan(crowdAsk, crowdDone, c.won)
 			asked := &fanner{by: by}
 			a := adopt(w, 1, asked)

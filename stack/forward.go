@@ -78,7 +78,9 @@ func (w *Engine) forward(h *House, s *Stack) {
 		w.stepAside(s, c)
 	}
 	invariant.Point("forward.place")
-	first.place().Store(c.to) // behind it the first call is the other's
+	if !w.foreign(c.to) {
+		first.place().Store(c.to) // behind it the first call is the other's
+	}
 	invariant.Point("forward.push")
 	w.Push(c.to, c)
 	if w.out.to != nil {

@@ -18,11 +18,13 @@ const (
 	LostFull
 	// LostRefused: middleware of the handler refused it.
 	LostRefused
+	// LostForeign: a step sent it to an actor of another system than its own.
+	LostForeign
 
 	lostReasons = iota
 )
 
-var reasonNames = [lostReasons]string{"stopped", "expired", "cancelled", "no member", "mailbox full", "refused"}
+var reasonNames = [lostReasons]string{"stopped", "expired", "cancelled", "no member", "mailbox full", "refused", "another system"}
 
 // String returns the reason in lower-case words.
 func (r Reason) String() string {

@@ -270,26 +270,30 @@ func (q *queue) popCounted() *Stack {
 	return nil
 }
 
-// refuse ends s, which was to go to h, whose mailbox is full. It returns what the sender of a notice gets; an
-// ask is answered through its asker's own lane of replies.
+// foreign reports whether h belongs to another system than w.
+func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Guests }
+
+// refuse ends s, which was to go to h, whose mailbox is full, or which has stopped or is foreign. It
+// returns what the sender of a notice gets; an ask is answered through its asker's own lane of replies.
 //
 //go:noinline
-func (w *Engine) refuse(h *House, s *Stack) (err error) {
-	err = fault.ErrMailboxFull
-	if h.Gone() {
-		err = fault.ErrStopped
-		w.Count.Add(CountRefused, 1)
-	} else {
-		w.Count.Add(CountFull, 1)
+func (w *Engine) refuse(h *House, s *Stack) error {
+	err, why, count := fault.ErrMailboxFull, LostFull, CountFull
+	switch {
+	case w.foreign(h):
+		err, why, count = fault.ErrOtherSystem, LostForeign, CountRefused
+	case h.Gone():
+		err, why, count = fault.ErrStopped, LostStopped, CountRefused
 	}
+	w.Count.Add(count, 1)
 	if s.by.class == classAsk && s.back != nil {
 		w.FailAsk(s, err)
 		return err
 	}
-	if err == fault.ErrMailboxFull {
-		if s.by.class == classNotice {
-			w.Lost(h, s, LostFull)
-		}
+	if s.by.class == classNotice && why != LostStopped {
+		w.Lost(h, s, why)
+	}
+	if why == LostFull {
 		if _, full := h.rules(); full == DropNewest {
 			err = nil
 		}

@@ -84,11 +84,11 @@ func (w *Engine) sendOut() {
 	}
 }
 
-// sendCall is sendLater of a call, unless the mailbox of h is full.
+// sendCall is sendLater of a call, unless the mailbox of h is full, or h is of another system.
 //
 //alloc:none
 func (w *Engine) sendCall(h *House, s *Stack) error {
-	if s.by.counts != 0 && w.crowded(h) {
+	if s.by.counts != 0 && w.crowded(h) || w.foreign(h) {
 		return w.refuse(h, s)
 	}
 	w.enclose(h, s)
@@ -116,7 +116,8 @@ func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
 }
 
 // TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs to another
-// worker, something is in the way, it begins an envelope, no stack is at hand, or the mailbox is full. The error is ErrMailboxFull, or ErrStopped.
+// worker, something is in the way, it begins an envelope, no stack is at hand, the mailbox is
+// full, or the actor foreign. The error is ErrMailboxFull, ErrStopped or ErrOtherSystem.
 //
 //alloc:none
 func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
@@ -136,7 +137,7 @@ func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 		if own {
 			return w.refuse(h, s)
 		}
-		if mail == nil {
+		if mail == nil || w.foreign(h) {
 			return w.Push(h, s)
 		}
 		s.to = h

@@ -22,18 +22,22 @@ func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 
 // Watch has a notice by the given handler sent to the actor that runs s when target has gone, with
 // the message that fill writes: once, also if it is watched twice; but at once, each time, if it has gone already. Its actor is
-// of the given type.
-// Only a step of s may call it.
+// of the given type, and of the same system. Only a step of s may call it.
 func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
 	if by == nil { // here, and not where target stops
 		panic("stack: a watcher without a handler")
+	}
+	if s.Engine().foreign(target) {
+		panic("stack: an actor watches one of another system")
 	}
 	s.Engine().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
 }
 
 // Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
 func (s *Stack) Unwatch(target *House, by *Handler) {
-	s.Engine().command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+	if w := s.Engine(); !w.foreign(target) {
+		w.command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+	}
 }
 
 // watch enters a watcher of h, or tells it at once.

@@ -10,6 +10,9 @@ import (
 var (
 	// ErrStopped: the callee, or its whole system, has stopped.
 	ErrStopped = errors.New("stackhouse: actor stopped")
+	// ErrOtherSystem: a step sent to an actor of another system than its own. Goroutines that are no
+	// workers reach every system.
+	ErrOtherSystem = errors.New("stackhouse: the actor belongs to another system")
 	// ErrRestarted: the callee failed and was made anew; what it had begun is lost.
 	ErrRestarted = errors.New("stackhouse: actor restarted")
 	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
