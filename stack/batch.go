@@ -199,7 +199,7 @@ func (w *Engine) gather(h *House, first *Stack) *Stack {
 // answer gets the batch's error.
 func (w *Engine) endBatch(h *House, s *Stack) {
 	b := batchOf(s)
-	err, failed := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
+	err, threw := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
 	for m := b.members.first; m != nil; {
 		next := m.next // read first: whoever gets m overwrites it
 		m.next = nil
@@ -214,7 +214,7 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 	}
 	b.members = members{}
 	w.Shard.Put(&s.Object)
-	if failed {
-		w.supervise(h, err)
+	if threw {
+		w.noteFailure(h, err)
 	}
 }

@@ -97,7 +97,11 @@ func (w *Engine) home(h *House, s *Stack) {
 	case classOwned:
 		s.by.owned.finish(s)
 	case classHook:
-		w.hooked(h, s)
+		if hookOf(s).role == roleQuiet {
+			w.quietEnded(h, s)
+		} else {
+			w.goesFirst(h, s)
+		}
 	}
 }
 
@@ -105,10 +109,10 @@ func (w *Engine) home(h *House, s *Stack) {
 //
 //go:noinline
 func (w *Engine) noticeFailed(h *House, s *Stack) {
-	err, failed := s.err, w.reportThrow(h, s)
+	err, threw := s.err, w.reportThrow(h, s)
 	w.Shard.Put(&s.Object)
-	if failed {
-		w.supervise(h, err)
+	if threw {
+		w.noteFailure(h, err)
 	}
 }
 

@@ -24,6 +24,7 @@ type role uint8
 const (
 	roleLife   role = iota // a hook of the actor's life, or what takes the place of one
 	roleDecide             // no hook: a strategy decides, see supervise.go
+	roleFailed             // no hook: the actor has failed, because of cause
 	roleDrain              // no hook: what was queued before it has begun
 	roleQuiet              // no hook: it looks whether calls begin, see quiet.go
 )
@@ -83,10 +84,20 @@ func (h *House) Drain(g *Guests) {
 
 // runHook has a hook of h run: it is next of what h handles, whatever waits there.
 func (w *Engine) runHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) {
+	w.goesFirst(h, w.newHook(h, by, r, at, cause))
+}
+
+// newHook takes the stack of a hook.
+func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) *Stack {
 	s := stackOf(w.Shard.Take(by.kind))
 	s.to, s.lane, s.used = h, System, true
 	hook := hookOf(s)
 	hook.role, hook.at, hook.cause = r, at, cause
+	return s
+}
+
+// goesFirst has h handle a hook next: that it begins, or what follows from its end. So neither happens within what calls for it.
+func (w *Engine) goesFirst(h *House, s *Stack) {
 	h.system.pushFirst(s)
 	h.ahead = true
 	w.makeReady(h)
@@ -98,8 +109,22 @@ func (h *House) hookFirst() bool {
 	return last != nil && last.next.by.class == classHook
 }
 
-// hooked goes on behind a hook, whose stack s has ended.
-func (w *Engine) hooked(h *House, s *Stack) {
+// noteFailure has the life of h hear next that the actor failed with err.
+func (w *Engine) noteFailure(h *House, err error) {
+	s := w.newHook(h, failureHandler, roleFailed, 0, err)
+	s.close()
+	w.goesFirst(h, s)
+}
+
+// failureHandler is that of a failure, whose stack has ended before it begins.
+var failureHandler = NewHook("a failure", passed)
+
+// hook begins a hook of h, or goes on behind its end.
+func (w *Engine) hook(h *House, s *Stack) {
+	if s.state != ended {
+		w.enter(h, s, s.by.first)
+		return
+	}
 	role, at, cause, err := hookOf(s).role, hookOf(s).at, hookOf(s).cause, s.err
 	if s.threw {
 		if _, told := err.(*fault.PanicError); !told {
@@ -109,15 +134,17 @@ func (w *Engine) hooked(h *House, s *Stack) {
 	w.Shard.Put(&s.Object)
 	switch role {
 	case roleLife:
-		l := h.life()
-		l.Ended(at, err)
-		w.live(h, l)
+		h.life().Ended(at, err)
 	case roleDecide:
 		w.decided(h, cause.(*verdict))
+	case roleFailed:
+		if h.Gone() {
+			return
+		}
+		h.makeLife().Fail(cause)
 	case roleDrain:
 		w.drainAway(h)
-	case roleQuiet:
-		q := h.annex.Load().quiet
-		q.timer, q.due = nil, 0
+		return
 	}
+	w.live(h, h.life())
 }

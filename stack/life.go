@@ -20,7 +20,6 @@ import (
 // life is the record. But for what says otherwise it belongs to the owner of the house.
 type life struct {
 	lifecycle.Machine
-	living bool // what it calls for is being done: see live
 
 	// Written before anybody else knows the house.
 	hooks  *Hooks                // nil: none
@@ -59,17 +58,11 @@ func (h *House) makeLife() *life {
 	return a.life.Load()
 }
 
-// live does what the life of h calls for. An effect may end a hook, and so be an event itself: what that
-// calls for is done behind it.
+// live does what the life of h calls for.
 func (w *Engine) live(h *House, l *life) {
-	if l.living {
-		return
-	}
-	l.living = true
 	for {
 		switch l.Next() {
 		case lifecycle.None:
-			l.living = false
 			return
 		case lifecycle.Refuse:
 			h.interrupt(flagStopped)
@@ -109,7 +102,9 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.CountIdle:
 			w.countIdle(h)
 		case lifecycle.LookIdle:
-			w.drained(h)
+			if h.Waiting() == 0 {
+				l.Idle()
+			}
 		case lifecycle.ResumeChildren:
 			w.commandChildren(l, control{verb: verbResume})
 		case lifecycle.Decide:

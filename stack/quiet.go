@@ -114,11 +114,9 @@ func (w *Engine) listen(h *House, q *quiet) {
 		return
 	}
 	w.endQuiet(h)
-	s := stackOf(w.Shard.Take(quietHandler.kind))
-	s.to, s.used = h, true
+	s := w.newHook(h, quietHandler, roleQuiet, 0, nil)
 	s.run()
 	hook := hookOf(s)
-	hook.role = roleQuiet
 	q.timer, q.due = s, at
 	s.Alarm(hook.pause.Promise(), at-now, 0)
 	Suspend(hook, quieted)
@@ -130,6 +128,13 @@ func (w *Engine) endQuiet(h *House) {
 	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.timer != nil {
 		w.end(h, a.quiet.timer)
 	}
+}
+
+// quietEnded forgets the timer, which has ended.
+func (w *Engine) quietEnded(h *House, s *Stack) {
+	q := h.annex.Load().quiet
+	q.timer, q.due = nil, 0
+	w.Shard.Put(&s.Object)
 }
 
 // forgetQuiet forgets what an instance, which ends, asked for.

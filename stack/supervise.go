@@ -20,7 +20,7 @@ type verdict struct {
 	says  supervision.Directive
 }
 
-// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a hook.
+// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a hook. Who calls it calls live.
 func (w *Engine) decide(h *House, v *verdict) {
 	s, _ := w.strategy(v.of.life())
 	if s.Decide == nil {
@@ -53,16 +53,7 @@ func (l *life) restarts() *retried {
 	return l.retried
 }
 
-// supervise has it decided what becomes of h, which failed with err.
-func (w *Engine) supervise(h *House, err error) {
-	if !h.Gone() {
-		l := h.makeLife()
-		l.Fail(err)
-		w.live(h, l)
-	}
-}
-
-// decided does what v says, of h or of its child.
+// decided does what v says, of its child, or has the life of h hear it. Who calls it calls live.
 func (w *Engine) decided(h *House, v *verdict) {
 	l := h.life()
 	switch s, above := w.strategy(v.of.life()); {
@@ -85,7 +76,6 @@ func (w *Engine) decided(h *House, v *verdict) {
 	default:
 		l.Stop()
 	}
-	w.live(h, l)
 }
 
 // strategy returns the strategy that counts for who has the record, and, if that is its parent's,
@@ -133,6 +123,7 @@ func (w *Engine) restart(h *House, l *life, cause error, delay int64) {
 func (w *Engine) childFailed(h, child *House, err error) {
 	if p := h.life().Phase(); p != lifecycle.Stopping && p != lifecycle.Ending { // otherwise it stops with the others
 		w.decide(h, &verdict{error: err, of: child, child: child})
+		w.live(h, h.life())
 	}
 }
 

@@ -141,7 +141,7 @@ func (w *Engine) first(h *House) {
 	if s := h.system.pop(); s != nil {
 		h.lookAhead()
 		if s.by.class == classHook { // no message, but what follows from one
-			w.enter(h, s, s.by.first)
+			w.hook(h, s)
 			return
 		}
 		w.handled++
@@ -172,14 +172,15 @@ func (h *House) waiting() int64 {
 // leave ends the visit of h, behind the hooks that what was handled calls for: it is queued again if it has mail.
 func (w *Engine) leave(h *House) {
 	for w.seen != 0 || h.hookFirst() {
+		if h.hookFirst() { // first of all: a failure, perhaps, of an actor that now drains
+			w.first(h)
+			continue
+		}
 		if w.seen&flagNoted != 0 {
 			w.dated(h)
 		}
 		w.seen = 0
 		w.drained(h)
-		if h.hookFirst() {
-			w.first(h)
-		}
 	}
 	if w.out.to != nil {
 		w.sendOut()
@@ -503,7 +504,7 @@ func (w *Engine) fail(h *House, s *Stack, value any) {
 	err, blamed := s.err, h.blamedFor(s)
 	w.end(h, s)
 	if blamed {
-		w.supervise(h, err)
+		w.noteFailure(h, err)
 	}
 }
 

@@ -82,7 +82,7 @@ var bugs = []bug{
 	{"turn borrowed by a store", "stack/engine_state.go", "borrow", [][2]string{
 		{"	return t.holder.CompareAndSwap(turnParked, turnBorrowed)\n", "	t.holder.Store(turnBorrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/borrow.go", "send on", [][2]string{
-		{"		!w.turn.own(): // its own turn is borrowed\n", "		false:\n"}}},
+		{", !w.turn.own(): // its own turn is borrowed\n", ":\n"}}},
 	{"assistance given up, and nobody woken", "stack/borrow.go", "assist", [][2]string{
 		{"		w.toWake = nil\n		w.wakeUp(to)\n", "		w.toWake = nil\n"}}},
 	{"guest takes no signal", "stack/guest.go", "call", [][2]string{
