@@ -13,7 +13,7 @@ import "math/bits"
 //     in its last turn, at the beginning of several turns in a row, claims such a bit, and gives half of them to
 //     that worker. A long queue that is soon done, behind one long visit, is no reason; one behind a very long visit is.
 //
-// Nobody takes: only the owner of a house gives it away (stack/handover.go). A request posted
+// Nobody takes: only the owner of a house gives it away (stack/send_handover.go). A request posted
 // at a worker would have to guess which one is going to be loaded.
 
 // shareTurns is how many turns in a row must begin with a backlog. One may be a pause that

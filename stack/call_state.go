@@ -126,3 +126,6 @@ func (s *Stack) misuse() {
 	}
 	panic("stack: a stack is used outside its steps in " + s.by.Name())
 }
+
+// over is the step behind keepOn.
+func over(_, _ unsafe.Pointer) Yield { return Yield{yieldOver} }

@@ -13,7 +13,7 @@ import (
 // Engine is the hot state of one worker: what its houses touch for each message.
 // The loop around it, with clock, poller and wheel, is its Driver.
 type Engine struct {
-	// Written by others; the protocol is in inbox.go.
+	// Written by others; the protocol is in send_inbox.go.
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
 	gifts atomic.Pointer[House] // houses given to it, chained by next
 	turn  turnState
@@ -220,82 +220,10 @@ func (w *Engine) promote(h *House) {
 	}
 }
 
-// Begin takes a stack for a call of h. The caller writes the message and calls Push.
-func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
-
-// Push delivers a call that was begun on this worker to the house h. If h has no room for it, it
-// is refused: an ask is answered so, and of a notice the error is ErrMailboxFull; ErrStopped of
-// an actor that has stopped; or ErrOtherSystem of one that belongs to another system.
-//
-//alloc:none
-func (w *Engine) Push(h *House, s *Stack) error {
-	s.to = h
-	invariant.Point("worker.owner")
-	if h.owner.Load() != w {
-		return w.sendCall(h, s)
-	}
-	if h.queued == queuedGift {
-		w.sendAhead(h)
-	}
-	invariant.Point("worker.push")
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
-	}
-	if h.closed() && s.by.counts != 0 && !w.room(h) {
-		return w.refuse(h, s)
-	}
-	h.unshown += s.by.counts
-	h.calls.push(s)
-	if h.queued == notQueued {
-		w.makeReady(h)
-	}
-	return nil
-}
-
 // BorrowFor begins, or with nil ends, the turns of a guest that waits for c: Run stops when
 // it is answered, and a visit handles one message, as none but those before the answer
 // are the guest's business.
 func (w *Engine) BorrowFor(c *Call) { w.borrower = c }
-
-// reply delivers an answer that ended on this worker to the house, or guest, that asked.
-func (w *Engine) reply(s *Stack) {
-	h := s.back
-	s.lane = Replies
-	w.Count.Add(CountAnswers, 1)
-	invariant.Point("worker.owner")
-	if owner := h.owner.Load(); owner != w {
-		if owner == nil {
-			w.sendOut() // the guest goes on now, and what it says comes behind what was said here
-			w.answerGuest(s)
-		} else {
-			w.sendLater(h, s)
-		}
-		return
-	}
-	invariant.Point("worker.reply")
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
-	}
-	h.annex.Load().replies.push(s)
-	h.ahead = true
-	switch h.queued {
-	case notQueued:
-		h.queued = queuedHot
-		h.readyAt = w.Now
-		w.hot.push(h)
-	case queuedCold:
-		w.promote(h)
-	}
-}
-
-// overtaken takes mail from outside before a push on the owner's thread, which
-// must not overtake it.
-//
-//go:noinline
-func (w *Engine) overtaken(h *House) {
-	w.drain(h)
-	w.makeReady(h) // who sent it may not have rung yet
-}
 
 // Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
 // it is parked, or its turn began less than limit ns ago. Any goroutine may ask.

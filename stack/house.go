@@ -20,7 +20,7 @@ import (
 type House struct {
 	ghost ghost // of its visits, in invariant builds
 
-	// Read by others and, but for owner, actor and serial, written: the protocol is in inbox.go.
+	// Read by others and, but for owner, actor and serial, written: the protocol is in send_inbox.go.
 	inbox    atomic.Pointer[Stack] // what others pushed, newest first
 	rungNext *House                // belongs to the chain of rungs that the house stands on
 	owner    atomic.Pointer[Engine]
@@ -28,7 +28,7 @@ type House struct {
 	actor    any                   // the user's struct: always a pointer
 	serial   uint64
 	flags    flags
-	limit    uint16 // how many calls may wait, see mailbox.go; written before anybody knows the house
+	limit    uint16 // how many calls may wait, see house_mailbox.go; written before anybody knows the house
 	givenAt  moment // when it was given to its owner; 0: it was born there
 
 	// Written by the owner, for each message.
@@ -42,7 +42,7 @@ type House struct {
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued
-	why     reasons // why calls are held, see hold.go. Invariant: 0 unless flagHeld is set
+	why     reasons // why calls are held, see house_hold.go. Invariant: 0 unless flagHeld is set
 	urgents uint8   // between visits: how many replies in a row went ahead of calls
 }
 
@@ -55,19 +55,19 @@ type annex struct {
 	table   future.Table
 	lastID  uint64 // of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that takes 584 years
 
-	bars   int32       // how many stacks have the barrier, see hold.go
+	bars   int32       // how many stacks have the barrier, see house_hold.go
 	buried atomic.Bool // it asks nothing any more; others look
 
 	// Seldom written, and read by others too: a line of its own.
 	life  atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
 	rules *rules                // of its mailbox, if they aren't those of its worker
-	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see room.go
+	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see send_room.go
 
-	givenUp atomic.Pointer[pool.Object] // calls to it whose askers gave up, see giveup.go
+	givenUp atomic.Pointer[pool.Object] // calls to it whose askers gave up, see send_giveup.go
 
-	held  queue  // calls, while they are held, see hold.go; written by the owner
-	quiet *quiet // non-nil: that a call begins matters, see quiet.go; written by the owner
-	stash *stash // non-nil: there may be calls in it, see stash.go; written by the owner
+	held  queue  // calls, while they are held, see house_hold.go; written by the owner
+	quiet *quiet // non-nil: that a call begins matters, see life_quiet.go; written by the owner
+	stash *stash // non-nil: there may be calls in it, see life_stash.go; written by the owner
 }
 
 // interrupt sets flag, if that isn't 0, and has what loops over calls of h leave its loop. Who sends a system message calls it behind
@@ -85,7 +85,7 @@ const (
 	notQueued  queued = iota
 	queuedCold        // among the ready houses with calls only
 	queuedHot         // among those with replies or system messages, or it is being visited
-	queuedGift        // it was given to its owner, who hasn't taken it yet: see handover.go
+	queuedGift        // it was given to its owner, who hasn't taken it yet: see send_handover.go
 )
 
 // Factory makes the structs of one actor, one for each of its lives: a func() *A without

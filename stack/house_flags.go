@@ -3,7 +3,7 @@ package stack
 import "sync/atomic"
 
 // flags are what others tell a house, or ask about it, and behind them the number of its calls
-// that wait, see mailbox.go. Any goroutine may change them, but for what says otherwise; each
+// that wait, see house_mailbox.go. Any goroutine may change them, but for what says otherwise; each
 // change says what was there, so that of those who come at once one knows that it is to act.
 type flags struct{ bits atomic.Uint32 }
 
@@ -11,7 +11,7 @@ type flags struct{ bits atomic.Uint32 }
 type flagWord uint32
 
 const (
-	// flagRung: the house stands on one worker's chain of rungs, see inbox.go.
+	// flagRung: the house stands on one worker's chain of rungs, see send_inbox.go.
 	flagRung flagWord = 1 << iota
 	// flagUrged: what loops over calls of the house leaves its loop, and the visit under way looks into the inbox, at the
 	// other flags, and at the actor again: see interrupt.
@@ -19,22 +19,22 @@ const (
 	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call gets
 	// ErrStopped; notices that were sent before become dead letters, answers go home.
 	flagStopped
-	// flagStays: the house isn't given to another worker, see handover.go.
+	// flagStays: the house isn't given to another worker, see send_handover.go.
 	flagStays
 	// flagMoving, which the owner sets: the house is being given to another worker.
 	flagMoving
-	// flagHeld, which the owner sets: no call begins, see hold.go.
+	// flagHeld, which the owner sets: no call begins, see house_hold.go.
 	flagHeld
 	// flagAlone: no call begins while a stack of the actor is suspended. Written before
 	// anybody else knows the house.
 	flagAlone
-	// flagSorted, for ever: calls aren't taken in the order of the lane, see sorted.go.
+	// flagSorted, for ever: calls aren't taken in the order of the lane, see visit_sorted.go.
 	flagSorted
 	// flagSingles, for ever: calls come by a stack each, so that each can be sorted or dropped.
 	flagSingles
-	// flagNoted, which the owner sets, for ever: it is noted that a call begins, see quiet.go.
+	// flagNoted, which the owner sets, for ever: it is noted that a call begins, see life_quiet.go.
 	flagNoted
-	// flagAwaited: goroutines wait for room in the mailbox, see room.go.
+	// flagAwaited: goroutines wait for room in the mailbox, see send_room.go.
 	flagAwaited
 )
 

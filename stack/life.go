@@ -40,24 +40,6 @@ type life struct {
 	next, prev *House
 }
 
-// life returns the record; nil: there is none, and the actor is up or gone. Any goroutine may ask.
-func (h *House) life() *life {
-	if a := h.annex.Load(); a != nil {
-		return a.life.Load()
-	}
-	return nil
-}
-
-// makeLife returns the record, and makes it if there is none. Only the owner calls it, or who knows
-// the house alone.
-func (h *House) makeLife() *life {
-	a := h.rooms()
-	if a.life.Load() == nil {
-		a.life.Store(&life{})
-	}
-	return a.life.Load()
-}
-
 // live does what the life of h calls for.
 func (w *Engine) live(h *House, l *life) {
 	for {

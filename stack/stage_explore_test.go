@@ -22,53 +22,53 @@ var protocols = []struct {
 	name string
 	run  func(s *stage)
 }{
-	{"inbox", exploreInbox},                             // inbox.go
-	{"rungs", exploreRungs},                             // inbox.go
-	{"park", explorePark},                               // inbox.go
-	{"borrow", exploreBorrow},                           // borrow.go
-	{"borrow of two", exploreBorrowOfTwo},               // borrow.go
-	{"borrow or wake", exploreBorrowOrWake},             // borrow.go
-	{"send on", exploreSendOn},                          // borrow.go
-	{"impatient", exploreImpatient},                     // borrow.go, guest.go
-	{"assist", exploreAssist},                           // borrow.go
-	{"assist against guest", exploreRivals},             // borrow.go
-	{"call", exploreCall},                               // guest.go
-	{"call begun", exploreCallBegun},                    // guest.go
-	{"envelope", exploreEnvelope},                       // envelope.go
-	{"envelope left", exploreEnvelopeLeft},              // envelope.go
-	{"letters", exploreLetters},                         // envelope.go
-	{"stop", exploreStop},                               // end.go
-	{"leave", exploreLeave},                             // inbox.go
-	{"refuse", exploreRefuse},                           // inbox.go
-	{"timeout", exploreTimeout},                         // visit.go
-	{"cancel", exploreCancel},                           // visit.go
-	{"forward", exploreForward},                         // forward.go
-	{"forward, and left", exploreForwardLeft},           // forward.go
-	{"forward, and late", exploreForwardTimeout},        // forward.go
-	{"given up", exploreGivenUp},                        // giveup.go
-	{"given up by the first", exploreGivenUpFirst},      // giveup.go
-	{"given up, and again", exploreGivenUpAgain},        // giveup.go
-	{"given up, forwarded", exploreGivenUpForward},      // giveup.go, forward.go
-	{"given up, and left", exploreGivenUpLeft},          // giveup.go
-	{"job", exploreJob},                                 // offload.go
-	{"job given up", exploreJobGivenUp},                 // offload.go
-	{"job kept", exploreJobKept},                        // offload.go
-	{"job that reads", exploreJobReads},                 // offload.go
-	{"hand-over", exploreHandOver},                      // handover.go
-	{"hand-over and back", exploreHandBack},             // handover.go
-	{"two gifts", exploreTwoGifts},                      // handover.go
-	{"hand-over of who asks", exploreHandOverAsker},     // handover.go
-	{"hand-over to who leaves", exploreGiveToWhoLeaves}, // handover.go
-	{"stay", exploreStay},                               // handover.go
-	{"stop at once", exploreStopAtOnce},                 // inbox.go
-	{"full", exploreFull},                               // mailbox.go
-	{"drop oldest", exploreDropOldest},                  // mailbox.go
-	{"full, and left", exploreFullLeft},                 // mailbox.go
-	{"room", exploreRoom},                               // room.go
-	{"room, and given up", exploreRoomGivenUp},          // room.go
-	{"room, one of two gives up", exploreRoomSwept},     // room.go
-	{"room, and refused", exploreRoomRefused},           // room.go
-	{"room, and stopped", exploreRoomStopped},           // room.go
+	{"inbox", exploreInbox},                             // send_inbox.go
+	{"rungs", exploreRungs},                             // send_inbox.go
+	{"park", explorePark},                               // send_inbox.go
+	{"borrow", exploreBorrow},                           // send_borrow.go
+	{"borrow of two", exploreBorrowOfTwo},               // send_borrow.go
+	{"borrow or wake", exploreBorrowOrWake},             // send_borrow.go
+	{"send on", exploreSendOn},                          // send_borrow.go
+	{"impatient", exploreImpatient},                     // send_borrow.go, send_guest.go
+	{"assist", exploreAssist},                           // send_borrow.go
+	{"assist against guest", exploreRivals},             // send_borrow.go
+	{"call", exploreCall},                               // send_guest.go
+	{"call begun", exploreCallBegun},                    // send_guest.go
+	{"envelope", exploreEnvelope},                       // call_envelope.go
+	{"envelope left", exploreEnvelopeLeft},              // call_envelope.go
+	{"letters", exploreLetters},                         // call_envelope.go
+	{"stop", exploreStop},                               // send_end.go
+	{"leave", exploreLeave},                             // send_inbox.go
+	{"refuse", exploreRefuse},                           // send_inbox.go
+	{"timeout", exploreTimeout},                         // visit_answer.go
+	{"cancel", exploreCancel},                           // visit_answer.go
+	{"forward", exploreForward},                         // send_forward.go
+	{"forward, and left", exploreForwardLeft},           // send_forward.go
+	{"forward, and late", exploreForwardTimeout},        // send_forward.go
+	{"given up", exploreGivenUp},                        // send_giveup.go
+	{"given up by the first", exploreGivenUpFirst},      // send_giveup.go
+	{"given up, and again", exploreGivenUpAgain},        // send_giveup.go
+	{"given up, forwarded", exploreGivenUpForward},      // send_giveup.go, send_forward.go
+	{"given up, and left", exploreGivenUpLeft},          // send_giveup.go
+	{"job", exploreJob},                                 // call_offload.go
+	{"job given up", exploreJobGivenUp},                 // call_offload.go
+	{"job kept", exploreJobKept},                        // call_offload.go
+	{"job that reads", exploreJobReads},                 // call_offload.go
+	{"hand-over", exploreHandOver},                      // send_handover.go
+	{"hand-over and back", exploreHandBack},             // send_handover.go
+	{"two gifts", exploreTwoGifts},                      // send_handover.go
+	{"hand-over of who asks", exploreHandOverAsker},     // send_handover.go
+	{"hand-over to who leaves", exploreGiveToWhoLeaves}, // send_handover.go
+	{"stay", exploreStay},                               // send_handover.go
+	{"stop at once", exploreStopAtOnce},                 // send_inbox.go
+	{"full", exploreFull},                               // house_mailbox.go
+	{"drop oldest", exploreDropOldest},                  // house_mailbox.go
+	{"full, and left", exploreFullLeft},                 // house_mailbox.go
+	{"room", exploreRoom},                               // send_room.go
+	{"room, and given up", exploreRoomGivenUp},          // send_room.go
+	{"room, one of two gives up", exploreRoomSwept},     // send_room.go
+	{"room, and refused", exploreRoomRefused},           // send_room.go
+	{"room, and stopped", exploreRoomStopped},           // send_room.go
 }
 
 // exploreMin is the fewest schedules of all protocols together: fewer would mean that

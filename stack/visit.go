@@ -2,7 +2,6 @@ package stack
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -206,323 +205,45 @@ func (w *Engine) leave(h *House) {
 	w.cold.push(h)
 }
 
-// begin starts the handler of a call, or drops it.
-func (w *Engine) begin(h *House, s *Stack) {
-	invariant.Point("visit.begin")
-	if h.flags.has(flagStopped|flagNoted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
-		w.doubt(h, s)
+// hook begins a hook of h, or goes on behind its end.
+func (w *Engine) hook(h *House, s *Stack) {
+	if s.state != ended {
+		w.enter(h, s, s.by.first)
 		return
 	}
-	if s.by.batch.by != nil {
-		s = w.gather(h, s)
-	}
-	s.run()
-	w.current, w.by, w.inStep = s, s.by, true // current stays until the next step
-	w.after(h, s, s.by.first(h.self(), s.self()))
-}
-
-// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops it.
-//
-//go:noinline
-func (w *Engine) doubt(h *House, s *Stack) {
-	if s.by.request.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
-		s.by.request.aside(s)
-		return
-	}
-	if w.dead(h, s) {
-		w.drop(h, s)
-		return
-	}
-	s.begunOnward()
-	w.beginNoted(h, s)
-}
-
-// dead reports whether s, which h takes, doesn't begin.
-func (w *Engine) dead(h *House, s *Stack) bool {
-	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
-}
-
-// beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
-func (w *Engine) beginNoted(h *House, s *Stack) {
-	noted := h.flags.has(flagNoted)
-	if noted {
-		w.noteBegun(h, s)
-	}
-	if s.by.batch.by != nil {
-		s = w.gather(h, s)
-		if noted {
-			w.noteBatch(h, s)
+	role, at, cause, err := hookOf(s).role, hookOf(s).at, hookOf(s).cause, s.err
+	if s.threw {
+		if _, told := err.(*fault.PanicError); !told {
+			w.failed(h, s, fmt.Errorf("%s failed in %s: %w", h.Describe(), s.by.title, err))
 		}
 	}
-	w.enter(h, s, s.by.first)
-}
-
-// beginBare is begin for s and for what follows it in the lane, as long as its handlers are bare,
-// nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
-// stacks, no deadline ends them, and they have the shortest life of all.
-func (w *Engine) beginBare(h *House, s *Stack, n int) int {
-	for {
-		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
-			return n
-		}
-		s.run()
-		w.current, w.by, w.inStep = s, s.by, true
-		if y := s.by.first(h.self(), s.self()); y.how != yieldEnd || s.odd() {
-			w.after(h, s, y)
-			return n
-		}
-		w.inStep = false
-		if w.out.to != nil {
-			w.sendFirst()
-		}
-		if s.by.bare.wipe != nil {
-			s.by.bare.wipe(s)
-		}
-		s.blank()
-		if !w.Shard.PutHere(&s.Object) {
-			w.Shard.PutClear(&s.Object)
-		}
-		invariant.Point("bare.urged")
-		if n == 1 || h.interrupted() {
-			return n
-		}
-		if s = h.calls.head; s == nil || !s.by.bare.is {
-			return n
-		}
-		h.calls.pop()
-		h.unshown--
-		n--
-		w.handled++
-		if w.Trace != nil {
-			w.Trace(h, s)
-		}
-	}
-}
-
-// odd reports whether a step of a bare handler, which said that it has ended, did more
-// than beginBare and open clear.
-func (s *Stack) odd() bool {
-	return s.state != ended || s.used
-}
-
-// enter goes on with a suspended stack.
-func (w *Engine) enter(h *House, s *Stack, f step) {
-	s.run()
-	w.current, w.by, w.inStep = s, s.by, true
-	w.after(h, s, f(h.self(), s.self()))
-}
-
-// after is the transition out of running, as the step that ended says.
-func (w *Engine) after(h *House, s *Stack, y Yield) {
-	w.inStep = false
-	if w.out.to != nil {
-		w.sendFirst()
-	}
-	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil && s.ends == 0 {
-		if s.by.class == classAsk && s.back != nil {
-			w.reply(s) // the most frequent end, without the detours of end
+	w.Shard.Put(&s.Object)
+	switch role {
+	case roleLife:
+		h.life().Ended(at, err)
+	case roleDecide:
+		w.decided(h, cause.(*verdict))
+	case roleFailed:
+		if h.Gone() {
 			return
 		}
-	}
-	if y.how == yieldWait && s.state == suspended {
-		if s.fresh == 0 {
-			w.suspend(s)
-		}
-		if w.seen&flagAlone != 0 {
-			s.isolate()
-		}
+		h.makeLife().Fail(cause)
+	case roleDrain:
+		w.drainAway(h)
 		return
 	}
-	w.oddly(h, s, y)
+	w.live(h, h.life())
 }
 
-// oddly is after for the less frequent ends.
-func (w *Engine) oddly(h *House, s *Stack, y Yield) {
-	switch {
-	case y.how == yieldEnd && s.state == ended:
-		w.end(h, s)
-	case y.how == yieldForward && s.state == ended && w.onward != nil && w.onward.relay().call == s:
-		w.forward(h, s)
-	case y.how == yieldAgain && s.state == idle:
-		if s.pending != 0 && s.fresh == 0 {
-			w.suspend(s)
-		}
-	case y.how == yieldStash && s.state == idle:
-		w.stash(h, s)
-	case y.how == yieldOver:
-		w.command(h, control{verb: verbLeft})
-		w.end(h, s)
-	case y.how == yieldNone:
-		w.fail(h, s, "stack: a step returned the zero Yield")
-	default:
-		w.fail(h, s, "stack: a step returned the Yield of another stack")
-	}
-}
-
-// suspend notes that s waits: if it still does at the end of the turn, its
-// deadlines are armed.
-func (w *Engine) suspend(s *Stack) {
-	w.fresh = append(w.fresh, s)
-	s.fresh = int32(len(w.fresh))
-}
-
-// ArmFresh arms the promises that still wait, of stacks suspended since the last
-// call. Only who runs w's turn calls it, at its end.
-func (w *Engine) ArmFresh() {
-	for i, s := range w.fresh {
-		w.fresh[i] = nil
-		if s == nil {
-			continue
-		}
-		s.fresh = 0
-		left := s.pending
-		for p := s.bound; p != nil && left > 0; p = p.Next {
-			if p.State != future.Waiting {
-				continue
-			}
-			left--
-			if p.Slot == 0 {
-				w.Driver.Arm(&p.Node)
-			}
-		}
-	}
-	w.fresh = w.fresh[:0]
-}
-
-// Fire queues a promise whose time came at its house. Only who runs w's turn calls it.
-func (w *Engine) Fire(n *future.Node) {
-	h := stackOf(future.PromiseOf(n).Owner).to
-	h.annex.Load().fired.Push(n)
-	h.ahead = true
-	w.makeReady(h)
-}
-
-// resolve brings an answer home: the late ones end here.
-func (w *Engine) resolve(h *House, c *Stack) {
-	p := h.annex.Load().table.Take(c.id, &w.Shard)
-	if p == nil {
-		w.Count.Add(CountLate, 1)
-		c.late()
-		return
-	}
-	if p.Slot != 0 {
-		w.disarm(h, p)
-	}
-	w.answered(h, p, c.err)
-}
-
-// expire ends a promise whose time came and whose answer didn't.
-func (w *Engine) expire(h *House, p *future.Promise) {
-	h.annex.Load().table.Take(p.ID, &w.Shard)
-	var err error
-	if !p.Timer {
-		w.Count.Add(CountTimeouts, 1)
-		err = fault.ErrTimeout
-		w.abandon(p)
-	}
-	w.answered(h, p, err)
-}
-
-// answered finishes p, which is out of the table, and resumes its stack if
-// that is what it waits for.
-func (w *Engine) answered(h *House, p *future.Promise, err error) {
-	p.Finish(err)
-	s := stackOf(p.Owner)
-	s.pending--
-	invariant.Point("visit.answered")
-	if s.cancelled.Load() && s.givenUp() && w.giveUp(h, s) {
-		return
-	}
-	if s.pending == 0 || s.mode == waitAny || (s.mode == waitUntil && w.won(h, s)) {
-		w.enter(h, s, s.step)
-	}
-}
-
-// won asks the predicate of a stack suspended by SuspendUntil.
-func (w *Engine) won(h *House, s *Stack) bool {
-	s.judge()
-	w.current, w.inStep = s, true
-	won := s.ready(h.self(), s.self())
-	s.judged()
-	w.inStep = false
-	return won
-}
-
-// flagJob has a pool not begin the job that p waits for, if it is one, which is about to be abandoned with
-// others: those at work that are told make room for it.
-func flagJob(p *future.Promise) {
-	if p.Call == nil {
-		return
-	}
-	if c := stackOf(p.Call); c.by.job.onGiveUp != nil && !isKept(p) {
-		c.cancelled.Store(givenUp)
-	}
-}
-
-// disarm takes p out of the wheel or of the queue of fired promises.
-func (w *Engine) disarm(h *House, p *future.Promise) {
-	if p.Queued() {
-		h.annex.Load().fired.Remove(&p.Node)
-		h.lookAhead()
-	} else {
-		w.Driver.Disarm(&p.Node)
-	}
-}
-
-// contain is deferred around visits: it ends the stack whose step panicked, and
-// the visit. A panic of the runtime itself goes on.
-func (w *Engine) contain() {
-	if !w.inStep {
-		return // no panic, or none of user code: it passes
-	}
-	w.inStep = false
-	value := recover()
-	if value == nil {
-		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
-	}
-	w.contained(value)
-}
-
-// contained ends the stack and the visit. A hook runs before that has ended, and may panic in its turn.
-func (w *Engine) contained(value any) {
-	defer w.contain()
-	h := w.house
-	w.fail(h, w.current, value)
-	w.leave(h)
-}
-
-// fail ends s because user code panicked with value.
+// Nest runs the first step of c, which s has bound and nobody got, at once and in
+// the house of s, rather than as a message. The steps of c must not touch the
+// actor, which isn't theirs, nor panic.
 //
-//go:noinline
-func (w *Engine) fail(h *House, s *Stack, value any) {
-	s.close()
-	if w.onward != nil {
-		w.dropOnward()
-	}
-	s.err = &fault.PanicError{Actor: h.Describe(), Step: s.StepName(), Value: value, Trace: debug.Stack()}
-	w.failed(h, s, s.err)
-	err, blamed := s.err, h.blamedFor(s)
-	w.end(h, s)
-	if blamed {
-		w.noteFailure(h, err)
-	}
-}
-
-// blamedFor reports whether a panic in s is a failure of the actor: not in a hook, which says what its own means, nor in
-// the stack of a connection, which is no step of the actor. In a request of a connection it is the result of that alone,
-// as strangers send those, unless the actor has a strategy of its own.
-func (h *House) blamedFor(s *Stack) bool {
-	switch {
-	case s.by.class == classHook || s.by.kind == nil:
-		return false
-	case s.by.class == classOwned:
-		l := h.life()
-		return l != nil && l.own != nil
-	}
-	return true
-}
-
-// failure is what a Throw in a notice tells the driver.
-func failure(h *House, s *Stack) error {
-	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
+//alloc:none
+func (s *Stack) Nest(c *Stack) {
+	w, h, in := s.Engine(), s.to, s.Engine().inStep
+	c.to = h
+	c.run()
+	w.after(h, c, c.by.first(h.self(), c.self()))
+	w.current, w.inStep = s, in
 }

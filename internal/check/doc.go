@@ -5,6 +5,7 @@
 //     (floors_test.go; the policy is a table at its top);
 //   - seams: time, chance, goroutines, system calls and unsafe enter in listed
 //     files only (seams_test.go; the list is in permits_test.go);
+//   - order: the files of stack stand in groups, and few uses go from one to another above it (order_test.go);
 //   - machines: the word of a state machine is written in one file (machines_test.go);
 //   - escapes: a function marked //alloc:none makes nothing on the heap, as
 //     told by the compiler (escapes_test.go);

@@ -1,0 +1,193 @@
+package stack
+
+import (
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// answer is the part of a stack that a Future reads: it doesn't depend on the
+// request's type.
+type answer[Rep any] struct {
+	Stack
+	rep Rep
+}
+
+// AskStack is one ask in progress. Embed it in a struct whose other fields are
+// the locals that survive a wait. Its steps have Req, Return and, from Stack, Throw,
+// Bytes, Copy and Deadline.
+type AskStack[Req, Rep any] struct {
+	answer[Rep]
+	Req Req // what was asked; the handler may change it
+}
+
+// ask makes *AskStack, and what embeds it, recognisable to type inference.
+func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
+
+// Return ends the stack with a reply.
+//
+//alloc:none
+func (s *AskStack[Req, Rep]) Return(rep Rep) Yield {
+	y := s.finish()
+	s.rep = rep
+	return y
+}
+
+// AskOf is satisfied by the pointer to every S that embeds AskStack[Req, Rep].
+type AskOf[S, Req, Rep any] interface {
+	RunningOf[S]
+	ask() *AskStack[Req, Rep]
+}
+
+// NewAsk makes the handler whose first step is first.
+func NewAsk[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) *Handler {
+	h := newHandler(classAsk, wrapped(first, around), releaseAsk[S, Req, Rep, PS]())
+	h.ask.hand = handing[Rep]()
+	h.wrap(erase(first), around)
+	return h
+}
+
+func releaseAsk[S, Req, Rep any, PS AskOf[S, Req, Rep]]() func(PS) {
+	if !holds[Req]() && !holds[Rep]() {
+		return nil
+	}
+	return func(s PS) {
+		letGo(&s.ask().Req)
+		letGo(&s.ask().rep)
+	}
+}
+
+// Future is the slot for one reply: a field of the stack that asks. It must not
+// be copied or assigned to: the runtime holds pointers to it from the ask to the
+// end of the stack. Ask it again instead.
+type Future[Rep any] struct {
+	promise future.Promise
+	_       noCopy
+}
+
+// noCopy has go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// Promise returns the future as the runtime sees it.
+func (f *Future[Rep]) Promise() *future.Promise { return &f.promise }
+
+// Ready reports whether the answer is there: Get is legal.
+func (f *Future[Rep]) Ready() bool { return f.promise.State == future.Done }
+
+// Waiting reports whether the future was asked and isn't answered yet.
+func (f *Future[Rep]) Waiting() bool { return f.promise.State == future.Waiting }
+
+// Get returns the reply, or why there is none. It is legal in every step from
+// the one in which the answer is there, until the future is asked again or its
+// stack ends; before, it panics. Bytes in the reply live as long.
+func (f *Future[Rep]) Get() (rep Rep, err error) {
+	p := &f.promise
+	if p.State != future.Done {
+		unready(p)
+	}
+	if p.Err != nil || p.Call == nil {
+		return rep, p.Err
+	}
+	return (*answer[Rep])(unsafe.Pointer(p.Call)).rep, nil
+}
+
+//go:noinline
+func unready(p *future.Promise) {
+	if p.State == future.Idle {
+		panic("stack: Get of a future that was not asked")
+	}
+	panic("stack: Get of a future that is not answered yet")
+}
+
+// Request returns the request in c, which a handler of AskStack[Req, Rep]s made.
+func Request[Req, Rep any](c *Stack) *Req { return &(*AskStack[Req, Rep])(unsafe.Pointer(c)).Req }
+
+// Reply returns the reply in c, which a handler of AskStack[Req, Rep]s made.
+func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
+
+// Bind begins an ask by s: it takes a stack from the own shard, writes the way
+// back, and binds the promise p under a fresh id. The caller writes the request and
+// calls Engine.Push.
+//
+//alloc:none
+func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
+	w := s.Engine()
+	deadline := s.deadline
+	if limit > 0 {
+		deadline = w.within(s, limit)
+	} else if deadline == 0 {
+		deadline = later(w.Now, w.AskTimeout)
+	}
+	id := s.Promise(p, deadline) // first: it may refuse
+	o := w.Shard.TakeFree(h.kind)
+	if o == nil {
+		o = w.Shard.Miss(h.kind)
+	}
+	c := stackOf(o)
+	c.back = s.to
+	c.deadline = deadline
+	c.id = id
+	p.SetCall(&c.Object)
+	return c
+}
+
+// Promise binds p under a fresh id, to expire at the given time. It is half of
+// Bind, for what is asked of others than actors.
+//
+//alloc:none
+func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
+	if s.state != running || p.State == future.Waiting {
+		s.misusePromise()
+	}
+	at, w := s.to.rooms(), s.Engine()
+	if p.Bound {
+		if p.Owner != &s.Object {
+			panic("stack: a future of another stack is asked in " + s.by.Name())
+		}
+		if c := p.TakeCall(); c != nil { // the last answer ends here
+			w.Shard.Put(c)
+		}
+	} else {
+		if invariant.Enabled {
+			s.checkUnbound(p)
+		}
+		p.Bind(&s.Object, s.bound)
+		s.bound, s.used = p, true
+	}
+	at.lastID++
+	p.Ask(at.lastID, expires)
+	at.table.Insert(p, &w.Shard)
+	s.pending++
+	return p.ID
+}
+
+// checkUnbound panics if p stands on the chain of s: it was overwritten by
+// assignment while it was bound.
+func (s *Stack) checkUnbound(p *future.Promise) {
+	for q := s.bound; q != nil; q = q.Next {
+		if q == p {
+			panic("stack: a future was assigned to in " + s.by.Name())
+		}
+	}
+}
+
+//go:noinline
+func (s *Stack) misusePromise() {
+	if s.state != running {
+		s.misuse()
+	}
+	panic("stack: a future is asked again before it is answered in " + s.by.Name())
+}
+
+// handing returns what moves a reply from one stack to another.
+func handing[Rep any]() func(from, to *Stack) {
+	return func(from, to *Stack) {
+		a, b := Reply[Rep](from), Reply[Rep](to)
+		var zero Rep
+		*b, *a = *a, zero
+	}
+}

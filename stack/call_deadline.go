@@ -1,0 +1,86 @@
+package stack
+
+import (
+	"math"
+
+	"github.com/stackhouse-go/stackhouse/future"
+)
+
+// This file is how long an answer is waited for. A promise gets its deadline when it is asked for,
+// and is armed, in the wheel of the Driver, at the end of the turn in which its stack is suspended: most answers come
+// before, and cost no timer.
+
+// Alarm binds p to be answered, without a value, in ns nanoseconds.
+func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
+	w := s.Engine()
+	now := w.Driver.Clock() // never early: not a turn's clock
+	when := later(now, max(0, ns))
+	late := s.deadline != 0 && s.deadline < when // the stack's own deadline comes first
+	if late {
+		when = s.deadline
+	}
+	if cut := later(now, limit); limit > 0 && cut < when {
+		when, late = cut, true
+	}
+	s.Promise(p, when)
+	if !late {
+		p.Alarm()
+	}
+}
+
+// within returns when an ask by s expires: in limit ns, at the latest when s does.
+func (w *Engine) within(s *Stack, limit int64) int64 {
+	at := later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
+	if s.deadline != 0 {
+		at = min(at, s.deadline)
+	}
+	return at
+}
+
+// later returns now + ns, at most the end of time: a duration may mean for ever.
+func later(now, ns int64) int64 {
+	if ns > math.MaxInt64-now {
+		return math.MaxInt64
+	}
+	return now + ns
+}
+
+// suspend notes that s waits: if it still does at the end of the turn, its
+// deadlines are armed.
+func (w *Engine) suspend(s *Stack) {
+	w.fresh = append(w.fresh, s)
+	s.fresh = int32(len(w.fresh))
+}
+
+// ArmFresh arms the promises that still wait, of stacks suspended since the last
+// call. Only who runs w's turn calls it, at its end.
+func (w *Engine) ArmFresh() {
+	for i, s := range w.fresh {
+		w.fresh[i] = nil
+		if s == nil {
+			continue
+		}
+		s.fresh = 0
+		left := s.pending
+		for p := s.bound; p != nil && left > 0; p = p.Next {
+			if p.State != future.Waiting {
+				continue
+			}
+			left--
+			if p.Slot == 0 {
+				w.Driver.Arm(&p.Node)
+			}
+		}
+	}
+	w.fresh = w.fresh[:0]
+}
+
+// disarm takes p out of the wheel or of the queue of fired promises.
+func (w *Engine) disarm(h *House, p *future.Promise) {
+	if p.Queued() {
+		h.annex.Load().fired.Remove(&p.Node)
+		h.lookAhead()
+	} else {
+		w.Driver.Disarm(&p.Node)
+	}
+}

@@ -1,0 +1,89 @@
+package stack
+
+import (
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+)
+
+// HookStack is a hook of an actor's life in progress. It may ask and suspend like any
+// stack; the futures that it asks into are fields of the actor, which nothing else uses
+// meanwhile.
+type HookStack struct {
+	Stack
+	cause error
+	role  role
+	at    lifecycle.Hook   // of roleLife
+	pause Future[struct{}] // of who waits for the time
+}
+
+// role is what a hook's stack is there for.
+type role uint8
+
+const (
+	roleLife   role = iota // a hook of the actor's life, or what takes the place of one
+	roleDecide             // no hook: a strategy decides, see life_supervise.go
+	roleFailed             // no hook: the actor has failed, because of cause
+	roleDrain              // no hook: what was queued before it has begun
+	roleQuiet              // no hook: it looks whether calls begin, see life_quiet.go
+)
+
+// Return ends the hook.
+func (s *HookStack) Return() Yield { return s.finish() }
+
+// Cause returns the failure for which the actor restarts; nil in a start that is
+// no restart, and in a stop.
+func (s *HookStack) Cause() error { return s.cause }
+
+// Hooks are the ends of an actor's life, by NewHook; nil: it has none of that kind.
+type Hooks struct {
+	PreStart, PostStop, PreRestart, PostRestart *Handler
+}
+
+// kinds returns which hooks there are.
+func (hs *Hooks) kinds() (kinds lifecycle.Hooks) {
+	if hs == nil {
+		return kinds
+	}
+	return kinds.With(lifecycle.PreStart, hs.PreStart != nil).With(lifecycle.PostStop, hs.PostStop != nil).
+		With(lifecycle.PreRestart, hs.PreRestart != nil).With(lifecycle.PostRestart, hs.PostRestart != nil)
+}
+
+// NewHook makes the handler of a hook, whose name goes into reports.
+func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
+	h := newHandler(classHook, first, nil)
+	h.title = title
+	return h
+}
+
+func passed(_ *struct{}, s *HookStack) Yield { return s.Return() }
+
+// newHook takes the stack of a hook.
+func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) *Stack {
+	s := stackOf(w.Shard.Take(by.kind))
+	s.to, s.lane, s.used = h, System, true
+	hook := hookOf(s)
+	hook.role, hook.at, hook.cause = r, at, cause
+	return s
+}
+
+// goesFirst has h handle a hook next: that it begins, or what follows from its end. So neither happens within what calls for it.
+func (w *Engine) goesFirst(h *House, s *Stack) {
+	h.system.pushFirst(s)
+	h.ahead = true
+	w.makeReady(h)
+}
+
+// hookFirst reports whether what h handles next is a hook.
+func (h *House) hookFirst() bool {
+	last := h.system.last
+	return last != nil && last.next.by.class == classHook
+}
+
+// noteFailure has the life of h hear next that the actor failed with err.
+func (w *Engine) noteFailure(h *House, err error) {
+	s := w.newHook(h, failureHandler, roleFailed, 0, err)
+	s.close()
+	w.goesFirst(h, s)
+}
+
+// failureHandler is that of a failure, whose stack has ended before it begins.
+var failureHandler = NewHook("a failure", passed)

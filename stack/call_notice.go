@@ -1,0 +1,106 @@
+package stack
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// NoticeStack is one notice in progress. Embed it in a struct whose other fields
+// are the locals that survive a wait.
+type NoticeStack[Msg any] struct {
+	Stack
+	Msg Msg // what was said; the handler may change it
+}
+
+// notice makes *NoticeStack, and what embeds it, recognisable to type inference.
+func (s *NoticeStack[Msg]) notice() *NoticeStack[Msg] { return s }
+
+// Return ends the stack.
+//
+//alloc:none
+func (s *NoticeStack[Msg]) Return() Yield { return s.finish() }
+
+// NoticeOf is satisfied by the pointer to every S that embeds NoticeStack[Msg].
+type NoticeOf[S, Msg any] interface {
+	RunningOf[S]
+	notice() *NoticeStack[Msg]
+}
+
+// NewNotice makes the handler whose first step is first.
+func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) *Handler {
+	var release func(PS)
+	if holds[Msg]() {
+		release = func(s PS) { letGo(&s.notice().Msg) }
+	}
+	h := newHandler(classNotice, wrapped(first, around), release)
+	h.wrap(erase(first), around)
+	describeMessages[Msg](h)
+	var probe S
+	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
+		h.bare.is = true
+		if hasPointers(reflect.TypeFor[Msg]()) {
+			h.bare.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
+		}
+		h.bare.envelope = newEnvelope[Msg](h)
+	}
+	return h
+}
+
+// describeMessages has h, of notices, know its messages.
+func describeMessages[Msg any](h *Handler) {
+	h.notice.message, h.notice.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
+	if !holds[Msg]() {
+		h.notice.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
+	}
+}
+
+// open returns a copy of a notice's message; nil if it is released with its stack.
+func (h *Handler) open(message unsafe.Pointer) any {
+	if h.notice.box == nil {
+		return nil
+	}
+	return h.notice.box(message)
+}
+
+// hasPointers reports whether the collector looks into values of type t.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if hasPointers(f.Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.Kind() > reflect.Complex128
+}
+
+// checkBare panics if more of s was written than blank clears.
+func (s *Stack) checkBare() {
+	blank := Stack{Object: s.Object, by: s.by, to: s.to, sent: s.sent, state: s.state}
+	if *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(s)) != *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(&blank)) {
+		panic("stack: a notice left more behind than its message: " + s.by.Name())
+	}
+}
+
+// Place returns the i-th of the messages that House.Join returned; the one that Engine.Tell returned is the first.
+func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
+	var probe Msg
+	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))
+}
+
+// Message returns the message in c, which a handler of NoticeStack[Msg]s made.
+func Message[Msg any](c *Stack) *Msg { return &(*NoticeStack[Msg])(unsafe.Pointer(c)).Msg }
+
+// tellsOfLetters reports whether events of this type tell of dead letters. If such a notice is
+// lost itself then nobody is told: the subscriber can't keep up, and would get another one.
+func tellsOfLetters[Msg any]() bool {
+	switch any((*Msg)(nil)).(type) {
+	case *DeadLetter, *OpenedLetter:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package stack
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// step is a method expression of an actor, func(*A, *S) Yield, with its two
+// pointers untyped. Handler.types says which A and S; Suspend compares.
+type step func(actor, self unsafe.Pointer) Yield
+
+// Stack is the head of every stack: one message being handled. It is embedded
+// through one of the kinds (AskStack, NoticeStack, …) in the user's struct.
+type Stack struct {
+	pool.Object          // Invariant: first, because promises hold stacks as pooled objects
+	by          *Handler // who handles it; written once by the maker
+
+	next *Stack // belongs to whoever holds the stack: lane, inbox, batch
+
+	// Written by the asker's owner, before the push.
+	back     *House // where the answer goes: an actor's house or a guest's; nil: nobody waits
+	id       uint64 // of the promise in back
+	deadline int64  // on the system's clock, ns; 0: none
+	to       *House // the actor that runs it; of a call that was forwarded, atomic: see place
+	sent     int64  // from another worker, or a guest's ask: its clock at the push, ns; 0: unknown
+	lane     Lane   // where the receiver's owner sorts it
+
+	// Written by the callee's owner, from dequeue to the push home.
+	state state
+	mode  mode
+	used  bool  // it asked, carries bytes or threw: more is to be cleared than its message
+	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
+	threw bool  // its own step ended it with err
+	kept  bool  // it has begun a job that is kept: nobody gives it up any more
+
+	cancelled giving // whether its asker has given up, see send_giveup.go
+
+	fresh   int32           // 1 + index in Engine.fresh; 0: not there
+	pending int32           // promises that wait
+	step    step            // where it goes on
+	ready   predicate       // waitUntil: asked after each answer
+	bound   *future.Promise // the promises asked in this life, chained by Next
+	carried pool.Carrier    // slabs that live as long as the stack; of a job, what its function may read
+	err     error           // why there is no reply
+}
+
+// fixedSize is what clearing leaves alone: the Object and by.
+const fixedSize = unsafe.Offsetof(Stack{}.next)
+
+// predicate is a method expression func(*A, *S) bool with untyped pointers.
+type predicate func(actor, self unsafe.Pointer) bool
+
+// Running is a stack whose step runs. Every pointer to a struct that embeds one
+// of the kinds is one.
+type Running interface{ stack() *Stack }
+
+// RunningOf is Running for the pointer to S.
+type RunningOf[S any] interface {
+	*S
+	Running
+}
+
+func (s *Stack) stack() *Stack { return s }
+
+// Of returns the head of r.
+func Of(r Running) *Stack { return r.stack() }
+
+// self returns the user's struct.
+func (s *Stack) self() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(s), -s.by.offset) }
+
+func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
+
+// place is where the call is handled. Who forwards it stores that, and others than who handles it load it: those who give it
+// up, and those to whom they have said so.
+func (s *Stack) place() *atomic.Pointer[House] {
+	return (*atomic.Pointer[House])(unsafe.Pointer(&s.to))
+}
+
+// House returns the actor that runs s.
+func (s *Stack) House() *House { return s.to }
+
+// Engine returns that of the worker that runs s: valid until the end of the step.
+func (s *Stack) Engine() *Engine { return s.to.owner.Load() }
+
+// Handler returns who handles s.
+func (s *Stack) Handler() *Handler { return s.by }
+
+// ID returns the number of the ask in its asker's house; 0 for notices.
+func (s *Stack) ID() uint64 { return s.id }
+
+// Deadline returns when the asker stops waiting, in ns on the system's clock; 0: never.
+func (s *Stack) Deadline() int64 { return s.deadline }
+
+// Err returns why the stack ended without a reply; nil before its end.
+func (s *Stack) Err() error { return s.err }
+
+// Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
+// longer needed by the asker. It is where a reply's bytes are put, as a reply
+// never aliases the actor's state. Only a step of s may call it.
+func (s *Stack) Bytes(n int) []byte {
+	s.used = true
+	return s.carried.Carry(&s.Engine().Shard, n).B()
+}
+
+// Copy returns a copy of p that lives as long as the stack, as Bytes does.
+func (s *Stack) Copy(p []byte) []byte {
+	b := s.Bytes(len(p))
+	copy(b, p)
+	return b
+}
+
+// Throw ends the stack with an error instead of a reply. The asker of an ask
+// gets err; in a notice it is a failure of the actor.
+func (s *Stack) Throw(err error) Yield {
+	if err == nil {
+		panic("stack: Throw of a nil error")
+	}
+	y := s.finish()
+	s.used, s.threw, s.err = true, true, err
+	return y
+}
+
+func hookOf(s *Stack) *HookStack { return (*HookStack)(unsafe.Pointer(s)) }

@@ -1,0 +1,44 @@
+package stack
+
+// A house may hold its calls: none begins, and those that come wait in the annex, behind each
+// other, until no reason is left. Answers, timers and system messages go on. What a hold costs
+// who holds nothing is a bit in a word that visits look at anyway.
+
+// reasons is why a house holds its calls, a bit each. Only the owner touches it.
+type reasons uint8
+
+const (
+	// heldByLife: a hook runs, or the actor waits for its supervisor, see life.go.
+	heldByLife reasons = 1 << iota
+	// heldByBarrier: a stack has the actor for itself.
+	heldByBarrier
+	// heldByUser: the actor was told to pause.
+	heldByUser
+)
+
+// hold keeps calls from beginning, for one more reason. Only the owner calls it, or who knows
+// the house alone.
+func (h *House) hold(why reasons) {
+	h.rooms()
+	h.why |= why
+	h.interrupt(flagHeld)
+}
+
+// release takes a reason away. With the last one the calls that wait are next, in their order.
+func (w *Engine) release(h *House, why reasons) {
+	if h.why&why == 0 {
+		return
+	}
+	if h.why &^= why; h.why != 0 {
+		return
+	}
+	h.flags.clear(flagHeld)
+	w.recall(h, h.annex.Load())
+}
+
+// recall puts the calls that are held before what is queued.
+func (w *Engine) recall(h *House, a *annex) {
+	a.held.join(&h.calls)
+	h.calls, a.held = a.held, queue{}
+	w.makeReady(h)
+}

@@ -1,0 +1,108 @@
+package stack
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+)
+
+// control handles a system message.
+func (w *Engine) control(h *House, s *Stack) {
+	m := *Request[control, struct{}](s)
+	l := h.life()
+	waits := m.verb == verbStop && l != nil && l.Phase() != lifecycle.Gone
+	if waits {
+		l.waiters.push(s)
+	}
+	switch m.verb {
+	case verbStart:
+		l.Start()
+		w.live(h, l)
+	case verbStop:
+		w.stop(h)
+	case verbFailed:
+		w.childFailed(h, m.who, m.err)
+	case verbLeft:
+		w.lost(h, m.who)
+	case verbRestart:
+		if !h.Gone() {
+			w.restart(h, h.makeLife(), m.err, m.delay)
+		}
+	case verbResume:
+		if l != nil {
+			l.Resume()
+			w.live(h, l)
+		}
+	case verbPause:
+		if !h.Gone() {
+			h.hold(heldByUser)
+		}
+	case verbContinue:
+		w.release(h, heldByUser)
+	case verbWatch:
+		w.watch(h, m.watch)
+	case verbUnwatch:
+		h.unwatch(m.watch)
+	case verbGivenUp:
+		heed(w, h)
+	}
+	if !waits {
+		s.close()
+		w.home(h, s)
+	}
+}
+
+// commandChildren sends one to each child.
+func (w *Engine) commandChildren(l *life, m control) {
+	for c := l.first; c != nil; c = c.life().next {
+		w.command(c, m)
+	}
+}
+
+// Stop asks h to stop: when the step that runs now has ended, before anything
+// that is queued. Any goroutine may call it.
+func (h *House) Stop(g *Guests) { h.sendSystem(g, control{verb: verbStop}) }
+
+// Start runs the start hook of a new house, which has one, before its first message.
+func (h *House) Start(g *Guests) { h.sendSystem(g, control{verb: verbStart}) }
+
+// Pause has h begin no call until Continue. Any goroutine may call it.
+func (h *House) Pause(g *Guests) { h.sendSystem(g, control{verb: verbPause}) }
+
+// Continue ends Pause. Any goroutine may call it.
+func (h *House) Continue(g *Guests) { h.sendSystem(g, control{verb: verbContinue}) }
+
+// Restart has h begin anew, as if it had failed with err. Any goroutine may call it.
+func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: verbRestart, err: err}) }
+
+// Close makes a house, which nobody knows yet, a stopped one.
+func (h *House) Close() {
+	h.flags.set(flagStopped)
+	if l := h.life(); l != nil {
+		l.Close()
+		h.flags.clear(flagHeld) // for a start hook
+		h.why = 0
+	}
+}
+
+// WaitStop stops h and blocks until it has stopped or ctx ends.
+func (g *Guests) WaitStop(ctx context.Context, h *House) error {
+	for {
+		c := g.Call(h, controlHandler)
+		Request[control, struct{}](c.asked).verb = verbStop
+		c.asked.lane = System
+		err := g.Wait(ctx, c)
+		switch {
+		case err == nil:
+			g.Done(c)
+			return nil
+		case err == fault.ErrStopped:
+			return nil
+		case !errors.Is(err, fault.ErrTimeout) || ctx.Err() != nil:
+			return err
+		}
+		// The default deadline of asks has passed; ctx has none that has.
+	}
+}

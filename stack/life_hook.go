@@ -1,0 +1,31 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/stack/lifecycle"
+
+// pauseHandler lets the delay in a restart pass.
+var pauseHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
+	s.Alarm(s.pause.Promise(), s.to.life().Delay(), 0)
+	return Suspend(s, passed)
+})
+
+// drainHandler stands in the lane of calls behind what is to be handled before a stop.
+var drainHandler = newDrain()
+
+func newDrain() *Handler {
+	h := NewHook("a stop behind what is queued", passed)
+	h.counts = 0 // however full the mailbox is
+	return h
+}
+
+// Drain has h stop when all calls that were queued before have been handled, and their stacks
+// have ended; those behind get ErrStopped. Any goroutine may call it.
+func (h *House) Drain(g *Guests) {
+	s := g.Begin(h, drainHandler)
+	hookOf(s).role, s.used = roleDrain, true
+	s.send()
+}
+
+// runHook has a hook of h run: it is next of what h handles, whatever waits there.
+func (w *Engine) runHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) {
+	w.goesFirst(h, w.newHook(h, by, r, at, cause))
+}

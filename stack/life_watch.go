@@ -1,0 +1,78 @@
+package stack
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+)
+
+// watcher is who wants to hear that a house has gone: a notice by a handler, whose message fill
+// writes.
+type watcher struct {
+	to   *House
+	by   *Handler
+	kind reflect.Type // of the actor that is watched
+	fill func(notice *Stack, gone AnyAddress)
+}
+
+func (a watcher) gone() bool { return a.to.Gone() }
+
+func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
+
+// Watch has a notice by the given handler sent to the actor that runs s when target has gone, with
+// the message that fill writes: once, also if it is watched twice; but at once, each time, if it has gone already. Its actor is
+// of the given type, and of the same system. Only a step of s may call it.
+func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
+	if by == nil { // here, and not where target stops
+		panic("stack: a watcher without a handler")
+	}
+	if s.Engine().foreign(target) {
+		panic("stack: an actor watches one of another system")
+	}
+	s.Engine().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
+}
+
+// Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
+func (s *Stack) Unwatch(target *House, by *Handler) {
+	if w := s.Engine(); !w.foreign(target) {
+		w.command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+	}
+}
+
+// watch enters a watcher of h, or tells it at once.
+func (w *Engine) watch(h *House, who watcher) {
+	l := h.life()
+	if h.Gone() && (l == nil || l.Phase() == lifecycle.Gone) {
+		w.tellWatcher(h, who)
+		return
+	}
+	l = h.makeLife()
+	if slices.ContainsFunc(l.watchers, who.same) {
+		return
+	}
+	if len(l.watchers) == cap(l.watchers) { // before it grows, those that have stopped themselves leave
+		l.watchers = slices.DeleteFunc(l.watchers, watcher.gone)
+	}
+	l.watchers = append(l.watchers, who)
+}
+
+func (h *House) unwatch(who watcher) {
+	if l := h.life(); l != nil {
+		l.watchers = slices.DeleteFunc(l.watchers, who.same)
+	}
+}
+
+// tellWatchers tells all who watch h, which has gone.
+func (w *Engine) tellWatchers(h *House, l *life) {
+	for _, who := range l.watchers {
+		w.tellWatcher(h, who)
+	}
+	l.watchers = nil
+}
+
+func (w *Engine) tellWatcher(h *House, who watcher) {
+	s := w.Begin(who.by)
+	who.fill(s, h.Any(who.kind))
+	w.squeeze(who.to, s)
+}

@@ -1,0 +1,89 @@
+package stack
+
+// System messages tell a house of its life. They go ahead of everything else, and no bound refuses
+// them.
+
+// verb says what a system message is about.
+type verb uint8
+
+const (
+	verbStart    verb = iota // run the start hook
+	verbStop                 // stop; answered when the actor has gone
+	verbFailed               // who, a child, failed with err, and waits for what is to become of it
+	verbLeft                 // who, a child, has gone; nil: a stack that kept a job has ended
+	verbRestart              // restart because of err
+	verbResume               // go on, in spite of a failure
+	verbPause                // hold calls
+	verbContinue             // end that
+	verbWatch                // tell watch when the actor has gone
+	verbUnwatch              // don't
+	verbGivenUp              // there are calls whose askers gave up, see send_giveup.go
+)
+
+// control is a system message.
+type control struct {
+	verb  verb
+	who   *House
+	err   error
+	delay int64 // in a restart, see life
+	watch watcher
+}
+
+// controlStack carries it. No step runs in it.
+type controlStack struct{ AskStack[control, struct{}] }
+
+var controlHandler = newControl()
+
+func newControl() *Handler {
+	h := &Handler{class: classAsk, title: "a system message"}
+	h.kind = newKind[controlStack](h, nil)
+	return h
+}
+
+// command sends a system message in a turn of w.
+func (w *Engine) command(h *House, m control) {
+	s := w.Begin(controlHandler)
+	*Request[control, struct{}](s) = m
+	w.direct(h, s)
+}
+
+// direct delivers a system message in a turn of w.
+func (w *Engine) direct(h *House, s *Stack) {
+	s.to, s.lane = h, System
+	if h.owner.Load() == w {
+		if h.inbox.Load() != nil {
+			w.drain(h) // what was said before comes first
+		}
+		h.put(s)
+		w.makeReady(h)
+		return
+	}
+	w.sendOut() // what was said before comes first
+	if at := s.post(); at != nil {
+		w.wakeLater(at)
+	}
+}
+
+// sendSystem sends a system message from anywhere.
+func (h *House) sendSystem(g *Guests, m control) {
+	s := g.Begin(h, controlHandler)
+	*Request[control, struct{}](s) = m
+	s.lane = System
+	s.send()
+}
+
+// tellOutside does on any goroutine what is still to be done of s, which came to a house whose worker had left.
+func (s *Stack) tellOutside() {
+	m := Request[control, struct{}](s)
+	if m.verb == verbGivenUp {
+		heed(nil, s.to)
+	}
+	if m.verb != verbWatch {
+		return
+	}
+	who := m.watch
+	notice := who.to.Owner().Guests.Begin(who.to, who.by)
+	who.fill(notice, s.to.Any(who.kind))
+	who.to.count(int(who.by.counts))
+	notice.send()
+}

@@ -1,0 +1,218 @@
+package stack
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
+
+// end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
+// dropped before it began.
+func (w *Engine) end(h *House, s *Stack) {
+	s.close()
+	if !w.conclude(h, s) {
+		w.keepOn(h, s)
+		return
+	}
+	if s.by.class == classAsk && s.back != nil {
+		w.reply(s)
+		return
+	}
+	w.home(h, s)
+}
+
+// conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps something.
+func (w *Engine) conclude(h *House, s *Stack) bool {
+	if (s.bound != nil || s.fresh != 0) && !w.detach(h, s) {
+		return false
+	}
+	if s.ends != 0 {
+		w.endOwed(h, s)
+	}
+	return true
+}
+
+// detach takes back what s asked. It reports false if s keeps something.
+func (w *Engine) detach(h *House, s *Stack) bool {
+	if s.fresh != 0 {
+		w.fresh[s.fresh-1] = nil
+		s.fresh = 0
+	}
+	if s.pending != 0 {
+		w.cancelAsked(h, s)
+		if s.pending != 0 {
+			return false
+		}
+	}
+	if s.by.class != classOwned {
+		w.letAnswersGo(s)
+	}
+	return true
+}
+
+// cancelAsked takes the promises of s that wait out of the table, and flags
+// what they wait for; but for jobs that are kept.
+func (w *Engine) cancelAsked(h *House, s *Stack) {
+	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
+		if p.State == future.Waiting && !isKept(p) {
+			s.pending--
+			h.annex.Load().table.Take(p.ID, &w.Shard)
+			if p.Slot != 0 {
+				w.disarm(h, p)
+			}
+			w.abandon(p)
+			p.Cancel()
+		}
+	}
+}
+
+// letAnswersGo frees the answers that the futures of s hold.
+func (w *Engine) letAnswersGo(s *Stack) {
+	for p := s.bound; p != nil && p.Bound; p = p.Next {
+		if c := p.TakeCall(); c != nil {
+			w.Shard.Put(c)
+		}
+		p.Unbind()
+	}
+	s.bound = nil
+}
+
+// home passes an ended stack on: to its asker, to its batch's members, to its
+// maker or back to its pool.
+func (w *Engine) home(h *House, s *Stack) {
+	switch s.by.class {
+	case classAsk:
+		if s.back != nil {
+			w.reply(s)
+		} else {
+			w.Shard.Put(&s.Object)
+		}
+	case classNotice:
+		if s.err != nil {
+			w.noticeFailed(h, s)
+			return
+		}
+		w.Shard.Put(&s.Object)
+	case classBatch:
+		w.endBatch(h, s)
+	case classOwned:
+		s.by.owned.finish(s)
+	case classHook:
+		if hookOf(s).role == roleQuiet {
+			w.quietEnded(h, s)
+		} else {
+			w.goesFirst(h, s)
+		}
+	}
+}
+
+// noticeFailed puts a notice that didn't return.
+//
+//go:noinline
+func (w *Engine) noticeFailed(h *House, s *Stack) {
+	err, threw := s.err, w.reportThrow(h, s)
+	w.Shard.Put(&s.Object)
+	if threw {
+		w.noteFailure(h, err)
+	}
+}
+
+// reportThrow reports whether s, which holds notices, ended by a Throw: a failure of the actor,
+// unlike what the runtime ended.
+func (w *Engine) reportThrow(h *House, s *Stack) bool {
+	if _, told := s.err.(*fault.PanicError); told || !s.threw {
+		return false
+	}
+	w.failed(h, s, failure(h, s))
+	return true
+}
+
+// drop ends a call that never began.
+//
+//go:noinline
+func (w *Engine) drop(h *House, s *Stack) {
+	var why Reason
+	switch {
+	case h.Gone():
+		s.err, why = fault.ErrStopped, LostStopped
+		w.Count.Add(CountRefused, 1)
+	case s.givenUp():
+		s.err, why = fault.ErrCancelled, LostCancelled
+		w.Count.Add(CountCancelled, 1)
+	default:
+		s.err, why = fault.ErrTimeout, LostExpired
+		w.Count.Add(CountExpired, 1)
+	}
+	if s.by.class == classNotice {
+		w.Lost(h, s, why)
+	}
+	w.end(h, s)
+}
+
+// endBatch sends the members home, then frees the batch. A member that got no
+// answer gets the batch's error.
+func (w *Engine) endBatch(h *House, s *Stack) {
+	b := batchOf(s)
+	err, threw := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
+	for m := b.members.first; m != nil; {
+		next := m.next // read first: whoever gets m overwrites it
+		m.next = nil
+		if m.by.class == classAsk && m.state != ended {
+			if m.err = s.err; m.err == nil {
+				m.err = fault.ErrUnanswered
+			}
+		}
+		m.close()
+		w.home(h, m)
+		m = next
+	}
+	b.members = members{}
+	w.Shard.Put(&s.Object)
+	if threw {
+		w.noteFailure(h, err)
+	}
+}
+
+// failure is what a Throw in a notice tells the driver.
+func failure(h *House, s *Stack) error {
+	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
+}
+
+// endOwed does what the end of s owes others: it ends its barrier, and tells its middleware, the innermost first.
+//
+//go:noinline
+func (w *Engine) endOwed(h *House, s *Stack) {
+	if s.ends&endBars != 0 {
+		w.unbar(s)
+	}
+	for s.ends > 0 {
+		s.ends--
+		w.tellEnded(h, s, s.by.around[s.ends])
+	}
+}
+
+// tellEnded tells one. The end goes on behind a panic.
+func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
+	defer func() {
+		if value := recover(); value != nil {
+			w.failed(h, s, &fault.PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})
+		}
+	}()
+	m.Ended(s, s.err)
+}
+
+// keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
+// that, as it does for children, and so do the calls of one that is handled alone.
+//
+//go:noinline
+func (w *Engine) keepOn(h *House, s *Stack) {
+	if s.mode != waitKept {
+		h.life().Keep()
+	}
+	s.putOff()
+	if h.flags.has(flagAlone) {
+		s.isolate()
+	}
+}

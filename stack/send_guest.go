@@ -1,0 +1,336 @@
+package stack
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/turns"
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/path"
+)
+
+// Guests is what goroutines that are not workers share: their pools; and what all of a system knows.
+type Guests struct {
+	Pools      pool.Guests
+	AskTimeout int64          // default deadline of a guest's ask, ns
+	Clock      func() int64   // the system's clock, ns
+	Wakes      bool           // guests wake workers rather than borrowing their turns
+	Events     Events         // what the system tells of itself
+	Origin     path.Path      // what the paths of its actors begin with
+	Extensions map[string]any // never written to
+	Started    atomic.Bool    // the workers run, or did: until then nobody is answered
+
+	_ [128]byte // guests' lines begin here
+
+	stripes [pool.GuestStripes]guestStripe
+}
+
+// guestStripe is what the guests that share a shard have in common.
+type guestStripe struct {
+	last [lastMax]lastNotice // behind the lock of the shard
+	_    [128]byte
+
+	full    atomic.Uint64 // messages that a full mailbox refused, or accepted to drop them
+	refused atomic.Uint64 // messages to actors that had stopped
+	_       [128]byte
+}
+
+// Dropped returns how many messages of guests got no further than a full mailbox, and how many
+// were for actors that had stopped.
+func (g *Guests) Dropped() (full, refused uint64) {
+	for i := range g.stripes {
+		t := &g.stripes[i]
+		full += t.full.Load()
+		refused += t.refused.Load()
+	}
+	return full, refused
+}
+
+// Call is one ask of a guest. Its word is
+//
+//	waiting  the guest waits, or will; the worker may answer
+//	awake    the guest hasn't begun to wait: it is sending, or runs turns of the worker
+//	         that answers; then it waits
+//	done     the worker wrote the answer, then swapped the word, then signals, unless the
+//	         guest was awake: the guest takes the signal, reads, and frees both call and stack
+//	gone     the guest's context ended; it touches nothing any more: the worker
+//	         frees both
+//
+// Both leave waiting and awake by one compare-and-swap, so exactly one of them frees.
+type Call struct {
+	pool.Object
+	house  House // what the stack has as its way back: without an owner, which tells it from an actor's
+	word   atomic.Uint32
+	signal chan struct{} // one slot, empty except between done and the guest's receive
+	timer  *time.Timer   // the default deadline's; stopped while free
+	asked  *Stack        // the ask's; the worker's from the send to done
+}
+
+const (
+	callWaiting uint32 = iota
+	callAwake
+	callDone
+	callGone
+)
+
+var callKind = pool.NewKind("guest call",
+	pool.Layout{Size: unsafe.Sizeof(Call{}), Fixed: pool.ObjectSize},
+	func() *pool.Object {
+		c := &Call{signal: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+		c.timer.Stop()
+		return &c.Object
+	},
+	func(o *pool.Object) {
+		c := (*Call)(unsafe.Pointer(o))
+		c.asked = nil
+		c.word.Store(callWaiting)
+	}).Keeps()
+
+// Begin takes a stack for a message from a guest. The caller writes the message, then
+// calls Post.
+func (g *Guests) Begin(to *House, h *Handler) *Stack {
+	s := stackOf(g.Pools.Take(h.kind))
+	s.to = to
+	return s
+}
+
+// Post sends a notice. The error is ErrMailboxFull or ErrStopped.
+func (s *Stack) Post() error {
+	h := s.to
+	if !h.reserve() {
+		return s.refusePost()
+	}
+	s.send()
+	return nil
+}
+
+// Call takes a call and its stack for an ask of the calling goroutine. The caller
+// writes the request into Stack, then calls Wait, or Send.
+func (g *Guests) Call(to *House, h *Handler) *Call {
+	o, p := g.Pools.TakeTwo(callKind, h.kind)
+	c, s := (*Call)(unsafe.Pointer(o)), stackOf(p)
+	c.asked = s
+	s.to, s.sent, s.back = to, g.Clock(), &c.house
+	return c
+}
+
+// signal takes a call without an ask: a goroutine waits for its signal.
+func (g *Guests) signal() *Call { return (*Call)(unsafe.Pointer(g.Pools.Take(callKind))) }
+
+// Stack returns the stack of the ask: the guest's until Wait or Send, and again once
+// the answer is there.
+func (c *Call) Stack() *Stack { return c.asked }
+
+// Wait sends an ask and blocks until its answer is there or ctx ends. If err is
+// nil the caller reads the reply from c's stack and calls Done; otherwise c is dead.
+func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
+	s := c.asked
+	if err = ctx.Err(); err != nil {
+		err = fault.OfContext(err)
+	} else if turns.Running() {
+		err = fault.ErrBlockingOnWorker
+	} else if s.lane == Calls && !s.to.reserve() {
+		err = g.countRefused(s.to)
+	}
+	if err != nil {
+		g.Done(c)
+		return err
+	}
+	limit := g.AskTimeout
+	if at, ok := ctx.Deadline(); ok {
+		left := int64(time.Until(at))
+		s.deadline = max(1, later(g.Clock(), left)) // read behind what is left: rather late than early
+		limit = 0
+	} else {
+		s.deadline = later(s.sent, g.AskTimeout)
+	}
+	c.word.Store(callAwake)
+	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
+		w.wake()
+	}
+	if c.waits() {
+		err = g.blame(c.block(ctx, limit))
+	}
+	if err != nil && g.giveUp(c) {
+		return err
+	}
+	if s.err != nil {
+		if s.err != fault.ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
+			err = s.err
+		}
+		g.Done(c)
+		return err
+	}
+	return nil
+}
+
+// blame returns why a guest has waited in vain, which ended with err.
+func (g *Guests) blame(err error) error {
+	if err == fault.ErrTimeout && !g.Started.Load() {
+		return fault.ErrNotStarted
+	}
+	return err
+}
+
+// block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0.
+func (c *Call) block(ctx context.Context, limit int64) (err error) {
+	var expired <-chan time.Time
+	if limit != 0 {
+		c.timer.Reset(time.Duration(limit))
+		defer c.timer.Stop()
+		expired = c.timer.C
+	}
+	invariant.Await("guest.wait", patience{c, ctx}, patience.over)
+	select {
+	case <-c.signal:
+	case <-ctx.Done():
+		err = fault.OfContext(ctx.Err())
+	case <-expired:
+		err = fault.ErrTimeout
+	}
+	return err
+}
+
+// patience is what a guest that blocks waits for, but for the default deadline.
+type patience struct {
+	c   *Call
+	ctx context.Context
+}
+
+func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
+
+// countRefused returns why a message gets no further than the mailbox of h, and counts it.
+//
+//go:noinline
+func (g *Guests) countRefused(h *House) error {
+	t := &g.stripes[pool.Stripe()]
+	if h.Gone() {
+		t.refused.Add(1)
+		return fault.ErrStopped
+	}
+	t.full.Add(1)
+	return fault.ErrMailboxFull
+}
+
+// Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns at once if Ready, the caller
+// reads the reply from c's stack, or its Err, and calls Done.
+func (g *Guests) Send(c *Call) error {
+	s := c.asked
+	h := s.to
+	if !h.reserve() {
+		g.Done(c)
+		return g.countRefused(h)
+	}
+	s.deadline = later(s.sent, g.AskTimeout)
+	s.send()
+	return nil
+}
+
+// Ready reports whether the answer of a call is there. Only its guest may ask.
+func (c *Call) Ready() bool {
+	invariant.Point("guest.ready")
+	return c.word.Load() == callDone
+}
+
+// Abandoned reports whether nobody waits for the answer of a call any more, which is still to come. Only its guest may ask.
+func (c *Call) Abandoned() bool {
+	invariant.Point("guest.abandoned")
+	return c.word.Load() == callGone
+}
+
+// Finish waits for the answer of a call that was sent. A step must not: if the answer
+// isn't there it gets ErrBlockingOnWorker, and c is dead.
+func (g *Guests) Finish(c *Call) error {
+	if c.Ready() || !turns.Running() {
+		c.take()
+		return nil
+	}
+	if g.giveUp(c) {
+		return fault.ErrBlockingOnWorker
+	}
+	return nil
+}
+
+// giveUp abandons a call that waits: true if the worker will free it. Otherwise the
+// answer came first, and its signal has been taken.
+func (g *Guests) giveUp(c *Call) bool {
+	s := c.asked
+	invariant.Point("guest.cancel")
+	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled
+	invariant.Point("guest.gone")
+	if c.word.CompareAndSwap(callWaiting, callGone) {
+		s.chain(nil)
+		return true
+	}
+	c.take()
+	return false
+}
+
+// take waits for the signal.
+func (c *Call) take() {
+	invariant.Await("guest.take", c, (*Call).signalled)
+	<-c.signal
+}
+
+// signalled reports whether the signal is there.
+func (c *Call) signalled() bool { return len(c.signal) > 0 }
+
+// silent reports whether there is room for a signal: always, but for a bug.
+func (c *Call) silent() bool { return len(c.signal) == 0 }
+
+// Done frees a call and its stack.
+func (g *Guests) Done(c *Call) { g.Pools.PutTwo(&c.asked.Object, &c.Object) }
+
+// callOf returns the call whose house h is.
+func callOf(h *House) *Call {
+	return (*Call)(unsafe.Add(unsafe.Pointer(h), -int(unsafe.Offsetof(Call{}.house))))
+}
+
+// answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was forwarded.
+func (w *Engine) answerGuest(s *Stack) {
+	if r := s.relay(); r != nil {
+		w.passOn(r, s)
+		return
+	}
+	if c := callOf(s.back); !c.finish() {
+		s.late()
+		w.Shard.Put(&c.Object)
+	}
+}
+
+// complete is answerGuest for any goroutine.
+func (c *Call) complete(s *Stack) {
+	if !c.finish() {
+		s.late()
+		pool.Send(&c.Object)
+	}
+}
+
+// finish is the transition waiting or awake -> done; false if the guest has gone.
+func (c *Call) finish() bool {
+	for {
+		invariant.Point("guest.done")
+		old := c.word.Load()
+		if old == callGone {
+			return false
+		}
+		invariant.Point("guest.answer")
+		if c.word.CompareAndSwap(old, callDone) {
+			if old == callWaiting {
+				invariant.Await("guest.signal", c, (*Call).silent)
+				c.signal <- struct{}{}
+			}
+			return true
+		}
+	}
+}
+
+// waits is the transition awake -> waiting; false if the answer is there: it sent no signal.
+func (c *Call) waits() bool {
+	invariant.Point("guest.waits")
+	return c.word.CompareAndSwap(callAwake, callWaiting)
+}

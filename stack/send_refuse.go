@@ -1,0 +1,124 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/stack/fault"
+
+// This file is what becomes of a call for which its house has no room, or which it doesn't take at
+// all. When that is so, house_mailbox.go says.
+
+// crowded reports whether h, of another worker, has no room for a call of w.
+func (w *Engine) crowded(h *House) bool {
+	n := 1
+	if w.out.to == h {
+		n += w.out.calls
+	}
+	return !h.takes(h.flags.now(), n)
+}
+
+// room reports whether h, of w, has room for another call after all; if that is its policy, it makes
+// room.
+//
+//go:noinline
+func (w *Engine) room(h *House) bool {
+	if h.Gone() {
+		return false
+	}
+	bound, full := h.rules()
+	if h.waits() < bound || full == DropOldest && w.dropOldest(h) {
+		return true
+	}
+	return full == DropOldest && h.waits() < 2*bound // others are about to push the rest
+}
+
+// shed drops what h, of w, has too much, after others have pushed.
+//
+//go:noinline
+func (w *Engine) shed(h *House) {
+	bound, full := h.rules()
+	for full == DropOldest && h.waits() > bound && w.dropOldest(h) {
+	}
+}
+
+// dropOldest drops the call that has waited longest; false: there is none.
+func (w *Engine) dropOldest(h *House) bool {
+	var s *Stack
+	if h.flags.has(flagHeld) {
+		s = h.annex.Load().held.popCounted()
+	}
+	if s == nil {
+		s = h.calls.popCounted()
+	}
+	if s == nil {
+		return false
+	}
+	h.unshown--
+	why := LostFull
+	s.err = fault.ErrMailboxFull
+	if h.Gone() {
+		s.err, why = fault.ErrStopped, LostStopped
+	}
+	w.Count.Add(CountFull, 1)
+	if s.by.class == classNotice {
+		w.Lost(h, s, why)
+	}
+	w.end(h, s)
+	return true
+}
+
+// foreign reports whether h belongs to another system than w.
+func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Guests }
+
+// refuse ends s, which was to go to h, whose mailbox is full, or which has stopped or is foreign. It
+// returns what the sender of a notice gets; an ask is answered through its asker's own lane of replies.
+//
+//go:noinline
+func (w *Engine) refuse(h *House, s *Stack) error {
+	err, why, count := fault.ErrMailboxFull, LostFull, CountFull
+	switch {
+	case w.foreign(h):
+		err, why, count = fault.ErrOtherSystem, LostForeign, CountRefused
+	case h.Gone():
+		err, why, count = fault.ErrStopped, LostStopped, CountRefused
+	}
+	w.Count.Add(count, 1)
+	if s.by.class == classAsk && s.back != nil {
+		w.FailAsk(s, err)
+		return err
+	}
+	if s.by.class == classNotice && why != LostStopped {
+		w.Lost(h, s, why)
+	}
+	if why == LostFull {
+		if _, full := h.rules(); full == DropNewest {
+			err = nil
+		}
+	}
+	w.Shard.Put(&s.Object)
+	return err
+}
+
+// refusePost is refuse of a guest's notice.
+//
+//go:noinline
+func (s *Stack) refusePost() (err error) {
+	h := s.to
+	g := h.owner.Load().Guests
+	if err = g.countRefused(h); err == fault.ErrMailboxFull {
+		s.lostOutside(LostFull)
+		if _, full := h.rules(); full == DropNewest {
+			err = nil
+		}
+	}
+	g.Pools.Put(&s.Object)
+	return err
+}
+
+// counted returns for how many calls s, which is taken from the inbox of h for good, is counted.
+func (s *Stack) counted(h *House) int {
+	if s.by.envelope.opens == nil {
+		if s.lane == Calls {
+			return int(s.by.counts)
+		}
+		return 0
+	}
+	return envelopeOf(s).close()
+}

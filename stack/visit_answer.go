@@ -1,0 +1,68 @@
+package stack
+
+import (
+	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
+
+// This file is how what a stack waits for comes to it: an answer, or that none has come in time.
+
+// Fire queues a promise whose time came at its house. Only who runs w's turn calls it.
+func (w *Engine) Fire(n *future.Node) {
+	h := stackOf(future.PromiseOf(n).Owner).to
+	h.annex.Load().fired.Push(n)
+	h.ahead = true
+	w.makeReady(h)
+}
+
+// resolve brings an answer home: the late ones end here.
+func (w *Engine) resolve(h *House, c *Stack) {
+	p := h.annex.Load().table.Take(c.id, &w.Shard)
+	if p == nil {
+		w.Count.Add(CountLate, 1)
+		c.late()
+		return
+	}
+	if p.Slot != 0 {
+		w.disarm(h, p)
+	}
+	w.answered(h, p, c.err)
+}
+
+// expire ends a promise whose time came and whose answer didn't.
+func (w *Engine) expire(h *House, p *future.Promise) {
+	h.annex.Load().table.Take(p.ID, &w.Shard)
+	var err error
+	if !p.Timer {
+		w.Count.Add(CountTimeouts, 1)
+		err = fault.ErrTimeout
+		w.abandon(p)
+	}
+	w.answered(h, p, err)
+}
+
+// answered finishes p, which is out of the table, and resumes its stack if
+// that is what it waits for.
+func (w *Engine) answered(h *House, p *future.Promise, err error) {
+	p.Finish(err)
+	s := stackOf(p.Owner)
+	s.pending--
+	invariant.Point("visit.answered")
+	if s.cancelled.Load() && s.givenUp() && w.giveUp(h, s) {
+		return
+	}
+	if s.pending == 0 || s.mode == waitAny || (s.mode == waitUntil && w.won(h, s)) {
+		w.enter(h, s, s.step)
+	}
+}
+
+// won asks the predicate of a stack suspended by SuspendUntil.
+func (w *Engine) won(h *House, s *Stack) bool {
+	s.judge()
+	w.current, w.inStep = s, true
+	won := s.ready(h.self(), s.self())
+	s.judged()
+	w.inStep = false
+	return won
+}

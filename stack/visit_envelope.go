@@ -1,0 +1,146 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/internal/invariant"
+
+// This file is how a visit handles the notices of an envelope, see call_envelope.go.
+
+// opening is how far a house has come with the envelope that is first in its lane of
+// calls. It isn't in the envelope, whose lines the sender writes.
+type opening struct {
+	read uint8 // how many messages have been handled, or are
+	seen uint8 // how many there were at the last look
+}
+
+// open handles messages of e, the first in the lane of calls of h, as long as nothing
+// goes ahead, n at most, and returns the rest of n.
+//
+//alloc:none
+func (w *Engine) open(h *House, e *envelope, n int) (left int) {
+	if h.Gone() {
+		return w.dropAll(h, e, n)
+	}
+	o := &h.opening
+	for {
+		if o.read == o.seen && !h.recount(e) {
+			w.popEnvelope(h, e)
+			return n
+		}
+		from := o.read
+		w.read(h, e, min(n, int(o.seen-o.read)))
+		if n -= int(o.read - from); n == 0 || h.interrupted() {
+			return n
+		}
+	}
+}
+
+// read handles n messages of e, fewer if something is to go ahead of the next, or if a step does something
+// odd. One stack of the own shard does for all of them, unless a step keeps or ends it, which is odd.
+//
+//alloc:none
+func (w *Engine) read(h *House, e *envelope, n int) {
+	var words *[entryMax]uint64 // the messages, if they are taken without a call, as most are
+	if w.Trace == nil && e.by.envelope.word && !h.flags.has(flagNoted) {
+		words = (*[entryMax]uint64)(entryAt(e, e.by, 0))
+	}
+	s := w.reader(h, e)
+	o, first, actor, self := &h.opening, s.by.first, h.self(), s.self()
+	for last := o.read + uint8(n); ; {
+		i := o.read
+		o.read = i + 1
+		h.unshown--
+		w.handled++
+		if words != nil {
+			*(*uint64)(s.message()) = words[i%entryMax]
+		} else {
+			e.by.envelope.unpack(s, entryAt(e, e.by, int(i)))
+			if w.Trace != nil || h.flags.has(flagNoted) {
+				w.see(h, s)
+			}
+		}
+		s.run()
+		w.inStep = true
+		if y := first(actor, self); y.how != yieldEnd || s.odd() {
+			w.after(h, s, y)
+			invariant.Point("envelope.urged")
+			return
+		}
+		w.inStep = false
+		if w.out.to != nil {
+			w.sendFirst()
+		}
+		invariant.Point("envelope.urged")
+		if o.read == last || h.interrupted() {
+			w.putBlank(s)
+			return
+		}
+		if invariant.Enabled { // the next message gets another life
+			w.putBlank(s)
+			s = w.reader(h, e)
+			self = s.self()
+		}
+	}
+}
+
+// reader returns a stack for messages of e.
+func (w *Engine) reader(h *House, e *envelope) *Stack {
+	by := e.by.envelope.opens
+	s := stackOf(w.Shard.Take(by.kind))
+	s.to, s.sent = h, e.sent
+	w.current, w.by = s, by
+	return s
+}
+
+// putBlank puts the stack that read has used, once its last step has ended.
+func (w *Engine) putBlank(s *Stack) {
+	if s.by.bare.wipe != nil {
+		s.by.bare.wipe(s)
+	}
+	s.blank()
+	w.Shard.PutClear(&s.Object)
+}
+
+// dropAll is open for a house that has stopped.
+func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
+	o := &h.opening
+	for ; n > 0; n-- {
+		if o.read == o.seen && !h.recount(e) {
+			w.popEnvelope(h, e)
+			return n
+		}
+		s := stackOf(w.Shard.Take(e.by.envelope.opens.kind))
+		s.to, s.sent = h, e.sent
+		e.by.envelope.unpack(s, entryAt(e, e.by, int(o.read)))
+		o.read++
+		h.unshown--
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
+		w.drop(h, s)
+	}
+	return 0
+}
+
+// popEnvelope puts e, all of whose messages have been handled.
+func (w *Engine) popEnvelope(h *House, e *envelope) {
+	h.opening = opening{}
+	h.calls.pop()
+	w.Shard.Put(&e.Object)
+}
+
+// recount finds out how many messages there are in e, the first in the lane of calls: a guest's is closed, and the owner of
+// the house may have added to its own since the last look. It reports whether there are more than then.
+func (h *House) recount(e *envelope) bool {
+	o := &h.opening
+	before := o.seen
+	switch {
+	case e.filled == 0:
+		o.seen = uint8(e.close())
+	case uint8(e.filled) > before:
+		o.seen = uint8(e.filled)
+	default:
+		e.word.Store(e.filled) // for clearing
+		e.filled, e.places = 0, 0
+	}
+	return o.seen > before
+}

@@ -1,0 +1,216 @@
+package stack
+
+import "github.com/stackhouse-go/stackhouse/internal/invariant"
+
+// This file is how a step runs, and what follows from its Yield.
+
+// begin starts the handler of a call, or drops it.
+func (w *Engine) begin(h *House, s *Stack) {
+	invariant.Point("visit.begin")
+	if h.flags.has(flagStopped|flagNoted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
+		w.doubt(h, s)
+		return
+	}
+	if s.by.batch.by != nil {
+		s = w.gather(h, s)
+	}
+	s.run()
+	w.current, w.by, w.inStep = s, s.by, true // current stays until the next step
+	w.after(h, s, s.by.first(h.self(), s.self()))
+}
+
+// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops it.
+//
+//go:noinline
+func (w *Engine) doubt(h *House, s *Stack) {
+	if s.by.request.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
+		s.by.request.aside(s)
+		return
+	}
+	if w.dead(h, s) {
+		w.drop(h, s)
+		return
+	}
+	s.begunOnward()
+	w.beginNoted(h, s)
+}
+
+// dead reports whether s, which h takes, doesn't begin.
+func (w *Engine) dead(h *House, s *Stack) bool {
+	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
+}
+
+// beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
+func (w *Engine) beginNoted(h *House, s *Stack) {
+	noted := h.flags.has(flagNoted)
+	if noted {
+		w.noteBegun(h, s)
+	}
+	if s.by.batch.by != nil {
+		s = w.gather(h, s)
+		if noted {
+			w.noteBatch(h, s)
+		}
+	}
+	w.enter(h, s, s.by.first)
+}
+
+// beginBare is begin for s and for what follows it in the lane, as long as its handlers are bare,
+// nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
+// stacks, no deadline ends them, and they have the shortest life of all.
+func (w *Engine) beginBare(h *House, s *Stack, n int) int {
+	for {
+		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
+			return n
+		}
+		s.run()
+		w.current, w.by, w.inStep = s, s.by, true
+		if y := s.by.first(h.self(), s.self()); y.how != yieldEnd || s.odd() {
+			w.after(h, s, y)
+			return n
+		}
+		w.inStep = false
+		if w.out.to != nil {
+			w.sendFirst()
+		}
+		if s.by.bare.wipe != nil {
+			s.by.bare.wipe(s)
+		}
+		s.blank()
+		if !w.Shard.PutHere(&s.Object) {
+			w.Shard.PutClear(&s.Object)
+		}
+		invariant.Point("bare.urged")
+		if n == 1 || h.interrupted() {
+			return n
+		}
+		if s = h.calls.head; s == nil || !s.by.bare.is {
+			return n
+		}
+		h.calls.pop()
+		h.unshown--
+		n--
+		w.handled++
+		if w.Trace != nil {
+			w.Trace(h, s)
+		}
+	}
+}
+
+// odd reports whether a step of a bare handler, which said that it has ended, did more
+// than beginBare and open clear.
+func (s *Stack) odd() bool {
+	return s.state != ended || s.used
+}
+
+// gather forms a batch of first and the messages for the same handler right
+// behind it in the lane: a message for another handler ends it, so that order
+// holds. Dead members are sent home.
+func (w *Engine) gather(h *House, first *Stack) *Stack {
+	s := stackOf(w.Shard.Take(first.by.batch.by.kind))
+	s.to = h
+	b := batchOf(s)
+	s.deadline = first.deadline
+	first.next = nil
+	b.members = members{first: first, n: 1}
+	last := first
+	for b.members.n < first.by.batch.max {
+		m := h.calls.head
+		if m == nil || m.by != first.by {
+			break
+		}
+		h.calls.pop()
+		h.unshown--
+		w.handled++
+		invariant.Point("batch.member")
+		if (m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline)) && w.dead(h, m) {
+			w.drop(h, m)
+			continue
+		}
+		if s.deadline != 0 && (m.deadline == 0 || m.deadline > s.deadline) {
+			s.deadline = m.deadline
+		}
+		last.next = m
+		last = m
+		b.members.n++
+	}
+	return s
+}
+
+// enter goes on with a suspended stack.
+func (w *Engine) enter(h *House, s *Stack, f step) {
+	s.run()
+	w.current, w.by, w.inStep = s, s.by, true
+	w.after(h, s, f(h.self(), s.self()))
+}
+
+// after is the transition out of running, as the step that ended says.
+func (w *Engine) after(h *House, s *Stack, y Yield) {
+	w.inStep = false
+	if w.out.to != nil {
+		w.sendFirst()
+	}
+	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil && s.ends == 0 {
+		if s.by.class == classAsk && s.back != nil {
+			w.reply(s) // the most frequent end, without the detours of end
+			return
+		}
+	}
+	if y.how == yieldWait && s.state == suspended {
+		if s.fresh == 0 {
+			w.suspend(s)
+		}
+		if w.seen&flagAlone != 0 {
+			s.isolate()
+		}
+		return
+	}
+	w.oddly(h, s, y)
+}
+
+// oddly is after for the less frequent ends.
+func (w *Engine) oddly(h *House, s *Stack, y Yield) {
+	switch {
+	case y.how == yieldEnd && s.state == ended:
+		w.end(h, s)
+	case y.how == yieldForward && s.state == ended && w.onward != nil && w.onward.relay().call == s:
+		w.forward(h, s)
+	case y.how == yieldAgain && s.state == idle:
+		if s.pending != 0 && s.fresh == 0 {
+			w.suspend(s)
+		}
+	case y.how == yieldStash && s.state == idle:
+		w.stash(h, s)
+	case y.how == yieldOver:
+		w.command(h, control{verb: verbLeft})
+		w.end(h, s)
+	case y.how == yieldNone:
+		w.fail(h, s, "stack: a step returned the zero Yield")
+	default:
+		w.fail(h, s, "stack: a step returned the Yield of another stack")
+	}
+}
+
+// forward sends the onward call of s, whose step has ended.
+func (w *Engine) forward(h *House, s *Stack) {
+	c := w.onward
+	if !w.conclude(h, s) {
+		w.fail(h, s, "stack: a call is forwarded that keeps a job")
+		return
+	}
+	w.onward = nil
+	first := s.origin()
+	first.forwardEnded()
+	if first != s {
+		w.stepAside(s, c)
+	}
+	invariant.Point("forward.place")
+	if !w.foreign(c.to) {
+		first.place().Store(c.to) // behind it the first call is the other's
+	}
+	invariant.Point("forward.push")
+	w.Push(c.to, c)
+	if w.out.to != nil {
+		w.sendFirst()
+	}
+}
