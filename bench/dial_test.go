@@ -13,7 +13,8 @@ func TestDial(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range dialLoads {
-		if n := strings.Count(out.String(), "\n"+l.name+" "); n != 2*len(dialSpins)+1 { // the legend has one
+		// the legend has one
+		if n := strings.Count(out.String(), "\n"+l.name+" "); n != 2*len(dialSpins)+1 {
 			t.Errorf("%d rows of %s in\n%s", n, l.name, out.String())
 		}
 	}

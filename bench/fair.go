@@ -240,9 +240,9 @@ func fair(o options) (result, error) {
 	return res, nil
 }
 
-// bound is the bound on the wait of a cold actor of fair, ns, with steps and ends of turns as they were
-// measured, but for one in ten thousand. Ahead of it may be the visit under way, those to the feeder and
-// to the front, and that to the teller, which has an answer.
+// bound is the bound on the wait of a cold actor of fair, ns, with steps and ends of turns as
+// they were measured, but for one in ten thousand. Ahead of it may be the visit under way, those
+// to the feeder and to the front, and that to the teller, which has an answer.
 func (t *teller) bound() int64 {
 	t.steps.Publish()
 	t.gaps.Publish()

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// TestFair: beside an actor that is always fed, and connections, cold actors wait no longer than twice
-// the bound, in one of some rounds: another process may take the processor away. That makes steps
-// and the bound longer too, so that on a busy machine this shows little.
+// TestFair: beside an actor that is always fed, and connections, cold actors wait no longer than
+// twice the bound, in one of some rounds: another process may take the processor away. That makes
+// steps and the bound longer too, so that on a busy machine this shows little.
 func TestFair(t *testing.T) {
 	fairly(t, 20, 200*time.Millisecond, 1, time.Hour)
 }
 
-// TestLongFair: the same of one message in a thousand, in a round with a bound of a millisecond at most.
+// TestLongFair: the same of one message in a thousand, in a round with a bound of a millisecond
+// at most.
 func TestLongFair(t *testing.T) {
 	if os.Getenv("STACKHOUSE_LONG") == "" {
 		t.Skip("STACKHOUSE_LONG isn't set")
@@ -22,8 +23,8 @@ func TestLongFair(t *testing.T) {
 	fairly(t, 10, 5*time.Second, 2, time.Millisecond)
 }
 
-// fairly requires of one of some rounds that the quantile of the waits, p99 or p99.9, is within twice the bound.
-// Those whose bound is above most don't count.
+// fairly requires of one of some rounds that the quantile of the waits, p99 or p99.9, is within
+// twice the bound. Those whose bound is above most don't count.
 func fairly(t *testing.T, rounds int, length time.Duration, quantile int, most time.Duration) {
 	var seen []string
 	for range rounds {

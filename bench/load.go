@@ -18,9 +18,10 @@ type load struct {
 	start     func(r *round)    // starts the drivers; it may be one itself
 	latencies []*stat.Histogram // where they record; each has one writer
 
-	check func(done uint64) error // whether the operations of all rounds were done; nil: each was looked at
-	meter func() (memory, error)  // nil: this process
-	note  func() (string, error)  // nil: none
+	// whether the operations of all rounds were done; nil: each was looked at
+	check func(done uint64) error
+	meter func() (memory, error) // nil: this process
+	note  func() (string, error) // nil: none
 }
 
 // warmUp is the part of the measured length that the warm-up round takes.
@@ -120,7 +121,8 @@ func rouse(ctx context.Context, sys *house.System, spin time.Duration) error {
 	for _, w := range sys.Workers() {
 		at := core.Spawn(w, func() *echo { return &echo{} })
 		for i := range uint64(3) {
-			time.Sleep(time.Millisecond + 2*max(0, spin)) // many times what a worker spins by default
+			// many times what a worker spins by default
+			time.Sleep(time.Millisecond + 2*max(0, spin))
 			if _, err := ask(ctx, echoAnswer.At(at), i); err != nil {
 				return fmt.Errorf("rouse: %w", err)
 			}

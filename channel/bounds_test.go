@@ -23,7 +23,8 @@ func TestResultsThatWaitAreBounded(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		const long, most = 60_000, 128 << 10
 		w := openWorld(t, p, func(c *config) { c.OutputMax = most })
-		for _, first := range []string{"hold 1 a", "big 5000000"} { // which the client's system doesn't take at once
+		// which the client's system doesn't take at once
+		for _, first := range []string{"hold 1 a", "big 5000000"} {
 			c := w.dial()
 			lines := append([]string{"mark", first}, slices.Repeat([]string{fmt.Sprint("big ", long)}, 200)...)
 			c.send(lines...)

@@ -37,16 +37,16 @@ type Config[Req, Rep any] struct {
 	// InputMax is how many bytes all connections of the server may have sent that aren't answered
 	// yet; each front has an equal share. Beyond, a connection is read only for small requests, 1
 	// KiB at a time, and one at a time for a longer one. That has RequestTimeout alone to come in
-	// then, and 32 KiB of it must come in a second while others wait, or it is ErrSlowRequest. 0: 64
-	// MiB. Where codecs are Gated, strangers have an eighth of that more.
+	// then, and 32 KiB of it must come in a second while others wait, or it is ErrSlowRequest. 0:
+	// 64 MiB. Where codecs are Gated, strangers have an eighth of that more.
 	InputMax int
 	// OutputMax is the bytes of unsent results of one connection, and of what those hold that wait
 	// for their turn, beyond which no more are encoded, no request begins, and the connection
 	// isn't read; one result may exceed it. 0: 128 KiB.
 	OutputMax int
 	// ConnsMax is how many connections the server has at most; beyond, a new one gets what the
-	// codec's Refuse says of ErrConnsMax, and is closed at once. Those count, too, that are done and
-	// wait for their clients' ends, two seconds at most. 0: no limit but the descriptors.
+	// codec's Refuse says of ErrConnsMax, and is closed at once. Those count, too, that are done
+	// and wait for their clients' ends, two seconds at most. 0: no limit but the descriptors.
 	ConnsMax int
 	// IdleTimeout closes a connection on which no part of a request came in, and no result went
 	// out, for so long, and that waits for none. 0: 10 minutes. Negative: never.
@@ -59,10 +59,10 @@ type Config[Req, Rep any] struct {
 	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a
 	// long one has no more time than others.
 	RateMin int
-	// WriteTimeout closes a connection whose client took no byte of a pending result for so long, up
-	// to a fourth more. Only Linux tells what a client took. Elsewhere it is the socket that took
-	// none: a kernel buffers some megabytes and asks for more in large steps, so that a short timeout
-	// is hard on slow clients that are alive. 0: 30 s. Negative: never.
+	// WriteTimeout closes a connection whose client took no byte of a pending result for so long,
+	// up to a fourth more. Only Linux tells what a client took. Elsewhere it is the socket that
+	// took none: a kernel buffers some megabytes and asks for more in large steps, so that a
+	// short timeout is hard on slow clients that are alive. 0: 30 s. Negative: never.
 	WriteTimeout time.Duration
 	// KeepAlive is for how long a client's system may be silent before it is asked for a sign of
 	// life; it is given up after three that didn't come. So is one that leaves bytes

@@ -21,7 +21,8 @@ const (
 	skipsMax = 16
 	// readMax is the largest Config.ReadSize.
 	readMax = pool.SlabMax
-	// stuckLooks is how often in WriteTimeout it looks whether a client takes anything whose socket doesn't.
+	// stuckLooks is how often in WriteTimeout it looks whether a client takes anything whose
+	// socket doesn't.
 	stuckLooks = 4
 	// leaveBytes is how much a connection reads on when the server drains. What a client sent
 	// before comes to less.
@@ -94,10 +95,11 @@ type conn[Req, Rep any] struct {
 
 	activeAt int64 // when a request, or a part of one, last came, or the last of a result went, ns
 	owedAt   int64 // since when the client could have sent the rest of a request, ns; 0: it has
-	stuckAt  int64 // since when the socket takes nothing, and the client, as far as known, ns; 0: it does
-	idle     core.Future[core.Tick]
-	slow     *slow   // non-nil: one of the two was set
-	linger   *linger // non-nil: it parts
+	// since when the socket takes nothing, and the client, as far as known, ns; 0: it does
+	stuckAt int64
+	idle    core.Future[core.Tick]
+	slow    *slow   // non-nil: one of the two was set
+	linger  *linger // non-nil: it parts
 
 	prev, next connection // among the site's
 }

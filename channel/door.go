@@ -41,7 +41,8 @@ func (d *door) reject(fd int) {
 		netio.Write(fd, d.refusal)
 		netio.Shutdown(fd, true)
 		var came [512]byte
-		netio.Read(fd, came[:]) // what is unread would make the close a reset, which may overtake the refusal
+		// what is unread would make the close a reset, which may overtake the refusal
+		netio.Read(fd, came[:])
 	}
 	netio.Close(fd)
 }

@@ -132,7 +132,8 @@ func TestDrainUnderLoad(t *testing.T) {
 
 // TestDrainEndsThoughAClientNeverStops: what such a client sends is not "what had arrived".
 func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
-	w := openWorld(t, place{network: "tcp", workers: 2}, func(c *config) { c.ReadSize = 64 }) // slower than the client
+	// slower than the client
+	w := openWorld(t, place{network: "tcp", workers: 2}, func(c *config) { c.ReadSize = 64 })
 	c := w.dial()
 	c.send("a")
 	c.expect("a")
@@ -320,7 +321,8 @@ func TestFrontStops(t *testing.T) {
 		}
 		w.await("the asks cancelled", func() bool { return w.freed.Load() == 16 })
 		w.await("all connections gone", func() bool { return w.server.Stats().Conns == 0 })
-		conn, err := net.Dial(w.network, w.server.Addr()) // accepted and closed, or refused: never served
+		// accepted and closed, or refused: never served
+		conn, err := net.Dial(w.network, w.server.Addr())
 		if err == nil {
 			conn.SetDeadline(time.Now().Add(lostAfter))
 			rest, _ := io.ReadAll(conn)

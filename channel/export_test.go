@@ -4,9 +4,11 @@ package channel
 type Held struct {
 	Unsent, Chunks, Inflight, Waiting, Input int
 	Used                                     int // of the site's share; if that is below 0, how far
-	Intake                                   int // bytes that the site's intake counts; if that is below 0, how far
-	Lost                                     int // who waits for the intake though nobody is to rouse it
-	StuckAt                                  int64
+	// bytes that the site's intake counts; if that is below 0, how far
+	Intake int
+	// who waits for the intake though nobody is to rouse it
+	Lost    int
+	StuckAt int64
 }
 
 // Max returns the larger of each.

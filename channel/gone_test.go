@@ -68,7 +68,8 @@ func TestNoReplyReachesAnotherConnection(t *testing.T) {
 
 // nonces makes n connections whose every request carries a nonce of their own.
 func nonces(t *testing.T, p place, n int) {
-	w := openWorld(t, p, func(c *config) { c.RequestsMax = 1 << 20 }) // many wait for the end of the test
+	// many wait for the end of the test
+	w := openWorld(t, p, func(c *config) { c.RequestsMax = 1 << 20 })
 	w.letGo(1)
 	const clients = 8
 	seed := uint64(time.Now().UnixNano())

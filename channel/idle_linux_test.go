@@ -85,7 +85,8 @@ func idleClients(t *testing.T, addr string) {
 	fmt.Println("ready")
 	io.Copy(io.Discard, os.Stdin)
 	for _, fd := range clients {
-		unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // no TIME_WAIT
+		// no TIME_WAIT
+		unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 		unix.Close(fd)
 	}
 }

@@ -48,9 +48,9 @@ func (in *input) grown(n, need int) int {
 	return in.sizeFor(in.len()+n, need)
 }
 
-// sizeFor is the length of a new slab for size bytes. If the rest is a part of a long request it is
-// longer: by a fourth, or as much as is needed, up to three fourths. The pool rounds that up, a slab
-// beyond pool.SlabMax to less than twice size.
+// sizeFor is the length of a new slab for size bytes. If the rest is a part of a long request it
+// is longer: by a fourth, or as much as is needed, up to three fourths. The pool rounds that up,
+// a slab beyond pool.SlabMax to less than twice size.
 func (in *input) sizeFor(size, need int) int {
 	if in.len() > 0 && size > inputMin {
 		size = max(size+size/4, min(need, size+size/4*3))

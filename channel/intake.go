@@ -14,12 +14,12 @@ import (
 //	reads   freely while nobody waits and what it reads at once fits. Otherwise it
 //	fills   its slab, all of which is counted. Who has less than inputMin, and nothing in flight,
 //	        may have that much: small requests are served whoever has used up the rest
-//	waits   in the line, if it can't read, has bytes to read, and has nothing in flight; what is in
-//	        flight has it look again
+//	waits   in the line, if it can't read, has bytes to read, and has nothing in flight; what is
+//	        in flight has it look again
 //	leads   when it was the first in the line and nobody else leads, or there is room again: it
-//	        reads one request to its end, whatever is used, and leads until that is answered, for
-//	        Config.RequestTimeout at most if others wait. It is refused if less of the request than
-//	        leadMin comes in leadTime meanwhile: it keeps them from theirs
+//	        reads one request to its end, whatever is used, and leads until that is answered,
+//	        for Config.RequestTimeout at most if others wait. It is refused if less of the
+//	        request than leadMin comes in leadTime meanwhile: it keeps them from theirs
 //
 // Invariant: without what those hold that have led, used <= max + inputMin for each connection.
 // Invariant: if somebody waits somebody leads, and has yet to read unless used >= max.
@@ -32,8 +32,8 @@ type intake struct {
 }
 
 const (
-	// leadTime is longer than a client that is alive falls silent in the midst of a request, but for a
-	// bad network: who comes behind n silent ones waits n times as long.
+	// leadTime is longer than a client that is alive falls silent in the midst of a request, but
+	// for a bad network: who comes behind n silent ones waits n times as long.
 	leadTime = time.Second
 	// leadMin bytes in it are what a slow line carries.
 	leadMin = 32 << 10

@@ -168,8 +168,8 @@ func TestInputMaxUsedUp(t *testing.T) {
 	})
 }
 
-// Requests in flight count, whichever reads they came with: of 8 KB each there are no more than there
-// is room for.
+// Requests in flight count, whichever reads they came with: of 8 KB each there are no more than
+// there is room for.
 func TestInputMaxOfManyInFlight(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		const conns, each, size, most = 4, 100, 8000, 1 << 20
@@ -478,7 +478,8 @@ func TestBehindALongRequest(t *testing.T) {
 			w.await("the first leads, the others wait", func() bool { return w.used() >= 25_000+(len(all)-1)<<10 })
 		}
 		for i := range all {
-			all[conns-1-i].part(text[25_000:] + "\n" + text) // somebody will lead with that, and stay silent
+			// somebody will lead with that, and stay silent
+			all[conns-1-i].part(text[25_000:] + "\n" + text)
 		}
 		for _, c := range all {
 			c.expect(text)

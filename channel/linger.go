@@ -19,9 +19,11 @@ import (
 //	closes   lingerTime after it began to part in any case
 
 const (
-	// lingerTime is long for a client that is alive, and short for a connection that is of no use any more.
+	// lingerTime is long for a client that is alive, and short for a connection that is of no use
+	// any more.
 	lingerTime = 2 * time.Second
-	// lingerBytes is what a client may have on its way; one that sends more has not looked for its results.
+	// lingerBytes is what a client may have on its way; one that sends more has not looked for
+	// its results.
 	lingerBytes = 1 << 20
 	// lingerLook is how often a connection that waits looks what was acknowledged.
 	lingerLook = 10 * time.Millisecond

@@ -54,14 +54,16 @@ func TestResultsArriveThoughTheClientGoesOnSending(t *testing.T) {
 								c.send(fmt.Sprint("big ", long), "after 0 b", way.last)
 								c.flood([]int{0, 10_000, 600_000, 3_000_000}[(i+sender)%4])
 								if i/4%2 == 0 {
-									c.Conn.(interface{ CloseWrite() error }).CloseWrite() // with bytes unread before its end
+									// with bytes unread before its end
+									c.Conn.(interface{ CloseWrite() error }).CloseWrite()
 								}
 								return nil
 							})
 							got, err := io.ReadAll(c.r)
 							if string(got) != want {
 								t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
-							} else if err != nil && !(network == "unix" && isBroken(err)) { // a Unix socket tells so of what it hasn't read, behind all else
+							} else if err != nil && !(network == "unix" && isBroken(err)) {
+								// A Unix socket tells so of what it hasn't read, behind all else.
 								t.Error(err)
 							}
 							c.Close()
@@ -86,7 +88,8 @@ func TestDrainArrivesThoughTheClientsGoOnSending(t *testing.T) {
 
 func drainsWhileClientsSend(t *testing.T, network string, conns int) {
 	w := openWorld(t, place{network: network, workers: 2}, nil)
-	line := func(i int) string { return fmt.Sprintf("%08000d\n", i) } // long, as each connection is answered a MiB of them
+	// long, as each connection is answered a MiB of them
+	line := func(i int) string { return fmt.Sprintf("%08000d\n", i) }
 	var all []*client
 	for range conns {
 		c := w.dial()

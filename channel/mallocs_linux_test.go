@@ -34,7 +34,8 @@ func TestRequestsAllocateNothing(t *testing.T) {
 				answer := map[byte]string{'e': line, 'w': line, 'p': "x\n\ny\n", 'h': "x\n", 'b': big(3000) + "\n"}[line[0]]
 				load := newLoad(t, w, line, answer)
 				defer load.close()
-				load.run(n/10, 4*loadConns) // so that the pools hold more than ever is out at once later on
+				// so that the pools hold more than ever is out at once later on
+				load.run(n/10, 4*loadConns)
 				housetest.ZeroAlloc(t, n, func(n int) { load.run(n, loadConns) })
 			})
 		}

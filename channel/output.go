@@ -33,7 +33,8 @@ type output struct {
 func (o *output) reserve(s *pool.Shard, n int) []byte {
 	if o.first < len(o.chunks) {
 		last := &o.chunks[len(o.chunks)-1]
-		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax { // longer ones go once they are sent
+		// longer ones go once they are sent
+		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax {
 			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
 		}
 	}

@@ -23,7 +23,8 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 		if c.inflight.Ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
-		w.Defer(&c.flush) // should run not come to it: what holds the front's requests doesn't hold results
+		// should run not come to it: what holds the front's requests doesn't hold results
+		w.Defer(&c.flush)
 		c.schedule()
 	}
 }

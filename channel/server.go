@@ -51,10 +51,11 @@ type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts
 
 // Stats is what a server counted since it began.
 type Stats struct {
-	Conns           int64  // open now
-	Accepted        uint64 // connections
-	Rejected        uint64 // connections beyond Config.ConnsMax
-	AcceptFailures  uint64 // times that the system could give no connection, most likely for want of descriptors
+	Conns    int64  // open now
+	Accepted uint64 // connections
+	Rejected uint64 // connections beyond Config.ConnsMax
+	// times that the system could give no connection, most likely for want of descriptors
+	AcceptFailures  uint64
 	Refused         uint64 // requests that couldn't be decoded
 	Overloaded      uint64 // requests beyond Config.WorkMax
 	IdleTimeouts    uint64 // connections closed
@@ -165,7 +166,10 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 				share: share{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
 				gate:  intake{max: max(1, c.InputMax/len(fronts)/8)},
 				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
-		}, core.Props{Mailbox: core.Unbounded()}) // there are at most ConnsMax descriptors on their way to a site
+		}, core.Props{
+			// There are at most ConnsMax descriptors on their way to a site.
+			Mailbox: core.Unbounded(),
+		})
 		if err != nil {
 			return err
 		}

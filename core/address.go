@@ -22,8 +22,8 @@ func (a Address[A]) String() string {
 	return fmt.Sprintf("%v#%d", reflect.TypeFor[A](), a.house.Serial())
 }
 
-// Path returns where the actor stands: in which system, and where in its tree. An actor without a name
-// is there by its number, as in "/user/$7". The path stays the actor's when it has stopped.
+// Path returns where the actor stands: in which system, and where in its tree. An actor without a
+// name is there by its number, as in "/user/$7". The path stays the actor's when it has stopped.
 func (a Address[A]) Path() Path {
 	if a.house == nil {
 		return Path{}
@@ -48,8 +48,8 @@ func (a Address[A]) Stop() {
 // goroutine and any step may call it.
 func (a Address[A]) Drain() { a.house.Drain(a.house.Owner().Guests) }
 
-// Pause has the actor begin no message until Continue; those in progress go on. Any goroutine and any
-// step may call it.
+// Pause has the actor begin no message until Continue; those in progress go on. Any goroutine and
+// any step may call it.
 func (a Address[A]) Pause() { a.house.Pause(a.house.Owner().Guests) }
 
 // Continue ends Pause.
@@ -76,9 +76,10 @@ func Self[A any](s Running) Address[A] {
 	return Address[A]{h}
 }
 
-// Sender returns the actor that asked s, also if others have forwarded the ask. It is nobody's, the zero
-// AnyAddress, if a guest asked, or if s is no ask: notices don't say who sent them, as many travel in one
-// object; who wants to know has the address in the message. Members of a batch have no stack of their own to ask.
+// Sender returns the actor that asked s, also if others have forwarded the ask. It is nobody's,
+// the zero AnyAddress, if a guest asked, or if s is no ask: notices don't say who sent them, as
+// many travel in one object; who wants to know has the address in the message. Members of a batch
+// have no stack of their own to ask.
 func Sender(s Running) AnyAddress { return stack.Of(s).Sender() }
 
 // As returns a as the address of an A, if it is one.

@@ -154,7 +154,8 @@ func TestBatchEndsAtAnotherHandlersMessage(t *testing.T) {
 		core.Notice(line.At(at), 7)
 		core.Notice(line.At(at), 8)
 		calls = append(calls, beginAll(writeFew.At(at), flush.At(at), 9)...)
-		calls = append(calls, beginAll(write.At(at), flush.At(at), 10)...) // the same step, but another handler
+		// the same step, but another handler
+		calls = append(calls, beginAll(write.At(at), flush.At(at), 10)...)
 		sim.Rest()
 		wantBatches(t, j, []int{1, 2}, []int{-3}, []int{4}, []int{-5}, []int{-6}, []int{7, 8}, []int{9}, []int{10})
 		for _, c := range calls {

@@ -131,7 +131,8 @@ func TestWorkersBorrowTurns(t *testing.T) {
 	w := sys.Workers()
 	far := lonerAdd.At(core.Spawn(w[1], func() *loner { return &loner{} }))
 	p := lonerAdd.At(core.Spawn(w[0], func() *loner { return &loner{other: far} }))
-	inBorrowedTurns(t, sys, p, ones+ones/2) // one for each guest's ask, and few for those of the actor
+	// one for each guest's ask, and few for those of the actor
+	inBorrowedTurns(t, sys, p, ones+ones/2)
 }
 
 // Guests, actors of two workers that ask each other, timers armed in borrowed turns:
@@ -191,7 +192,8 @@ func TestTimerOfABorrowedTurn(t *testing.T) {
 	ended(t, sys)
 }
 
-// What others have begun in a turn that a guest's answer ends goes on: the timers that they wait for are due in their time.
+// What others have begun in a turn that a guest's answer ends goes on: the timers that they wait
+// for are due in their time.
 func TestTimersBesideTheAnswerOfABorrowedTurn(t *testing.T) {
 	sys := borrowing(t, 1, -1)
 	spawn := func() core.Address[player] { return core.Spawn(sys, func() *player { return &player{} }) }
@@ -210,7 +212,8 @@ func TestTimersBesideTheAnswerOfABorrowedTurn(t *testing.T) {
 		require.NoError(t, err)
 		select {
 		case <-fired:
-		case <-time.After(10 * time.Second): // a worker that isn't told of it sleeps until its next trim
+		// a worker that isn't told of it sleeps until its next trim
+		case <-time.After(10 * time.Second):
 			t.Fatal("the timer doesn't go off")
 		}
 	}
@@ -275,7 +278,8 @@ func TestContextsOfBorrowedTurns(t *testing.T) {
 	p := lonerAdd.At(core.Spawn(sys, func() *loner { return &loner{} }))
 	for range 50 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Microsecond)
-		_, err := core.Ask(ctx, p, -int(time.Hour)) // the callee inherits the deadline: its timer ends with it
+		// the callee inherits the deadline: its timer ends with it
+		_, err := core.Ask(ctx, p, -int(time.Hour))
 		require.Error(t, err)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, core.ErrTimeout)

@@ -26,15 +26,16 @@ type BreakerConfig struct {
 	Pause time.Duration
 	// PauseMax bounds the pause, without Jitter. 0: 30 s, or Pause if that is longer.
 	PauseMax time.Duration
-	// Jitter is by how much of itself a pause is longer at most, so that those who wait for the same
-	// thing don't come back together. 0: 0.2. Negative: none.
+	// Jitter is by how much of itself a pause is longer at most, so that those who wait for the
+	// same thing don't come back together. 0: 0.2. Negative: none.
 	Jitter float64
 	// Probes is how many calls are let through behind a pause; when all have succeeded the breaker
 	// closes, when one fails it opens again. 0: 1.
 	Probes int
-	// Failed says which errors are failures of what is called. The others count as successes:
-	// it has answered. nil: every error. A call that ended because its asker gave up
-	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics, or calls runtime.Goexit, is a failure.
+	// Failed says which errors are failures of what is called. The others count as successes: it
+	// has answered. nil: every error. A call that ended because its asker gave up
+	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics,
+	// or calls runtime.Goexit, is a failure.
 	Failed func(err error) bool
 	// Seed makes the jitter of breakers differ that open at the same moment.
 	Seed uint64
@@ -43,8 +44,8 @@ type BreakerConfig struct {
 // BreakerState is what a Breaker does with calls.
 type BreakerState uint8
 
-// The states of a breaker, and every way out. A call that ends in another period than it began in, as
-// states change, changes nothing.
+// The states of a breaker, and every way out. A call that ends in another period than it began
+// in, as states change, changes nothing.
 const (
 	// BreakerClosed: calls are let through. Too many failures: open.
 	BreakerClosed BreakerState = iota
@@ -79,7 +80,8 @@ const breakerParts = 10
 //	answer, err := s.answer.Get()
 //	a.breaker.End(core.Now(s), s.call, err)
 //
-// A call whose stack ends in between isn't told of. That matters for probes alone, and not for ever.
+// A call whose stack ends in between isn't told of. That matters for probes alone, and not for
+// ever.
 type Breaker struct {
 	config BreakerConfig
 	state  BreakerState
@@ -179,7 +181,9 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 		return
 	}
 	failed, told := true, true
-	defer func() { // also if what users wrote panics or calls runtime.Goexit: a pool calls End under its lock, outside all steps
+	// also if what users wrote panics or calls runtime.Goexit: a pool calls End under its lock,
+	// outside all steps
+	defer func() {
 		recover()
 		b.ended(failed, told)
 	}()
@@ -214,7 +218,8 @@ func (b *Breaker) judge(err error) (failed, told bool) {
 	return b.config.Failed == nil || b.config.Failed(err), true
 }
 
-// count counts a call that ended while the breaker was closed, and opens it if that is one failure too many.
+// count counts a call that ended while the breaker was closed, and opens it if that is one
+// failure too many.
 func (b *Breaker) count(failed bool) {
 	number := b.now / (int64(b.config.Window) / breakerParts)
 	part := &b.parts[number%breakerParts]

@@ -101,7 +101,8 @@ func (m *modelBreaker) enter(s core.BreakerState, until int64) {
 	m.state, m.until, m.out, m.probes = s, until, map[uint64]bool{}, nil
 }
 
-// TestBreakerAgainstModel: random calls, that end in any order and in all ways, or never, at random times.
+// TestBreakerAgainstModel: random calls, that end in any order and in all ways, or never, at
+// random times.
 func TestBreakerAgainstModel(t *testing.T) {
 	reached := map[core.BreakerState]int{}
 	for seed := range uint64(100) {

@@ -18,8 +18,8 @@ type quits struct{ how func() }
 func (m quits) Begins(core.Running) error { m.how(); return nil }
 func (m quits) Ended(core.Running, error) {}
 
-// What a user wrote, and the runtime calls outside of steps, may panic and call runtime.Goexit: who asked hears of it,
-// and the actor goes on, or stops if that was its decider.
+// What a user wrote, and the runtime calls outside of steps, may panic and call runtime.Goexit:
+// who asked hears of it, and the actor goes on, or stops if that was its decider.
 func TestCallsOutsideOfSteps(t *testing.T) {
 	for name, how := range map[string]func(){"panic": func() { panic("mine") }, "Goexit": runtime.Goexit} {
 		decides := &core.Strategy{Decide: func(error) core.Directive { how(); return core.Restart }}

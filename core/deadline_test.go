@@ -248,7 +248,8 @@ func timed(d time.Duration, f func()) func(*player, *cue) core.Yield {
 	}
 }
 
-// TestTimerBehindASlowStep: a timer, and a limit, count from when they are asked for, not from when the turn began.
+// TestTimerBehindASlowStep: a timer, and a limit, count from when they are asked for, not from
+// when the turn began.
 func TestTimerBehindASlowStep(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
@@ -388,8 +389,8 @@ func TestManyTimers(t *testing.T) {
 	}
 }
 
-// TestDeadlineBehindASlowKey: the time that a goroutine's context has left counts from when its ask is sent, not from before its
-// router has looked for whom.
+// TestDeadlineBehindASlowKey: the time that a goroutine's context has left counts from when its
+// ask is sent, not from before its router has looked for whom.
 func TestDeadlineBehindASlowKey(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(1)

@@ -33,32 +33,36 @@
 // on first, with [ErrTimeout] in its futures, and what it returns then may come too late for the
 // asker.
 //
-// [Spawn] makes an actor from a factory and returns its [Address]; a handler At an
-// address is a [Port], which steps ask with Port.Ask and other goroutines
-// ("guests") with [Ask]. Notices, messages without an answer, have [HandleNotice],
-// [NoticePort] and [Notice], or [NoticeWait] to wait for room in a mailbox. A fan-out is an array of futures, a loop of asks and
-// one Suspend; [SuspendAny] and [SuspendUntil] go on before all have answered.
-// [Timer] is a port; [Offload] runs what blocks, [OffloadTo] with limits, [OffloadKept] for as long as it takes; a [Breaker] stops asking what fails. [Shutdown] ends the system.
+// [Spawn] makes an actor from a factory and returns its [Address]; a handler At an address is a
+// [Port], which steps ask with Port.Ask and other goroutines ("guests") with [Ask]. Notices,
+// messages without an answer, have [HandleNotice], [NoticePort] and [Notice], or [NoticeWait] to
+// wait for room in a mailbox. A fan-out is an array of futures, a loop of asks and one Suspend;
+// [SuspendAny] and [SuspendUntil] go on before all have answered. [Timer] is a port; [Offload]
+// runs what blocks, [OffloadTo] with limits, [OffloadKept] for as long as it takes; a [Breaker]
+// stops asking what fails. [Shutdown] ends the system.
 //
 // Actors that talk much belong on one worker: [Beside], [Address.Beside]. [Replicate]
 // puts one on each, a [Group] is actors that come and go, and a router is a port at
 // which all of them stand: Handler.Local, RoundRobin, Random, ByKey, LeastQueued,
 // Broadcast and First, and their kin of NoticeHandler.
 //
-// A [Topic] tells whoever subscribes: actors, and goroutines by a channel. [Events] are the topics on which
-// a system tells of itself: starts and stops, failures, slow steps, and notices that nobody handled.
+// A [Topic] tells whoever subscribes: actors, and goroutines by a channel. [Events] are the
+// topics on which a system tells of itself: starts and stops, failures, slow steps, and notices
+// that nobody handled.
 //
-// Rules: a step never blocks; a function of this package that would block fails in
-// a step, with [ErrBlockingOnWorker]. Nor does it wait in place, by a channel or a loop, for what
-// another step does, on whichever worker: that one may have to run on the same thread. Bytes in a request or a reply live as long as the
-// stack that carries them; a reply's bytes come from s.Bytes or s.Copy. An answer
-// is readable until its future is asked again or its stack ends. A panic ends its
-// stack with [ErrPanic], and is a failure of the actor.
+// Rules: a step never blocks; a function of this package that would block fails in a step, with
+// [ErrBlockingOnWorker]. Nor does it wait in place, by a channel or a loop, for what another step
+// does, on whichever worker: that one may have to run on the same thread. Bytes in a request or a
+// reply live as long as the stack that carries them; a reply's bytes come from s.Bytes or s.Copy.
+// An answer is readable until its future is asked again or its stack ends. A panic ends its stack
+// with [ErrPanic], and is a failure of the actor.
 //
-// [SpawnWith] takes [Props]: a name, by which [Lookup] finds the actor, and [ParsePath] says where; a [Strategy] for failures, by
-// default a new instance from the factory, whose asks in progress end with [ErrRestarted]; a [Mailbox]; when to passivate. [Under]
-// makes a child. An actor that is a [Starter], [Stopper], [PreRestarter] or [PostRestarter] has hooks; [Watch] tells of another's end. [Stash] puts a call back; [Middleware]
-// is told of calls; [Schedules] tells others at times.
+// [SpawnWith] takes [Props]: a name, by which [Lookup] finds the actor, and [ParsePath] says
+// where; a [Strategy] for failures, by default a new instance from the factory, whose asks in
+// progress end with [ErrRestarted]; a [Mailbox]; when to passivate. [Under] makes a child. An
+// actor that is a [Starter], [Stopper], [PreRestarter] or [PostRestarter] has hooks; [Watch]
+// tells of another's end. [Stash] puts a call back; [Middleware] is told of calls; [Schedules]
+// tells others at times.
 //
 // Nothing here allocates per message in steady state.
 package core

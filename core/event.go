@@ -61,8 +61,8 @@ type Teller interface {
 // in its life. Only of an actor that is spawned while its system stops all others, ActorStarted may
 // come last. Users must not publish there.
 //
-// An ask that is refused is no dead letter: who asked gets the error. A notice that is refused is one, also
-// if it returns the error. A DeadLetter or OpenedLetter that gets lost itself is
+// An ask that is refused is no dead letter: who asked gets the error. A notice that is refused is
+// one, also if it returns the error. A DeadLetter or OpenedLetter that gets lost itself is
 // counted, and nobody is told.
 func Events[E Event](of Teller) *Topic[E] {
 	all := of.Topics()

@@ -201,7 +201,8 @@ type dawdler struct{ start, stop func() }
 func (d *dawdler) PreStart(s *core.HookStack) core.Yield { d.start(); return s.Return() }
 func (d *dawdler) PostStop(s *core.HookStack) core.Yield { d.stop(); return s.Return() }
 
-// TestSlowHooks: a hook counts as part of the message that it follows from, also behind a panic or a drain.
+// TestSlowHooks: a hook counts as part of the message that it follows from, also behind a panic
+// or a drain.
 func TestSlowHooks(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 1, SlowStep: 10 * time.Millisecond, Logger: quiet})
 	slow := core.Events[core.SlowStep](sim).Listen(10)

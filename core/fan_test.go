@@ -155,8 +155,8 @@ func TestBroadcastOfAGuest(t *testing.T) {
 	}
 }
 
-// TestGuestsFanBehindAShutdown: who asks for guests lives beside the first member, and reaches those of that
-// system. When it has shut down, and left the group, the next is asked.
+// TestGuestsFanBehindAShutdown: who asks for guests lives beside the first member, and reaches
+// those of that system. When it has shut down, and left the group, the next is asked.
 func TestGuestsFanBehindAShutdown(t *testing.T) {
 	one, two := stage(t, 1, 1), stage(t, 2, 1)
 	g, _ := choir(one, 1)

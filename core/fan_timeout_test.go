@@ -72,7 +72,8 @@ func TestUseAfterTheEnd(t *testing.T) {
 	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Get() })
 	require.PanicsWithValue(t, "core: a Pending is used after its Get", func() { p.Ready() })
 
-	// Nor is it after a Get that failed, whose answer is still to come, as it is of an actor on the same worker.
+	// Nor is it after a Get that failed, whose answer is still to come, as it is of an actor on
+	// the same worker.
 	panics, err := core.Ask(t.Context(), twiceGet.At(core.Spawn(at.Beside(), func() *twice { return &twice{lonerAdd.At(at)} })), 0)
 	require.NoError(t, err)
 	require.Equal(t, "core: a Pending is used after its Get", panics)

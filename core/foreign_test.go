@@ -15,8 +15,8 @@ import (
 
 var playerGone = core.HandleNotice(func(*player, *core.NoticeStack[core.Terminated]) core.Yield { panic("nobody has gone") })
 
-// TestOtherSystem: whatever a step sends to an actor of another system is refused, and that actor never
-// hears of it.
+// TestOtherSystem: whatever a step sends to an actor of another system is refused, and that actor
+// never hears of it.
 func TestOtherSystem(t *testing.T) {
 	for workers := range 3 {
 		here, there := stage(t, 1, workers+1), stage(t, 2, workers+1)
@@ -62,8 +62,8 @@ func TestOtherSystem(t *testing.T) {
 	}
 }
 
-// TestRoutersOfTwoSystems: a group may have members in several, of which a step reaches its own; whom it
-// draws elsewhere refuses it.
+// TestRoutersOfTwoSystems: a group may have members in several, of which a step reaches its own;
+// whom it draws elsewhere refuses it.
 func TestRoutersOfTwoSystems(t *testing.T) {
 	here, there := stage(t, 1, 2), stage(t, 2, 2)
 	_, a := cast(here, 0)
@@ -111,8 +111,8 @@ func TestTwoSystems(t *testing.T) {
 	testMesh(t, 500, second)
 }
 
-// TestTwoSystemsOneShutDown: a function that is offloaded reaches another system, as does any goroutine. When that
-// shuts down its asks end with ErrStopped.
+// TestTwoSystemsOneShutDown: a function that is offloaded reaches another system, as does any
+// goroutine. When that shuts down its asks end with ErrStopped.
 func TestTwoSystemsOneShutDown(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		living, dying := open(t, house.Config{Workers: workers}), open(t, house.Config{Workers: workers})

@@ -7,8 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Function is an actor that is one function, which answers asks: what the function captures is its state. A
-// restart doesn't make that anew. A stack of it has no fields for futures: who asks others needs a type of his own.
+// Function is an actor that is one function, which answers asks: what the function captures is
+// its state. A restart doesn't make that anew. A stack of it has no fields for futures: who asks
+// others needs a type of his own.
 type Function[Req, Rep any] struct {
 	f func(s *AskStack[Req, Rep]) Yield
 }
@@ -34,8 +35,8 @@ func handlerOf[A any](make func() *stack.Handler) *stack.Handler {
 	return h.(*stack.Handler)
 }
 
-// SpawnFunc spawns an actor that answers asks by f, and returns its address and the port at which it is asked. Any
-// goroutine may call it; see Spawn.
+// SpawnFunc spawns an actor that answers asks by f, and returns its address and the port at which
+// it is asked. Any goroutine may call it; see Spawn.
 func SpawnFunc[Req, Rep any](at Place, f func(s *AskStack[Req, Rep]) Yield) (Address[Function[Req, Rep]], Port[Req, Rep]) {
 	if f == nil {
 		panic("core: SpawnFunc of no function")
@@ -55,8 +56,9 @@ func SpawnNoticeFunc[Msg any](at Place, f func(s *NoticeStack[Msg]) Yield) (Addr
 	return a, NoticePort[Msg]{to: a.house, by: by}
 }
 
-// Extension returns what the system of the actor that runs s was given by that name, house.Config.Extensions, if it is a T:
-// what all its actors share, as a tracer. It is used by several workers at once. What one actor needs its factory captures.
+// Extension returns what the system of the actor that runs s was given by that name,
+// house.Config.Extensions, if it is a T: what all its actors share, as a tracer. It is used by
+// several workers at once. What one actor needs its factory captures.
 func Extension[T any](s Running, name string) (T, bool) {
 	x, ok := stack.Of(s).Engine().Guests.Extensions[name].(T)
 	return x, ok

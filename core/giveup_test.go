@@ -26,8 +26,9 @@ func serial(t *testing.T, at core.Place, mailbox core.Mailbox) core.Port[script,
 	return play.At(a)
 }
 
-// TestGivenUpWhileSuspended: what waits for another is told that its own asker has given up, in time, whoever that was and
-// wherever the ask is by now. Otherwise a serial actor would handle nothing more.
+// TestGivenUpWhileSuspended: what waits for another is told that its own asker has given up, in
+// time, whoever that was and wherever the ask is by now. Otherwise a serial actor would handle
+// nothing more.
 func TestGivenUpWhileSuspended(t *testing.T) {
 	const soon = time.Millisecond
 	type port = core.Port[script, int]
@@ -118,8 +119,8 @@ func TestGivenUpByAGuest(t *testing.T) {
 	}
 }
 
-// TestGivenUpByFirst: who is asked by First, and isn't the first, is told when that answers, whether an actor or a
-// guest asked.
+// TestGivenUpByFirst: who is asked by First, and isn't the first, is told when that answers,
+// whether an actor or a guest asked.
 func TestGivenUpByFirst(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		for at := range 8 {

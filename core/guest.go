@@ -6,12 +6,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Ask asks from a goroutine that is not a worker, and blocks until the answer is
-// there or ctx ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
-// system's default holds. If the reply refers to bytes that the callee's stack
-// carries, or is Answers, it is dead on return: use AskInto. In a step it fails with
-// ErrBlockingOnWorker. Of a system that was never started it waits in vain, and ends with
-// ErrNotStarted. Timer, and other ports without an actor, are for steps.
+// Ask asks from a goroutine that is not a worker, and blocks until the answer is there or ctx
+// ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
+// system's default holds. If the reply refers to bytes that the callee's stack carries, or is
+// Answers, it is dead on return: use AskInto. In a step it fails with ErrBlockingOnWorker. Of a
+// system that was never started it waits in vain, and ends with ErrNotStarted. Timer, and other
+// ports without an actor, are for steps.
 //
 // A caller that finds the callee's worker parked runs the worker's turns on its own
 // goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
@@ -37,9 +37,10 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped, or whose system has; or ErrNoMember of a
-// router that chooses one and has none (Broadcast to nobody is no error). Nobody gets the message then, and if it is one that is
-// released, it was. What an actor hasn't handled when it stops is a dead letter.
+// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped,
+// or whose system has; or ErrNoMember of a router that chooses one and has none (Broadcast to
+// nobody is no error). Nobody gets the message then, and if it is one that is released, it was.
+// What an actor hasn't handled when it stops is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)

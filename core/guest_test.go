@@ -145,7 +145,8 @@ func TestGuestContextCancelled(t *testing.T) {
 	}
 }
 
-// TestGuestGivesUpWhileTheCalleeWaits: the callee hears of it, at its next answer at the latest, and goes on no more.
+// TestGuestGivesUpWhileTheCalleeWaits: the callee hears of it, at its next answer at the latest,
+// and goes on no more.
 func TestGuestGivesUpWhileTheCalleeWaits(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
 	a := play.At(core.Spawn(sys, func() *player { return &player{} }))

@@ -19,8 +19,8 @@ var mailboxes = map[string]core.Mailbox{
 	"fair":     core.FairBySender(100),
 }
 
-// A drain lets end what came before it, and nothing else, in whatever order calls are taken. It is not refused
-// by a full mailbox.
+// A drain lets end what came before it, and nothing else, in whatever order calls are taken. It
+// is not refused by a full mailbox.
 func TestDrainOfEachMailbox(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
@@ -44,10 +44,12 @@ func TestDrainOfEachMailbox(t *testing.T) {
 					late = append(late, core.Begin(p, says("never")))
 				}
 				sim.Rest()
-				behind := core.Begin(p, says("never")) // all that it waits for has begun, so there is room again
+				// all that it waits for has begun, so there is room again
+				behind := core.Begin(p, says("never"))
 				sim.Run(3 * time.Second)
 				endedAs(t, core.ErrStopped, behind)
-				if name == "oldest" { // what comes behind the drain takes the places of what it waits for
+				// what comes behind the drain takes the places of what it waits for
+				if name == "oldest" {
 					endedAs(t, core.ErrMailboxFull, begun[:11]...)
 					endedAs(t, nil, begun[11:]...)
 					endedAs(t, core.ErrStopped, append(late, full)...)
@@ -62,8 +64,8 @@ func TestDrainOfEachMailbox(t *testing.T) {
 	}
 }
 
-// Calls that are held wait in their mailbox: they count, the oldest is dropped first, and they are taken
-// in its order.
+// Calls that are held wait in their mailbox: they count, the oldest is dropped first, and they
+// are taken in its order.
 func TestHeldCallsCount(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}
@@ -99,7 +101,8 @@ func TestHeldCallsCount(t *testing.T) {
 	require.Equal(t, "s1:start s1:a s1:a s1:a s1:b", d.took())
 }
 
-// A call whose batch would take what follows it, and that has expired, leaves the others in their order.
+// A call whose batch would take what follows it, and that has expired, leaves the others in their
+// order.
 func TestBatchBehindTheDead(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {

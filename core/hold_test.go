@@ -55,7 +55,8 @@ func TestTwoBarriers(t *testing.T) {
 	})
 }
 
-// porter holds its calls for a while. At the end it tells itself something, which comes behind what was held.
+// porter holds its calls for a while. At the end it tells itself something, which comes behind
+// what was held.
 type porter struct {
 	seen []int
 	hold string

@@ -14,10 +14,10 @@ type HookStack = stack.HookStack
 
 // Starter is implemented by actors that prepare themselves.
 type Starter interface {
-	// PreStart runs in a turn of the actor's worker; messages wait until it has ended.
-	// A Throw or a panic is a failure of the start: the supervisor gets it as a *StartError, and
-	// stops the actor unless its strategy says otherwise. If the actor is stopped while the hook waits, that isn't resumed, and
-	// PostStop runs at once, as behind a failure.
+	// PreStart runs in a turn of the actor's worker; messages wait until it has ended. A Throw or
+	// a panic is a failure of the start: the supervisor gets it as a *StartError, and stops the
+	// actor unless its strategy says otherwise. If the actor is stopped while the hook waits,
+	// that isn't resumed, and PostStop runs at once, as behind a failure.
 	PreStart(s *HookStack) Yield
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// Journal appends lines to a file. It answers when they are on the disk, and syncs as many as have come
-// meanwhile at once: group commit.
+// Journal appends lines to a file. It answers when they are on the disk, and syncs as many as
+// have come meanwhile at once: group commit.
 type Journal struct {
 	file  *os.File
 	syncs int
@@ -27,7 +27,8 @@ type (
 		synced                          core.Future[struct{}]
 	}
 
-	// page is what a function gets: a file, which may be used by several at a time, and lines that nobody else has.
+	// page is what a function gets: a file, which may be used by several at a time, and lines
+	// that nobody else has.
 	page struct {
 		file  *os.File
 		lines []byte
@@ -40,7 +41,8 @@ func (j *Journal) append(s *appendStack) core.Yield {
 	for _, a := range s.All() {
 		lines = append(append(lines, a.Line...), '\n')
 	}
-	core.OffloadKept(s, &s.synced, nil, page{j.file, lines}, commitPage) // so the barrier covers it, whoever gives up
+	// so the barrier covers it, whoever gives up
+	core.OffloadKept(s, &s.synced, nil, page{j.file, lines}, commitPage)
 	return core.Suspend(s, (*Journal).appended)
 }
 

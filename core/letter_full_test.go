@@ -8,8 +8,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// TestDeadLetterMailboxFull: what a full mailbox refuses or drops is a dead letter, whoever sends it,
-// also if the sender was told.
+// TestDeadLetterMailboxFull: what a full mailbox refuses or drops is a dead letter, whoever sends
+// it, also if the sender was told.
 func TestDeadLetterMailboxFull(t *testing.T) {
 	for _, full := range []core.WhenFull{core.Reject, core.DropNewest, core.DropOldest} {
 		eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
@@ -49,7 +49,8 @@ func TestDeadLetterMailboxFull(t *testing.T) {
 	}
 }
 
-// TestTopicMailboxFull: an event for which a subscriber has no room is a dead letter, and the others get it.
+// TestTopicMailboxFull: an event for which a subscriber has no room is a dead letter, and the
+// others get it.
 func TestTopicMailboxFull(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		var topic core.Topic[flash]
@@ -90,8 +91,8 @@ func TestLettersAboutLettersOfGuests(t *testing.T) {
 	}
 }
 
-// TestLettersThatEvict: who drops its oldest messages and listens to dead letters hears of a letter that
-// had to go, and not of those that go to make room for that.
+// TestLettersThatEvict: who drops its oldest messages and listens to dead letters hears of a
+// letter that had to go, and not of those that go to make room for that.
 func TestLettersThatEvict(t *testing.T) {
 	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
 		b := &sexton{}

@@ -71,9 +71,10 @@ func letterCounts(sys interface{ DeadLetters() []house.LetterCount }) map[string
 	return all
 }
 
-// TestDeadLettersAgainstModel: each notice is handled, or refused as its actor has stopped, or is a dead letter that is counted by its
-// type, told once, and once with its message; boxes stop at random, guests and actors send, actors also to another
-// system, which refuses them, and in the end that whole system has gone.
+// TestDeadLettersAgainstModel: each notice is handled, or refused as its actor has stopped, or is
+// a dead letter that is counted by its type, told once, and once with its message; boxes stop at
+// random, guests and actors send, actors also to another system, which refuses them, and in the
+// end that whole system has gone.
 func TestDeadLettersAgainstModel(t *testing.T) {
 	lost := 0
 	eachSeed(t, 40, 2, func(t *testing.T, sim *housetest.Sim) {
@@ -253,8 +254,8 @@ func (m *mourner) mourn(s *mournerStack) core.Yield { m.told++; return s.Return(
 
 var mournerMourn = core.HandleNotice((*mourner).mourn)
 
-// TestLettersAboutLetters: a dead letter that tells of one is counted, and nobody is told, or it would
-// never end.
+// TestLettersAboutLetters: a dead letter that tells of one is counted, and nobody is told, or it
+// would never end.
 func TestLettersAboutLetters(t *testing.T) {
 	sim := stage(t, 1, 1)
 	topic := core.Events[core.DeadLetter](sim)
@@ -317,8 +318,8 @@ func TestDeadLetterLines(t *testing.T) {
 	}
 }
 
-// TestQueueWaitOfARecycledNotice: what a notice of another worker, or of a guest, says of when it was sent, the next
-// one that goes by the same stack doesn't.
+// TestQueueWaitOfARecycledNotice: what a notice of another worker, or of a guest, says of when it
+// was sent, the next one that goes by the same stack doesn't.
 func TestQueueWaitOfARecycledNotice(t *testing.T) {
 	sim := stage(t, 1, 2)
 	var boxes [2]core.Address[box]

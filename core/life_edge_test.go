@@ -27,7 +27,8 @@ func TestHookPanicsBehindAPanic(t *testing.T) {
 	endedAs(t, nil, next)
 }
 
-// Who has stopped doesn't restart, with a record of its life or without: its place in the register is another's.
+// Who has stopped doesn't restart, with a record of its life or without: its place in the
+// register is another's.
 func TestRestartOfTheDead(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}
@@ -50,7 +51,8 @@ func TestRestartOfTheDead(t *testing.T) {
 	wantStat(t, "restarts", stats(sim).Restarts, 0)
 }
 
-// A child born while the system closes never lives: it has no place in the register, and is not waited for.
+// A child born while the system closes never lives: it has no place in the register, and is not
+// waited for.
 func TestSpawnUnderWhileClosing(t *testing.T) {
 	for _, hook := range []string{"stop", "start"} {
 		sim := stage(t, 1, 1)

@@ -54,8 +54,8 @@ func (r *reference) retry(a *refActor, p *policy, err int, start bool) {
 	}
 }
 
-// may counts a restart of a, or of its children, and says how long the pause before it is, and whether there
-// may be one more.
+// may counts a restart of a, or of its children, and says how long the pause before it is, and
+// whether there may be one more.
 func (r *reference) may(a *refActor, of *tried, p *policy) (pause float64, yes bool) {
 	var late []float64
 	for _, at := range of.at {
@@ -67,7 +67,8 @@ func (r *reference) may(a *refActor, of *tried, p *policy) (pause float64, yes b
 		}
 	}
 	luck := chance(a.serialNo, of.row)
-	if n := len(of.at); n > 0 && r.now-of.at[n-1]-of.hold > p.window { // a hold is no time without a failure
+	// a hold is no time without a failure
+	if n := len(of.at); n > 0 && r.now-of.at[n-1]-of.hold > p.window {
 		of.row, of.hold = 0, 0
 	}
 	limit := p.limit

@@ -9,7 +9,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// What is done to the tree: mostly where actors have parents, and never where two outcomes would be right.
+// What is done to the tree: mostly where actors have parents, and never where two outcomes would
+// be right.
 
 // operation does something at random, and returns how many operations that was.
 func (w *modelWorld) operation() int {
@@ -187,7 +188,8 @@ func (a *refActor) root() *refActor {
 
 func (c *refCall) fails() bool { return c.act >= panicsNow && c.act <= throwsLater }
 
-// troubled says that somebody of the family of a has a call to come that will fail, and concern others.
+// troubled says that somebody of the family of a has a call to come that will fail, and concern
+// others.
 func (w *modelWorld) troubled(a *refActor) bool {
 	for _, b := range w.alive {
 		if b.root() == a.root() && !b.local() && (slices.ContainsFunc(b.calls, (*refCall).fails) || slices.ContainsFunc(b.begun, (*refCall).fails)) {

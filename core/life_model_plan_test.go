@@ -31,7 +31,8 @@ type plan struct {
 	serial   bool
 	serialNo uint64 // its number in the system: what decides by chance
 	hooks    [4]act // what its hooks do, by hookStart and so on
-	bears    *plan  // a child that the hook bearsAt has, in the life bearsIn, before it does anything else
+	// a child that the hook bearsAt has, in the life bearsIn, before it does anything else
+	bears    *plan
 	bearsAt  int
 	bearsIn  int
 	failing  int // its first instances, so many, fail in the hook that starts them

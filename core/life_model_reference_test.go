@@ -7,8 +7,8 @@ import (
 )
 
 // The reference: what a tree of actors does, said as plainly as possible. Every actor is a record
-// in a tree; nothing is pooled, nothing is concurrent, and nothing moves until settle. Time is counted in
-// slots: no two timers end in the same one, so that their order is known.
+// in a tree; nothing is pooled, nothing is concurrent, and nothing moves until settle. Time is
+// counted in slots: no two timers end in the same one, so that their order is known.
 
 // refActor is an actor.
 type refActor struct {

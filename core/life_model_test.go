@@ -15,9 +15,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// Random operations on a tree of actors, beside the reference of life_model_reference_test.go: what each
-// actor was told and did, in its order, how each call ended, who heard of whose end, who is left and what it is called
-// must be the same after each operation.
+// Random operations on a tree of actors, beside the reference of life_model_reference_test.go:
+// what each actor was told and did, in its order, how each call ended, who heard of whose end,
+// who is left and what it is called must be the same after each operation.
 
 const (
 	slot    = 230e6 // ns: timers end in one each; holds of whole seconds end apart from them
@@ -125,8 +125,8 @@ func (p *policy) strategy() *core.Strategy {
 
 var modelDirectives = [directives]core.Directive{core.Restart, core.Resume, core.Stop, core.Escalate}
 
-// chance is what the runtime takes for a number from 0 to 1 that differs between actors and restarts:
-// splitmix64, as any other would do.
+// chance is what the runtime takes for a number from 0 to 1 that differs between actors and
+// restarts: splitmix64, as any other would do.
 func chance(serial uint64, n int) float64 {
 	z := (serial<<8 + uint64(n) + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -258,7 +258,8 @@ func (w *modelWorld) finish() {
 	for w.unsure == "" && w.compare() && len(w.alive) > 0 {
 		w.timePasses(5)
 	}
-	for rounds := 0; w.unsure != "" && w.Actors() > 0; rounds++ { // all must end, whatever came first
+	// all must end, whatever came first
+	for rounds := 0; w.unsure != "" && w.Actors() > 0; rounds++ {
 		for _, r := range w.refs {
 			if r != nil {
 				r.Stop()

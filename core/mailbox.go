@@ -2,22 +2,26 @@ package core
 
 import "github.com/stackhouse-go/stackhouse/stack"
 
-// Mailbox is where the asks and notices wait that an actor hasn't taken yet: how many there may be, what
-// becomes of one more, and in which order they are taken. It is a value, for Props; each actor gets a mailbox of its
-// own. The zero Mailbox takes house.Config.MailboxMax messages, 1,024 unless that says otherwise, rejects more,
-// and is first come, first served, as are Bounded and Unbounded.
+// Mailbox is where the asks and notices wait that an actor hasn't taken yet: how many there may
+// be, what becomes of one more, and in which order they are taken. It is a value, for Props; each
+// actor gets a mailbox of its own. The zero Mailbox takes house.Config.MailboxMax messages, 1,024
+// unless that says otherwise, rejects more, and is first come, first served, as are Bounded and
+// Unbounded.
 //
-// Answers, and what stops an actor, always fit. So does what comes from the actor's connections, whose
-// inflight is bounded, and Terminated, of which there are as many as the actor watches others.
+// Answers, and what stops an actor, always fit. So does what comes from the actor's connections,
+// whose inflight is bounded, and Terminated, of which there are as many as the actor watches
+// others.
 //
-// For senders on the actor's worker the bound is exact. Others know how many messages waited at the end of the actor's last
-// visit, and what others than its worker sent since. So they may be refused for as long as a visit lasts that takes
-// messages, and they may exceed the bound by what its own worker has sent meanwhile, at most as many again. Goroutines don't exceed
-// it otherwise; workers may that send at the same time, each by what was free when it sent.
+// For senders on the actor's worker the bound is exact. Others know how many messages waited at
+// the end of the actor's last visit, and what others than its worker sent since. So they may be
+// refused for as long as a visit lasts that takes messages, and they may exceed the bound by what
+// its own worker has sent meanwhile, at most as many again. Goroutines don't exceed it otherwise;
+// workers may that send at the same time, each by what was free when it sent.
 type Mailbox struct{ mail stack.MailboxRules }
 
-// WhenFull is what becomes of a message for which a mailbox has no room. None of them ever blocks the
-// sender. An ask that doesn't go through is answered with ErrMailboxFull; Stats.Full counts all.
+// WhenFull is what becomes of a message for which a mailbox has no room. None of them ever blocks
+// the sender. An ask that doesn't go through is answered with ErrMailboxFull; Stats.Full counts
+// all.
 type WhenFull = stack.WhenFull
 
 const (
@@ -25,9 +29,10 @@ const (
 	Reject = stack.Reject
 	// DropNewest accepts a notice, which becomes a dead letter.
 	DropNewest = stack.DropNewest
-	// DropOldest accepts it in place of the message that has waited longest, of which the ask is answered with ErrMailboxFull,
-	// and the notice becomes a dead letter. What goroutines and other workers send is dropped when the actor's
-	// worker takes it: until then twice as many may wait, and one more is refused as by Reject.
+	// DropOldest accepts it in place of the message that has waited longest, of which the ask is
+	// answered with ErrMailboxFull, and the notice becomes a dead letter. What goroutines and
+	// other workers send is dropped when the actor's worker takes it: until then twice as many
+	// may wait, and one more is refused as by Reject.
 	DropOldest = stack.DropOldest
 )
 
@@ -41,9 +46,9 @@ func Bounded(n int, full WhenFull) Mailbox {
 // however much that is.
 func Unbounded() Mailbox { return Mailbox{stack.MailboxRules{Max: -1}} }
 
-// ByPriority is a mailbox for n messages, and more are rejected, in which messages of a lower class go first, those of
-// one class in order of arrival. What no rule names has the last class. As long as messages of lower
-// classes come, others wait.
+// ByPriority is a mailbox for n messages, and more are rejected, in which messages of a lower
+// class go first, those of one class in order of arrival. What no rule names has the last class.
+// As long as messages of lower classes come, others wait.
 func ByPriority(n int, rules ...Class) Mailbox {
 	class := func(s *stack.Stack) int {
 		for i := range rules {
@@ -65,8 +70,8 @@ type Class struct {
 	of func(s *stack.Stack) int
 }
 
-// Class returns the rule that gives a request the class that of returns. It is called once for each request, in a turn of
-// the actor's worker; if it panics, the ask has failed.
+// Class returns the rule that gives a request the class that of returns. It is called once for
+// each request, in a turn of the actor's worker; if it panics, the ask has failed.
 func (h Handler[A, Req, Rep]) Class(of func(*Req) int) Class {
 	return Class{h.route.by, func(s *stack.Stack) int { return of(stack.Request[Req, Rep](s)) }}
 }
@@ -76,11 +81,13 @@ func (h NoticeHandler[A, Msg]) Class(of func(*Msg) int) Class {
 	return Class{h.by, func(s *stack.Stack) int { return of(stack.Message[Msg](s)) }}
 }
 
-// FairBySender is a mailbox for n messages, and more are rejected, that takes one message of each sender in turn, and
-// those of one sender in their order. A sender is an actor that asks. Notices don't say which actor sent them: all from one worker
-// are of one sender. So that the order of each actor holds, an ask stands in their queue while notices from its asker's worker
-// wait, and a notice has its turn when the asks have begun that came from its worker before. What an actor sends when it
-// has moved to another worker may overtake what it sent before; those spawned on a worker don't move. What goroutines send is of one of 16, by goroutine.
+// FairBySender is a mailbox for n messages, and more are rejected, that takes one message of each
+// sender in turn, and those of one sender in their order. A sender is an actor that asks. Notices
+// don't say which actor sent them: all from one worker are of one sender. So that the order of
+// each actor holds, an ask stands in their queue while notices from its asker's worker wait, and
+// a notice has its turn when the asks have begun that came from its worker before. What an actor
+// sends when it has moved to another worker may overtake what it sent before; those spawned on a
+// worker don't move. What goroutines send is of one of 16, by goroutine.
 func FairBySender(n int) Mailbox {
 	return Mailbox{stack.MailboxRules{Max: bound(n), Sort: stack.NewFair}}
 }

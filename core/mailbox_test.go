@@ -64,8 +64,8 @@ func spawnDesk(t testing.TB, at core.Place, m core.Mailbox) (*desk, core.Address
 	return d, a
 }
 
-// TestMailboxFull: whichever way a message is sent to an actor whose mailbox is full, its sender gets
-// ErrMailboxFull, and messages that are released are.
+// TestMailboxFull: whichever way a message is sent to an actor whose mailbox is full, its sender
+// gets ErrMailboxFull, and messages that are released are.
 func TestMailboxFull(t *testing.T) {
 	eachSeed(t, 2, 2, func(t *testing.T, sim *housetest.Sim) {
 		d, a := spawnDesk(t, sim.Workers()[0], core.Bounded(2, core.Reject))
@@ -111,7 +111,8 @@ func TestMailboxFull(t *testing.T) {
 		for name, p := range asks {
 			c := core.Begin(p, 9)
 			sim.Rest()
-			if _, err := c.Get(); name != "first" { // of which an actor asks, when the desk may have room again
+			// of which an actor asks, when the desk may have room again
+			if _, err := c.Get(); name != "first" {
 				fails("a guest's ask of "+name, err)
 				sent++
 			}
@@ -168,7 +169,8 @@ func TestMailboxFull(t *testing.T) {
 	})
 }
 
-// TestBroadcastWhereOneIsFull: the sender gets ErrMailboxFull, whichever of them it is, and the others are told.
+// TestBroadcastWhereOneIsFull: the sender gets ErrMailboxFull, whichever of them it is, and the
+// others are told.
 func TestBroadcastWhereOneIsFull(t *testing.T) {
 	for full := range 3 {
 		eachSeed(t, 2, 2, func(t *testing.T, sim *housetest.Sim) {
@@ -258,8 +260,8 @@ func TestDropPolicies(t *testing.T) {
 	}
 }
 
-// TestFloodOfAStuckActor: goroutines that send to an actor whose step doesn't end use no more memory than its mailbox
-// takes; what it took is handled once it goes on, and nothing else.
+// TestFloodOfAStuckActor: goroutines that send to an actor whose step doesn't end use no more
+// memory than its mailbox takes; what it took is handled once it goes on, and nothing else.
 func TestFloodOfAStuckActor(t *testing.T) {
 	for name, m := range map[string]core.Mailbox{
 		"the default": {},
@@ -355,7 +357,8 @@ func ExampleByPriority() {
 	// Output: [-3 -5 1 2 4]
 }
 
-// TestFairKeepsASendersOrder: notices and asks of one actor, on the worker of the mailbox or another.
+// TestFairKeepsASendersOrder: notices and asks of one actor, on the worker of the mailbox or
+// another.
 func TestFairKeepsASendersOrder(t *testing.T) {
 	for _, script := range []string{"nna", "aan", "naanannaa"} { // notices and asks
 		for worker := range 2 {
@@ -382,7 +385,8 @@ func TestFairKeepsASendersOrder(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotQueued: what a full mailbox refuses, or drops, doesn't count as queued for LeastQueued.
+// TestRefusedIsNotQueued: what a full mailbox refuses, or drops, doesn't count as queued for
+// LeastQueued.
 func TestRefusedIsNotQueued(t *testing.T) {
 	for _, policy := range []core.WhenFull{core.Reject, core.DropNewest, core.DropOldest} {
 		sim := stage(t, 1, 2)

@@ -71,7 +71,8 @@ func spawnWatched(sim *housetest.Sim, d *diary, all ...core.Middleware) (core.Po
 	return core.Handle((*watched).ask, all...).At(a), core.HandleNotice((*watched).notice, all...).At(a), a
 }
 
-// Each call is told of when it begins and when it has ended, however it ends, the outer middleware first and last.
+// Each call is told of when it begins and when it has ended, however it ends, the outer
+// middleware first and last.
 func TestMiddleware(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}
@@ -108,7 +109,8 @@ func TestMiddleware(t *testing.T) {
 	require.Equal(t, "a+ b+ step b-stackhouse: actor stopped a-stackhouse: actor stopped", d.took(), "what never began isn't told of")
 }
 
-// What middleware refuses doesn't begin: an ask is answered so, a notice is a dead letter, no failure.
+// What middleware refuses doesn't begin: an ask is answered so, a notice is a dead letter, no
+// failure.
 func TestMiddlewareRefuses(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}
@@ -128,7 +130,8 @@ func TestMiddlewareRefuses(t *testing.T) {
 	require.Zero(t, stats(sim).Failures)
 }
 
-// A panic in middleware is a failure, before the first step of the actor, behind the last of nobody.
+// A panic in middleware is a failure, before the first step of the actor, behind the last of
+// nobody.
 func TestMiddlewarePanics(t *testing.T) {
 	for when, want := range map[string]string{"begins": "a+ b+ a-", "ended": "a+ b+ step b-<nil> a-<nil>"} {
 		sim := stage(t, 1, 1)
@@ -170,7 +173,8 @@ func TestMiddlewareOfStashed(t *testing.T) {
 	require.Equal(t, "a+ step a-<nil> a+ step a-<nil> a+ step a-<nil>", d.took())
 }
 
-// A port through a function sends what that returns, or nothing, from steps and from guests, to an actor and to a router.
+// A port through a function sends what that returns, or nothing, from steps and from guests, to
+// an actor and to a router.
 func TestThrough(t *testing.T) {
 	sim := stage(t, 1, 2)
 	_, double := core.SpawnFunc(sim, func(s *core.AskStack[int, int]) core.Yield { return s.Return(2 * s.Req) })

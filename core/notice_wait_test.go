@@ -32,7 +32,8 @@ func TestNoticeWait(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for _, err := core.Ask(ctx, deskCount.At(a), struct{}{}); err != nil; { // behind all of them, once there is room
+		// behind all of them, once there is room
+		for _, err := core.Ask(ctx, deskCount.At(a), struct{}{}); err != nil; {
 			if !errors.Is(err, core.ErrMailboxFull) {
 				t.Fatal(err)
 			}

@@ -216,8 +216,8 @@ func init() { // which refer to themselves
 	lenderBatches = core.HandleBatch((*lender).batch, 0)
 }
 
-// TestOffloadedBytesLive: what a function reads of its asker's bytes isn't used again before it has returned, whatever
-// has become of the asker.
+// TestOffloadedBytesLive: what a function reads of its asker's bytes isn't used again before it
+// has returned, whatever has become of the asker.
 func TestOffloadedBytesLive(t *testing.T) {
 	forwards := core.Handle(func(c *lender, s *lenderOwn) core.Yield {
 		return core.Handle((*lender).own).At(core.Self[lender](s)).Forward(s, s.Req)

@@ -330,7 +330,8 @@ func TestEndWaitsForAllThatIsKept(t *testing.T) {
 				took := 0
 				sim := housetest.New(t, 1, house.Config{Workers: 1, Logger: quiet, OffloadTime: func() time.Duration {
 					took++
-					return time.Duration((took+1)/2) * 16 * time.Millisecond // called after 16 and 32, and home much later
+					// called after 16 and 32, and home much later
+					return time.Duration((took+1)/2) * 16 * time.Millisecond
 				}})
 				d := &deposits{}
 				a := core.Spawn(sim, func() *archive { return &archive{d} })
@@ -355,7 +356,8 @@ func TestEndWaitsForAllThatIsKept(t *testing.T) {
 	}
 }
 
-// TestShutdownEndsKeptFunctions: a shutdown whose context ends names what has kept it waiting, and ends the context of that.
+// TestShutdownEndsKeptFunctions: a shutdown whose context ends names what has kept it waiting,
+// and ends the context of that.
 func TestShutdownEndsKeptFunctions(t *testing.T) {
 	type asks struct {
 		core.AskStack[*gate, int]
@@ -428,7 +430,8 @@ func (o *safe) PreStart(s *core.HookStack) core.Yield {
 
 func (o *safe) PostStop(s *core.HookStack) core.Yield { o.note("end"); return s.Return() }
 
-// TestStopWhileStartKeepsAFunction: the end hook runs once, when that has returned, and the start isn't resumed.
+// TestStopWhileStartKeepsAFunction: the end hook runs once, when that has returned, and the start
+// isn't resumed.
 func TestStopWhileStartKeepsAFunction(t *testing.T) {
 	for seed := range uint64(5) {
 		sim := housetest.New(t, seed, house.Config{Workers: 2, OffloadTime: func() time.Duration { return 10 * time.Millisecond }})
@@ -480,7 +483,8 @@ func TestLateAnswerAfterAnotherAsk(t *testing.T) {
 		at := 0
 		sim := housetest.New(t, seed, house.Config{Workers: 2, OffloadTime: func() time.Duration {
 			at++
-			return time.Duration(at) * 10 * time.Millisecond // the late answer comes while the other is waited for
+			// the late answer comes while the other is waited for
+			return time.Duration(at) * 10 * time.Millisecond
 		}})
 		vaults := [2]core.Port[vaultEnd, int]{}
 		for i := range vaults {

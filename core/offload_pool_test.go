@@ -114,8 +114,8 @@ func TestNewOffloadPoolRefuses(t *testing.T) {
 	require.Equal(t, house.ErrClosed, err)
 }
 
-// TestOffloadContained: a panic, a Goexit and an error end one function each; the pool's only goroutine,
-// or the one in its place, goes on.
+// TestOffloadContained: a panic, a Goexit and an error end one function each; the pool's only
+// goroutine, or the one in its place, goes on.
 func TestOffloadContained(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
 	a := play.At(core.Spawn(sys, func() *player { return &player{} }))
@@ -326,8 +326,8 @@ func deaf(_ context.Context, g *gate) (int, error) {
 	return 1, nil
 }
 
-// TestOffloadExpires: what is past the pool's timeout when its turn comes isn't called, and its asker
-// didn't wait for that.
+// TestOffloadExpires: what is past the pool's timeout when its turn comes isn't called, and its
+// asker didn't wait for that.
 func TestOffloadExpires(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
 	a := play.At(core.Spawn(sys, func() *player { return &player{} }))
@@ -347,7 +347,8 @@ func TestOffloadExpires(t *testing.T) {
 	require.NotZero(t, p.Stats().Skipped)
 }
 
-// TestOffloadBreaker: a pool stops calling what fails, at once and for what is queued, and tries again later.
+// TestOffloadBreaker: a pool stops calling what fails, at once and for what is queued, and tries
+// again later.
 func TestOffloadBreaker(t *testing.T) {
 	eachSeed(t, 3, 2, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
@@ -453,8 +454,8 @@ func TestOffloadSkippedIsNoProbe(t *testing.T) {
 	wantCounts(t, p, house.OffloadStats{Done: 2, Failed: 1, Skipped: 1})
 }
 
-// TestOffloadCountsEach: askers that give up, functions that end in all ways, full queues: each function is
-// counted once, and ends at its own asker.
+// TestOffloadCountsEach: askers that give up, functions that end in all ways, full queues: each
+// function is counted once, and ends at its own asker.
 func TestOffloadCountsEach(t *testing.T) {
 	sys := open(t, house.Config{Workers: 2})
 	p := newPool(t, sys, house.OffloadConfig{Name: "disk", Goroutines: 3, Queue: 5})
@@ -507,8 +508,8 @@ func TestOffloadCountsEach(t *testing.T) {
 	require.NotZero(t, st.Failed)
 }
 
-// TestOffloadCountsAtShutdown: each function has one end, also those that wait for a goroutine then,
-// which aren't run.
+// TestOffloadCountsAtShutdown: each function has one end, also those that wait for a goroutine
+// then, which aren't run.
 func TestOffloadCountsAtShutdown(t *testing.T) {
 	sys := open(t, house.Config{Workers: 1})
 	p, err := sys.NewOffloadPool(house.OffloadConfig{Name: "few", Goroutines: 2})

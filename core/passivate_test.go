@@ -78,7 +78,8 @@ func TestPassivateUntouched(t *testing.T) {
 	require.Panics(t, func() { listen(t, sim, core.Props{Passivate: core.Passivation{Idle: -1}}) })
 }
 
-// After so many messages the actor stops, behind what was queued. What comes behind gets ErrStopped.
+// After so many messages the actor stops, behind what was queued. What comes behind gets
+// ErrStopped.
 func TestPassivateByCount(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +183,8 @@ func TestKeepActiveAndReceiveTimeout(t *testing.T) {
 	require.Greater(t, len(l.beats), 2)
 }
 
-// What an instance has asked for ends with it, also if there is a pause before the next: that one passivates, and isn't told of quiet.
+// What an instance has asked for ends with it, also if there is a pause before the next: that one
+// passivates, and isn't told of quiet.
 func TestPassivationBehindAPause(t *testing.T) {
 	for _, with := range []*core.Strategy{{}, {Backoff: int64(10 * time.Millisecond)}} {
 		for _, asks := range []func(*listener, *listenStack) core.Yield{
@@ -280,7 +282,8 @@ func (*watchman) end(s *vigil) core.Yield {
 
 var watchmanKeep = core.Handle((*watchman).begin)
 
-// TestKeepActiveCountsAnew: from when it was kept active last, though the last call began long before.
+// TestKeepActiveCountsAnew: from when it was kept active last, though the last call began long
+// before.
 func TestKeepActiveCountsAnew(t *testing.T) {
 	const idle = 10 * time.Millisecond
 	sim := stage(t, 1, 2)

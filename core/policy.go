@@ -118,8 +118,8 @@ func (k *keys) pick(_ *stack.Engine, key uint64) *stack.House {
 	}
 }
 
-// queues chooses the member in whose house the fewest calls wait, as far as the asker's worker knows;
-// among equals it takes turns.
+// queues chooses the member in whose house the fewest calls wait, as far as the asker's worker
+// knows; among equals it takes turns.
 type queues struct{ turns }
 
 //alloc:none

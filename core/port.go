@@ -16,8 +16,9 @@ type Port[Req, Rep any] struct {
 
 // route is how a port is asked; all ports of one handler share it.
 type route[Req any] struct {
-	by  *stack.Handler
-	via func(s *stack.Stack, p *future.Promise, req Req, limit int64) // non-nil: no one actor is behind the port
+	by *stack.Handler
+	// non-nil: no one actor is behind the port
+	via func(s *stack.Stack, p *future.Promise, req Req, limit int64)
 
 	// begin is via for guests, up to the sending. nil: guests can't ask.
 	begin func(req Req) (*stack.Guests, *stack.Call, error)
@@ -70,11 +71,12 @@ func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64
 //
 //	return a.archive.Forward(s, s.Req)
 //
-// The asker gets that reply, or that error, and its deadline holds; this actor hears no more of it, and may
-// stop. Sender of the forwarded ask is who asked first. What s has asked itself is cancelled, as at every
-// end; bytes of s live until the reply is home, those in the answers that it got don't: Copy
-// them. A request that is released is the other's from then on: clear s.Req, or what it releases may end with the step. A port that
-// asks many, as Broadcast does, or no actor, as Timer, panics.
+// The asker gets that reply, or that error, and its deadline holds; this actor hears no more of
+// it, and may stop. Sender of the forwarded ask is who asked first. What s has asked itself is
+// cancelled, as at every end; bytes of s live until the reply is home, those in the answers that
+// it got don't: Copy them. A request that is released is the other's from then on: clear s.Req,
+// or what it releases may end with the step. A port that asks many, as Broadcast does, or no
+// actor, as Timer, panics.
 //
 //alloc:none
 func (p Port[Req, Rep]) Forward(s stack.Answering[Rep], req Req) Yield {
@@ -123,11 +125,12 @@ type noticeRoute[Msg any] struct {
 	post func(msg Msg) error // of a guest
 }
 
-// Notice tells from a step of s. To an actor of another worker it may leave only when
-// the visit of this actor ends, some steps later: a step must not wait for what it tells.
-// The error is ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped, as soon as that is
-// known here; ErrOtherSystem of an actor of another system, also a dead letter; or ErrNoMember of a router that
-// chooses one and has none. If the message is one that is released, it was.
+// Notice tells from a step of s. To an actor of another worker it may leave only when the visit
+// of this actor ends, some steps later: a step must not wait for what it tells. The error is
+// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped,
+// as soon as that is known here; ErrOtherSystem of an actor of another system, also a dead
+// letter; or ErrNoMember of a router that chooses one and has none. If the message is one that is
+// released, it was.
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
@@ -177,8 +180,9 @@ func (p NoticePort[Msg]) post(msg Msg) error {
 type Handler[A, Req, Rep any] struct{ route *route[Req] }
 
 // Handle makes a handler of the method expression of its first step, as in
-// core.Handle((*Cache).get), where get takes a pointer to a struct that embeds
-// AskStack. Call it once, in a package variable. The middleware, if any, is told of each call, the first given first.
+// core.Handle((*Cache).get), where get takes a pointer to a struct that embeds AskStack. Call it
+// once, in a package variable. The middleware, if any, is told of each call, the first given
+// first.
 func Handle[A, S, Req, Rep any, PS stack.AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
 	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk(first, around...)}}
 }

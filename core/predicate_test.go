@@ -8,8 +8,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// TestPredicateOnlyLooks: what only a step may do is a panic in the predicate of SuspendUntil, contained as one in
-// a step; an ask made there would have no deadline.
+// TestPredicateOnlyLooks: what only a step may do is a panic in the predicate of SuspendUntil,
+// contained as one in a step; an ask made there would have no deadline.
 func TestPredicateOnlyLooks(t *testing.T) {
 	never := func(_ *player, s *scene) core.Yield {
 		core.Timer.Ask(s, &s.tick, time.Hour)

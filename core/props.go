@@ -7,8 +7,8 @@ type Props struct {
 	// any of -_.~@:+ and has at most 255 bytes. Empty: the actor can't be looked up.
 	Name string
 	// OnFailure says what becomes of the actor when it fails. nil: what its parent's Children
-	// says; at the top house.Config.Supervise. A panic in the request of a connection is a failure of the actor
-	// only if this isn't nil.
+	// says; at the top house.Config.Supervise. A panic in the request of a connection is a
+	// failure of the actor only if this isn't nil.
 	OnFailure *Strategy
 	// Children says what becomes of the actor's children that fail. nil: the zero Strategy.
 	Children *Strategy

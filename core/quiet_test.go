@@ -110,7 +110,8 @@ func listen(t *testing.T, sim *housetest.Sim, p core.Props) (*listener, core.Add
 // late is what the turns of a test take at most.
 const late = 100 * time.Microsecond
 
-// A receive timeout comes never early, comes again, and moves with each message, whatever comes by whatever way.
+// A receive timeout comes never early, comes again, and moves with each message, whatever comes
+// by whatever way.
 func TestReceiveTimeout(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
@@ -223,8 +224,8 @@ func TestReceiveTimeoutCountsFromTheRequest(t *testing.T) {
 	require.Less(t, gap, 1140*time.Millisecond+late)
 }
 
-// Who has both stops by itself when it has been idle for long enough, before it is told or behind it: to be told is a message as
-// any.
+// Who has both stops by itself when it has been idle for long enough, before it is told or behind
+// it: to be told is a message as any.
 func TestReceiveTimeoutAndPassivation(t *testing.T) {
 	sim := stage(t, 1, 1)
 	l, a := listen(t, sim, core.Props{Passivate: core.Passivation{Idle: 20 * time.Millisecond}})
@@ -242,7 +243,8 @@ func TestReceiveTimeoutAndPassivation(t *testing.T) {
 	require.Len(t, l.beats, 7)
 }
 
-// A message that waits in a full mailbox isn't dropped for the sake of the news that none has begun.
+// A message that waits in a full mailbox isn't dropped for the sake of the news that none has
+// begun.
 func TestReceiveTimeoutOfFullMailbox(t *testing.T) {
 	sim := stage(t, 1, 1)
 	l, a := listen(t, sim, core.Props{Mailbox: core.Bounded(1, core.DropOldest)})

@@ -31,8 +31,8 @@ func failsIn(d time.Duration) func(*ghost, *ghostStack) core.Yield {
 	}
 }
 
-// At the default limit an actor is held: for 1 s at first, at most for 30, and anew behind a minute without a failure, or
-// what is said to be the window; a hold is no such time.
+// At the default limit an actor is held: for 1 s at first, at most for 30, and anew behind a
+// minute without a failure, or what is said to be the window; a hold is no such time.
 func TestHoldAtTheDefaultLimit(t *testing.T) {
 	for _, window := range []time.Duration{0, 10 * time.Second} {
 		t.Run(window.String(), func(t *testing.T) { holdsAtTheDefaultLimit(t, window) })
@@ -63,8 +63,8 @@ func holdsAtTheDefaultLimit(t *testing.T, window time.Duration) {
 	}
 }
 
-// Who is held has ended: its children, what it began and its timers. Asks end at once, notices wait within the bound, and the next
-// instance takes them.
+// Who is held has ended: its children, what it began and its timers. Asks end at once, notices
+// wait within the bound, and the next instance takes them.
 func TestWhatAHoldEnds(t *testing.T) {
 	sim := stage(t, 1, 2)
 	d := &diary{}
@@ -108,7 +108,8 @@ func TestWhatAHoldEnds(t *testing.T) {
 	endedAs(t, nil, waits)
 }
 
-// However many asks wait for who is held: a turn ends no more of them than its Budget, and the hold ends though they go on coming.
+// However many asks wait for who is held: a turn ends no more of them than its Budget, and the
+// hold ends though they go on coming.
 func TestManyAsksOfWhoIsHeld(t *testing.T) {
 	for _, mailbox := range []core.Mailbox{core.Unbounded(), core.FairBySender(1 << 16)} {
 		sim := stage(t, 1, 1)
@@ -146,7 +147,8 @@ func (g *ghost) gotMany(s *manyStack) core.Yield { return s.Return(0) }
 
 var ghostMany = core.Handle((*ghost).askMany)
 
-// Late answers to what was asked before a hold come to it first, and asks that come with them end at once all the same.
+// Late answers to what was asked before a hold come to it first, and asks that come with them end
+// at once all the same.
 func TestHoldBesideLateAnswers(t *testing.T) {
 	for seed := range uint64(50) {
 		sim := stage(t, seed, 2)
@@ -187,7 +189,8 @@ func TestDrainBehindAHold(t *testing.T) {
 	}
 }
 
-// A Strategy that says how many restarts there may be stops at one more, and one that has all restart at once never holds.
+// A Strategy that says how many restarts there may be stops at one more, and one that has all
+// restart at once never holds.
 func TestHoldIsTheDefaults(t *testing.T) {
 	for restarts, actors := range map[int]int{5: 0, -1: 1} {
 		sim := stage(t, 1, 1)
@@ -227,8 +230,9 @@ func (g *ghost) noted(s *core.NoticeStack[string]) core.Yield {
 
 var ghostNotes = core.HandleNotice((*ghost).noted)
 
-// Whatever comes in whichever order, from goroutines and actors, to a mailbox of any kind, before a hold and in it, with calls
-// that are held or stashed: each ask ends once, at once in the hold, and all notices of one sender are taken in their order.
+// Whatever comes in whichever order, from goroutines and actors, to a mailbox of any kind, before
+// a hold and in it, with calls that are held or stashed: each ask ends once, at once in the hold,
+// and all notices of one sender are taken in their order.
 func TestHoldAtRandom(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		for seed := range uint64(100) {

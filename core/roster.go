@@ -48,9 +48,10 @@ func (r *roster) join(h *stack.House) {
 	})
 }
 
-// add returns l and h, which stands by its name if it has one, so that the same actors get the same
-// keys whenever they are made and join; otherwise in the first place that is free, so that the order in
-// which they join says it, and who leaves and joins again gets its keys back, if nobody has joined meanwhile.
+// add returns l and h, which stands by its name if it has one, so that the same actors get the
+// same keys whenever they are made and join; otherwise in the first place that is free, so that
+// the order in which they join says it, and who leaves and joins again gets its keys back, if
+// nobody has joined meanwhile.
 func (l *list) add(h *stack.House) *list {
 	place := uint32(0)
 	var at uint64

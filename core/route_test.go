@@ -210,8 +210,8 @@ func TestLocal(t *testing.T) {
 	})
 }
 
-// TestLocalFromAnotherSystem: on a worker that has no replica beside it, as its system is another, the ask is
-// refused as any other.
+// TestLocalFromAnotherSystem: on a worker that has no replica beside it, as its system is
+// another, the ask is refused as any other.
 func TestLocalFromAnotherSystem(t *testing.T) {
 	home, away := stage(t, 1, 2), stage(t, 2, 5)
 	o := &office{}
@@ -405,7 +405,8 @@ func TestByKeyOfTheSame(t *testing.T) {
 	require.NotEqual(t, where(0, []string{"$0", "$1", "$2"}), where(0, []string{"$1", "$0", "$2"}))
 }
 
-// TestByKeyBehindAStop: who joins takes the place of who has stopped, whether or not anybody has found that out.
+// TestByKeyBehindAStop: who joins takes the place of who has stopped, whether or not anybody has
+// found that out.
 func TestByKeyBehindAStop(t *testing.T) {
 	where := func(look bool) (at []int) {
 		sim := stage(t, 1, 2)
@@ -472,8 +473,8 @@ func TestLeastQueued(t *testing.T) {
 	})
 }
 
-// TestLeastQueuedModel: steps of each worker, and guests, tell and ask routers and single members. Each member
-// gets what it gets by a model that picks the one with the fewest waiting.
+// TestLeastQueuedModel: steps of each worker, and guests, tell and ask routers and single
+// members. Each member gets what it gets by a model that picks the one with the fewest waiting.
 func TestLeastQueuedModel(t *testing.T) {
 	const workers, members = 3, 5
 	eachSeedOf(t, 40, workers, noSteps, func(t *testing.T, sim *housetest.Sim) {
@@ -485,7 +486,8 @@ func TestLeastQueuedModel(t *testing.T) {
 			_, players[i] = cast(sim, i)
 		}
 		var waiting [members]int
-		turns := [2][workers + 1]int{{0, 1, 2, 0}, {0, 1, 2, 0}} // of tell and ask, on each worker, and of guests
+		// of tell and ask, on each worker, and of guests
+		turns := [2][workers + 1]int{{0, 1, 2, 0}, {0, 1, 2, 0}}
 		pick := func(next *int) {
 			least := *next % members
 			*next = least + 1
@@ -518,7 +520,8 @@ func TestLeastQueuedModel(t *testing.T) {
 					pick(&turns[1][from])
 				default:
 					m := rng.IntN(members)
-					calls = append(calls, core.Begin(clerkAsk.At(o.all[m]), numbered{N: 1})) // notices reserve places
+					// notices reserve places
+					calls = append(calls, core.Begin(clerkAsk.At(o.all[m]), numbered{N: 1}))
 					waiting[m]++
 				}
 				continue
@@ -927,7 +930,8 @@ type countedStack struct{ core.NoticeStack[counted] }
 
 func (c *clerk) count(s *countedStack) core.Yield { return s.Return() }
 
-// A broadcast says only whether somebody had no room: a member that stops just then is none any more.
+// A broadcast says only whether somebody had no room: a member that stops just then is none any
+// more.
 func TestBroadcastToWhoStops(t *testing.T) {
 	sys := open(t, house.Config{Workers: 2})
 	var group core.Group[player]

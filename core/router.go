@@ -81,10 +81,11 @@ func (h Handler[A, Req, Rep]) ByKey(m Members[A], key func(*Req) uint64) Port[Re
 	return routed[Req, Rep](h.route, byKey(rosterOf(m), key == nil), key)
 }
 
-// LeastQueued returns a port that asks the member with the fewest messages in its mailbox, whoever sent
-// them; among equals, in turn. Of a member on the asker's own worker that number is exact. Others show at
-// the end of each visit what they have taken and what actors of their own worker have sent them; what
-// goroutines send counts at once, and what actors elsewhere send when the visit in which they did ends.
+// LeastQueued returns a port that asks the member with the fewest messages in its mailbox,
+// whoever sent them; among equals, in turn. Of a member on the asker's own worker that number is
+// exact. Others show at the end of each visit what they have taken and what actors of their own
+// worker have sent them; what goroutines send counts at once, and what actors elsewhere send when
+// the visit in which they did ends.
 func (h Handler[A, Req, Rep]) LeastQueued(m Members[A]) Port[Req, Rep] {
 	return routed[Req, Rep](h.route, byQueue(rosterOf(m)), nil)
 }

@@ -29,8 +29,8 @@ func (h NoticeHandler[A, Msg]) LeastQueued(m Members[A]) NoticePort[Msg] {
 	return routedNotice[Msg](h.by, byQueue(rosterOf(m)), nil)
 }
 
-// Broadcast returns a port that tells all members. Each gets a copy of the message,
-// which so must not be one that is released. The error of a notice is ErrMailboxFull if at least one had no
+// Broadcast returns a port that tells all members. Each gets a copy of the message, which so must
+// not be one that is released. The error of a notice is ErrMailboxFull if at least one had no
 // room for it; the others have got it.
 func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 	if h.by == nil {
@@ -56,7 +56,8 @@ func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) N
 	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
 }
 
-// notice is the way of a step. With nobody there the error is ErrNoMember, and the message a dead letter.
+// notice is the way of a step. With nobody there the error is ErrNoMember, and the message a dead
+// letter.
 //
 //alloc:none
 func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
@@ -115,7 +116,8 @@ func (r *noticeBroadcast[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
 	for _, h := range r.roster.here() {
 		c := w.Begin(r.by)
 		*stack.Message[Msg](c) = msg
-		if err := w.Push(h, c); err == ErrMailboxFull { // one that has stopped is no member any more
+		// one that has stopped is no member any more
+		if err := w.Push(h, c); err == ErrMailboxFull {
 			full = err
 		}
 	}

@@ -22,9 +22,10 @@ var (
 //		Name: "report", Times: core.Every(time.Hour), Send: core.Sending(report, Report{}),
 //	})
 //
-// A schedule never fires early, and late by what the worker is busy with. One that is late by more than its
-// interval, or was paused, doesn't fire more often for that: what it missed is counted. With the actor all
-// its schedules end, as they do when it is restarted. Those whose target has stopped go on, to dead letters, until they are cancelled.
+// A schedule never fires early, and late by what the worker is busy with. One that is late by
+// more than its interval, or was paused, doesn't fire more often for that: what it missed is
+// counted. With the actor all its schedules end, as they do when it is restarted. Those whose
+// target has stopped go on, to dead letters, until they are cancelled.
 type Schedules struct {
 	wall    func() time.Time
 	sleeper NoticeHandler[Schedules, int64]
@@ -32,8 +33,8 @@ type Schedules struct {
 	wakes   int64 // when the sleeper that isn't stale wakes, ns; 0: there is none
 }
 
-// NewSchedules returns the actor. wall tells the time of day for calendars: time.Now, or a test's clock; nil:
-// there are no calendars.
+// NewSchedules returns the actor. wall tells the time of day for calendars: time.Now, or a test's
+// clock; nil: there are no calendars.
 func NewSchedules(wall func() time.Time) *Schedules {
 	return &Schedules{wall: wall, sleeper: schedulesSleep}
 }
@@ -69,8 +70,8 @@ type Calendar interface {
 	Next(after time.Time) time.Time
 }
 
-// By is whenever a calendar says. It looks at the time of day at least once a minute, so that a clock that
-// is set is noticed then. One that is set back doesn't have a time come twice.
+// By is whenever a calendar says. It looks at the time of day at least once a minute, so that a
+// clock that is set is noticed then. One that is set back doesn't have a time come twice.
 func By(c Calendar) Times {
 	if c == nil {
 		panic("core: a schedule without a calendar")
@@ -93,15 +94,18 @@ type Scheduled struct {
 	Paused bool
 	In     time.Duration // until it fires next; 0: it is paused
 	Fired  uint64        // times that it was sent
-	Missed uint64        // times that it wasn't, because it was paused or late; of a calendar, at most 1,000 are counted at once
+	// times that it wasn't, because it was paused or late; of a calendar, at most 1,000 are
+	// counted at once
+	Missed uint64
 }
 
 // What others may ask of Schedules. The last three take a name.
 var (
-	SchedulesAdd    = Handle((*Schedules).add)    // ErrScheduled
-	SchedulesList   = Handle((*Schedules).list)   // in the order in which they were added
-	SchedulesPause  = Handle((*Schedules).pause)  // until it is resumed. ErrNoSchedule
-	SchedulesResume = Handle((*Schedules).resume) // one-shots whose time has passed fire at once. ErrNoSchedule
+	SchedulesAdd   = Handle((*Schedules).add)   // ErrScheduled
+	SchedulesList  = Handle((*Schedules).list)  // in the order in which they were added
+	SchedulesPause = Handle((*Schedules).pause) // until it is resumed. ErrNoSchedule
+	// one-shots whose time has passed fire at once. ErrNoSchedule
+	SchedulesResume = Handle((*Schedules).resume)
 	SchedulesCancel = Handle((*Schedules).cancel) // ErrNoSchedule
 
 	schedulesSleep = HandleNotice((*Schedules).sleep)
@@ -129,10 +133,11 @@ type (
 )
 
 const (
-	// sleepMax is how long nobody looks: a clock that was set is noticed, and a sleep that a sooner one has
-	// made stale ends.
+	// sleepMax is how long nobody looks: a clock that was set is noticed, and a sleep that a
+	// sooner one has made stale ends.
 	sleepMax = int64(time.Minute)
-	// missedMax is how many missed times of a calendar are counted at once: each is another question to it.
+	// missedMax is how many missed times of a calendar are counted at once: each is another
+	// question to it.
 	missedMax = 1000
 )
 

@@ -88,8 +88,8 @@ func (m minutes) Next(after time.Time) time.Time {
 // near is how far apart model and actor may be, ns: turns take time.
 const near = 100_000
 
-// TestSchedulesAgainstModel: one-shots, intervals and calendars fire when they should, while others are added,
-// paused, resumed and cancelled.
+// TestSchedulesAgainstModel: one-shots, intervals and calendars fire when they should, while
+// others are added, paused, resumed and cancelled.
 func TestSchedulesAgainstModel(t *testing.T) {
 	fired, missed := uint64(0), uint64(0)
 	eachSeedOf(t, 30, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
@@ -334,7 +334,8 @@ func (b brittle) Next(after time.Time) time.Time {
 	return after.Add(10 * time.Millisecond)
 }
 
-// TestScheduleWhoseCalendarPanics: if the actor goes on behind the failure, so do its other schedules.
+// TestScheduleWhoseCalendarPanics: if the actor goes on behind the failure, so do its other
+// schedules.
 func TestScheduleWhoseCalendarPanics(t *testing.T) {
 	b := newBelfry(t, stage(t, 1, 1))
 	asked := 0

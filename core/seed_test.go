@@ -12,8 +12,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// drawn is a simulation whose seed draws what c leaves open: how many messages a visit and how long a turn has, what
-// counts as slow, whether messages are traced, and the time that steps take. What costs no time hides starvation and early timers.
+// drawn is a simulation whose seed draws what c leaves open: how many messages a visit and how
+// long a turn has, what counts as slow, whether messages are traced, and the time that steps
+// take. What costs no time hides starvation and early timers.
 func drawn(t testing.TB, seed uint64, c house.Config, steps []time.Duration) *housetest.Sim {
 	t.Helper()
 	name := fnv.New64a() // so that few seeds are many settings
@@ -40,7 +41,8 @@ func drawn(t testing.TB, seed uint64, c house.Config, steps []time.Duration) *ho
 	return sim
 }
 
-// What a step of a simulation may take: of most; of those that count milliseconds; of those that count microseconds.
+// What a step of a simulation may take: of most; of those that count milliseconds; of those that
+// count microseconds.
 var (
 	anySteps   = []time.Duration{0, time.Microsecond, 20 * time.Microsecond, time.Millisecond}
 	briskSteps = anySteps[:3]

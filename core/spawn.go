@@ -17,13 +17,13 @@ type Place interface {
 	Register(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
-// Beside is the worker of the actor that runs s: messages between the two cost
-// no atomic operation, until one of them moves (see package house). Actors that are to stay together are
+// Beside is the worker of the actor that runs s: messages between the two cost no atomic
+// operation, until one of them moves (see package house). Actors that are to stay together are
 // born on one of a system's workers.
 func Beside(s Running) Place { return (*beside)(stack.Of(s)) }
 
-// Under is Beside, and the new actor is a child of the one that runs s: it stops before its parent does,
-// and its failures are its parent's concern.
+// Under is Beside, and the new actor is a child of the one that runs s: it stops before its
+// parent does, and its failures are its parent's concern.
 func Under(s Running) Place { return (*under)(stack.Of(s)) }
 
 // Beside is the worker that runs a when the new actor is born: a step or a guest
@@ -90,9 +90,9 @@ func begin[A any](h *stack.House, passivates bool) Address[A] {
 	return Address[A]{h}
 }
 
-// SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address of
-// who has it, nobody's if that is no A. Who spawns the same name at the same time may
-// have the factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
+// SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address
+// of who has it, nobody's if that is no A. Who spawns the same name at the same time may have the
+// factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
 	if p.Name != "" {
 		if err := path.CheckName(p.Name); err != nil {
@@ -119,9 +119,9 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 // Path is where an actor stands; see ParsePath.
 type Path = path.Path
 
-// ParsePath reads a path, as in "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without "@" and what follows if
-// the system can't be reached from others, or "/user/orders/order.42" in whatever system. What it accepts is what
-// Path.String gives back.
+// ParsePath reads a path, as in "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without
+// "@" and what follows if the system can't be reached from others, or "/user/orders/order.42" in
+// whatever system. What it accepts is what Path.String gives back.
 func ParsePath(text string) (Path, error) { return path.Parse(text) }
 
 // Finder finds actors by their paths: a house.System.
@@ -130,9 +130,9 @@ type Finder interface {
 	Find(p Path) *stack.House
 }
 
-// Lookup returns the address of the actor whose path is given, in any form that ParsePath reads. The error is
-// ErrNotFound if there is none with that name in this system, it has stopped, or it is no A. Actors without a name
-// can't be looked up. Any goroutine and any step may call it.
+// Lookup returns the address of the actor whose path is given, in any form that ParsePath reads.
+// The error is ErrNotFound if there is none with that name in this system, it has stopped, or it
+// is no A. Actors without a name can't be looked up. Any goroutine and any step may call it.
 func Lookup[A any](in Finder, at string) (Address[A], error) {
 	p, err := path.Parse(at)
 	if err != nil {

@@ -42,8 +42,8 @@ func SuspendAny[A, S any, PS stack.RunningOf[S]](s PS, next func(*A, PS) Yield) 
 	return stack.SuspendAny(s, next)
 }
 
-// SuspendUntil is Suspend, but ready is asked after each answer and next runs
-// when it says yes, at the latest when all is answered. It only looks: to ask or to end s in it panics.
+// SuspendUntil is Suspend, but ready is asked after each answer and next runs when it says yes,
+// at the latest when all is answered. It only looks: to ask or to end s in it panics.
 func SuspendUntil[A, S any, PS stack.RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {
 	return stack.SuspendUntil(s, ready, next)
 }

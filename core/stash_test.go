@@ -75,7 +75,8 @@ func hang(t *testing.T, sim *housetest.Sim, d *door, p core.Props) core.Address[
 	return a
 }
 
-// What is stashed begins again in its order and before what is queued, whatever it is and wherever it waited.
+// What is stashed begins again in its order and before what is queued, whatever it is and
+// wherever it waited.
 func TestStash(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +138,8 @@ func TestStashIsBounded(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, d.in)
 }
 
-// hoarder tells itself as much as its mailbox takes, behind what it has told itself before and what it unstashes in between.
+// hoarder tells itself as much as its mailbox takes, behind what it has told itself before and
+// what it unstashes in between.
 type hoarder struct {
 	self     core.NoticePort[int]
 	other    core.Port[string, int]
@@ -176,7 +178,8 @@ func (h *hoarder) atOnce(s *hoarderWait) core.Yield {
 	return s.Return(h.took)
 }
 
-// held unstashes while the actor's calls are held, and has the first notice that begins then fill the mailbox.
+// held unstashes while the actor's calls are held, and has the first notice that begins then fill
+// the mailbox.
 func (h *hoarder) held(s *hoarderWait) core.Yield {
 	h.queue(s, s.Req)
 	h.other.Ask(s, &s.f, "close")
@@ -204,7 +207,8 @@ var (
 	hoarderHeld   = core.Handle((*hoarder).held)
 )
 
-// What is unstashed takes room in the mailbox, also from an envelope that was begun before, wherever that stands.
+// What is unstashed takes room in the mailbox, also from an envelope that was begun before,
+// wherever that stands.
 func TestUnstashTakesRoom(t *testing.T) {
 	const bound, stashed = 16, 5
 	for name, c := range map[string]struct {
@@ -362,7 +366,8 @@ type tallies struct{ began, ended int }
 func (c *tallies) Begins(core.Running) error { c.began++; return nil }
 func (c *tallies) Ended(core.Running, error) { c.ended++ }
 
-// The barrier of what is stashed ends with that, and so does the call for its middleware: each begins again later.
+// The barrier of what is stashed ends with that, and so does the call for its middleware: each
+// begins again later.
 func TestStashEndsABarrier(t *testing.T) {
 	sim := stage(t, 1, 2)
 	d, tells := &barred{}, &tallies{}

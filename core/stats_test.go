@@ -45,7 +45,8 @@ func TestStatsOfActors(t *testing.T) {
 		want map[string]int
 	}{
 		{"asks", func() { asks(5, a, answer(1)) }, map[string]int{"answers": 5, "messages": 5}},
-		{"asks of asks", func() { asks(3, a, relay(b, answer(1))) }, map[string]int{"answers": 6, "messages": 9}}, // the answer is one to the asker
+		// the answer is one to the asker
+		{"asks of asks", func() { asks(3, a, relay(b, answer(1))) }, map[string]int{"answers": 6, "messages": 9}},
 		{"throws", func() { asks(3, a, throws) }, map[string]int{"answers": 3, "messages": 3}},
 		{"panics", func() { asks(2, a, fails) }, map[string]int{"answers": 2, "messages": 2, "failures": 2}},
 		{"asks of who stopped", func() {

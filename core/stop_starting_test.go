@@ -49,8 +49,9 @@ func (h *hatchling) ask(s *core.AskStack[bool, int]) core.Yield {
 
 var hatchlingAsk = core.Handle((*hatchling).ask)
 
-// A stop of who waits in a hook that starts an instance, or between two instances, acts at once: the hook isn't resumed, the
-// end hook runs as behind a failed start, and what waits ends with ErrStopped. So does a stop of a parent, and of the system.
+// A stop of who waits in a hook that starts an instance, or between two instances, acts at once:
+// the hook isn't resumed, the end hook runs as behind a failed start, and what waits ends with
+// ErrStopped. So does a stop of a parent, and of the system.
 func TestStopWhileStarting(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -108,7 +109,8 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 }
 
-// Who has a PreStart and is spawned while the system closes never lives, and answers so; nothing is held there.
+// Who has a PreStart and is spawned while the system closes never lives, and answers so; nothing
+// is held there.
 func TestSpawnWithPreStartWhileClosing(t *testing.T) {
 	sim := stage(t, 1, 1)
 	d := &diary{}

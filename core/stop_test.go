@@ -177,8 +177,8 @@ func (c *crowd) fan(heard *int, a core.Port[script, int], act script, then func(
 	}
 }
 
-// ask begins all asks but those of the actor beside, which come last, before the first of them is handled, and then
-// call then.
+// ask begins all asks but those of the actor beside, which come last, before the first of them is
+// handled, and then call then.
 func (c *crowd) ask(sim *housetest.Sim, a core.Port[script, int], act script, then func()) {
 	_, far := cast(sim, 0)
 	_, near := cast(sim, 1)

@@ -67,7 +67,8 @@ func TestCallsBeginBesideAnswers(t *testing.T) {
 				}
 				core.Notice(chatterHush.At(at), 0)
 				sim.Rest()
-				if c.answers > (asks+1)*streak+budget { // each of these calls, and those that were there when it ended
+				// each of these calls, and those that were there when it ended
+				if c.answers > (asks+1)*streak+budget {
 					t.Errorf("%d answers came first", c.answers)
 				}
 			})

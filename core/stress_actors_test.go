@@ -19,8 +19,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// The actors of the stress: citizens do to each other, by chance, all that actors can, and keep books; a mayor spawns them,
-// watches them and spawns them again. At rest the books must balance: see stress_test.go.
+// The actors of the stress: citizens do to each other, by chance, all that actors can, and keep
+// books; a mayor spawns them, watches them and spawns them again. At rest the books must balance:
+// see stress_test.go.
 
 const (
 	stressCitizens = 9
@@ -39,11 +40,13 @@ var (
 	errStressEscalate = errors.New("stress: escalate")
 )
 
-// stressBooks is what one citizen, in all its lives, or one guest did and saw. Only who that is writes it.
+// stressBooks is what one citizen, in all its lives, or one guest did and saw. Only who that is
+// writes it.
 type stressBooks struct {
 	asks, jobs, replies, results int
 	errs                         [11]int // by stressErrors
-	left                         int     // asks and jobs of stacks that had ended when their answers came
+	// asks and jobs of stacks that had ended when their answers came
+	left int
 
 	tells, refused, heard int // notices sent; of these refused with ErrStopped; begun
 	began, ended          int // asks that the citizen handled
@@ -83,8 +86,9 @@ type role struct {
 	id   int
 	rng  *rand.Rand
 	next [stressCitizens]int // the number of the last message to each
-	last [stressAll][3]int   // the number of the last message from each, by kind if kinds overtake each other
-	done atomic.Int32        // functions that were kept and have returned
+	// the number of the last message from each, by kind if kinds overtake each other
+	last [stressAll][3]int
+	done atomic.Int32 // functions that were kept and have returned
 }
 
 // see takes note of a message that begins: what one sends to another begins in its order, and once.
@@ -110,7 +114,8 @@ func (r *role) mark(to int) mark {
 	return mark{r.id, r.next[to]}
 }
 
-// port returns one for an ask, and the mark of that: a router's has no number, as nobody knows who gets it.
+// port returns one for an ask, and the mark of that: a router's has no number, as nobody knows
+// who gets it.
 func (r *role) port() (core.Port[stressReq, uint64], mark) {
 	to := r.rng.IntN(stressCitizens)
 	switch what := r.rng.IntN(10); {
@@ -210,8 +215,8 @@ type (
 		core.BatchAskStack[stressReq, uint64]
 		tick core.Future[core.Tick]
 	}
-	// keeping counts what an ask keeps: there are two goroutines for such functions, so those of another ask may
-	// return before.
+	// keeping counts what an ask keeps: there are two goroutines for such functions, so those of
+	// another ask may return before.
 	keeping struct {
 		n    int32
 		done atomic.Int32
@@ -224,7 +229,8 @@ type (
 	}
 )
 
-// stressOpen is what citizens handle: from *stack.Stack, which census gets, to *citizenAsk or *citizenSaga.
+// stressOpen is what citizens handle: from *stack.Stack, which census gets, to *citizenAsk or
+// *citizenSaga.
 var stressOpen sync.Map
 
 // census is told of the end of each ask and each saga, whatever ends it.
@@ -383,7 +389,8 @@ func (p *citizen) ask(s *citizenAsk) core.Yield {
 	return core.Suspend(s, (*citizen).all)
 }
 
-// lot answers several at once. A Serial citizen, of which nobody says when a batch has ended, does so without a wait.
+// lot answers several at once. A Serial citizen, of which nobody says when a batch has ended,
+// does so without a wait.
 func (p *citizen) lot(s *citizenLot) core.Yield {
 	for _, req := range s.All() {
 		if p.begins(req.mark, 2) {
@@ -611,7 +618,8 @@ type mayor struct {
 	told    int
 }
 
-// stressLives: failures cost a citizen its instance, nothing, its life, or are its parent's business, as often as they come.
+// stressLives: failures cost a citizen its instance, nothing, its life, or are its parent's
+// business, as often as they come.
 func (w *stress) lives(slot int) *core.Strategy {
 	s := &core.Strategy{Restarts: -1, Decide: core.Decide(core.Restart, core.OnIs(errStressResume, core.Resume),
 		core.OnIs(errStressStop, core.Stop), core.OnIs(errStressEscalate, core.Escalate))}

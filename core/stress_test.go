@@ -17,11 +17,13 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// The stress has all features meet: asks with and without limits, forwards, offloads that fail, stashes, barriers, watches,
-// restarts, stops, actors that move, guests that give up, a shutdown under traffic. What is checked while it runs: one
-// sender's messages begin in their order and once, a reply is its ask's, nothing begins behind a barrier, a watcher hears
-// once of each end, and then the name is free, what is Serial begins nothing beside another, and nothing ends or begins anew
-// beside what it keeps. At rest each citizen still answers, and the books balance (see balance).
+// The stress has all features meet: asks with and without limits, forwards, offloads that fail,
+// stashes, barriers, watches, restarts, stops, actors that move, guests that give up, a shutdown
+// under traffic. What is checked while it runs: one sender's messages begin in their order and
+// once, a reply is its ask's, nothing begins behind a barrier, a watcher hears once of each end,
+// and then the name is free, what is Serial begins nothing beside another, and nothing ends or
+// begins anew beside what it keeps. At rest each citizen still answers, and the books balance
+// (see balance).
 
 // newStress spawns the mayor and its citizens.
 func newStress(t testing.TB, seed uint64, sys *house.System, ask func(core.Port[int, int], int) (int, error)) *stress {
@@ -109,7 +111,8 @@ func (w *stress) rollCall(ask func(p core.Port[stressReq, uint64], req stressReq
 	for slot := range stressCitizens {
 		for tries := 0; ; tries++ {
 			m := mark{From: r.id}
-			if w.mail(slot) != stressFair { // where this goroutine isn't the sender that the guest's was, and may overtake it
+			// where this goroutine isn't the sender that the guest's was, and may overtake it
+			if w.mail(slot) != stressFair {
 				m = r.mark(slot)
 			}
 			req := stressReq{m, r.rng.Uint64(), 0}
@@ -178,8 +181,9 @@ func (r *role) answered(req stressReq, n uint64, err error) {
 	}
 }
 
-// stressThreads is one run with threads: each guest does so much, then the mayor ends the citizens, and the system is
-// shut down; or, at half of it, the system is shut down, and guests go on until that is over.
+// stressThreads is one run with threads: each guest does so much, then the mayor ends the
+// citizens, and the system is shut down; or, at half of it, the system is shut down, and guests
+// go on until that is over.
 func stressThreads(t *testing.T, seed uint64, each int, abrupt bool) stressBooks {
 	ignore := goleak.IgnoreCurrent()
 	sys, err := house.New(house.Config{Workers: 3, Budget: []int{0, 1, 3}[seed%3], Logger: quiet, AskTimeout: 20 * time.Millisecond,
@@ -190,7 +194,8 @@ func stressThreads(t *testing.T, seed uint64, each int, abrupt bool) stressBooks
 	if err := sys.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	patient, cancel := context.WithTimeout(t.Context(), time.Minute) // AskTimeout is for who may fail
+	// AskTimeout is for who may fail
+	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w := newStress(t, seed, sys, func(p core.Port[int, int], n int) (int, error) { return core.Ask(patient, p, n) })
 	var guests sync.WaitGroup

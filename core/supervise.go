@@ -7,8 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy restarts them, behind a hold if they
-// fail more than 5 times a minute, and stops those whose start fails.
+// Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy
+// restarts them, behind a hold if they fail more than 5 times a minute, and stops those whose
+// start fails.
 type Strategy = supervision.Strategy
 
 // StartError is the failure of a start hook.

@@ -8,8 +8,8 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // and any step may call its methods. A change takes memory and time in proportion to the
 // number of subscribers; publishing never waits for it, and takes none: to nobody, only a load.
 //
-// The events of one publisher reach each subscriber in order; those of a step, the actors of its own system:
-// for each of another one there is a dead letter. Each subscriber gets a copy, so
+// The events of one publisher reach each subscriber in order; those of a step, the actors of its
+// own system: for each of another one there is a dead letter. Each subscriber gets a copy, so
 // events must not be released.
 type Topic[Event any] stack.Topic[Event]
 

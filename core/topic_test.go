@@ -137,7 +137,8 @@ func TestTopicWithThreads(t *testing.T) {
 	}
 }
 
-// TestTopicJoinsAtOnce: of goroutines that subscribe and leave at the same time none undoes what another does.
+// TestTopicJoinsAtOnce: of goroutines that subscribe and leave at the same time none undoes what
+// another does.
 func TestTopicJoinsAtOnce(t *testing.T) {
 	const goroutines, times = 8, 200
 	var topic core.Topic[flash]

@@ -25,7 +25,8 @@ func bears(t *testing.T, out *[]core.Address[ghost], names ...string) func(*ghos
 	}
 }
 
-// family is a parent p with the children a, b and c, and a with x and y. Children is the strategy of p.
+// family is a parent p with the children a, b and c, and a with x and y. Children is the strategy
+// of p.
 func family(t *testing.T, sim *housetest.Sim, d *diary, with core.Props) (p core.Address[ghost], all []core.Address[ghost]) {
 	p = haunt(t, sim, d, "p", with)
 	housetest.Ask(t, sim, ghostDo.At(p), bears(t, &all, "a", "b", "c"))
@@ -405,7 +406,8 @@ func TestWatchWithAFullMailbox(t *testing.T) {
 	}
 }
 
-// Who is to be told by no handler fails at once, and not the worker where there is something to tell.
+// Who is to be told by no handler fails at once, and not the worker where there is something to
+// tell.
 func TestToldByNoHandler(t *testing.T) {
 	sim := stage(t, 1, 1)
 	a := haunt(t, sim, &diary{}, "w", core.Props{})
@@ -430,8 +432,8 @@ func attends(target core.Address[player]) func(*ghost, *ghostStack) core.Yield {
 	}
 }
 
-// TestWatchersAreToldInTheirOrder: those on one worker, in the order in which they began to watch, whoever has
-// stopped to in between; so the same seed tells them in the same order.
+// TestWatchersAreToldInTheirOrder: those on one worker, in the order in which they began to
+// watch, whoever has stopped to in between; so the same seed tells them in the same order.
 func TestWatchersAreToldInTheirOrder(t *testing.T) {
 	eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
 		rng := rand.New(rand.NewPCG(sim.Seed, 8))
@@ -483,8 +485,8 @@ var (
 	heirTakes = core.HandleNotice((*heir).take)
 )
 
-// TestTerminatedFindsTheNameFree: also on another worker, which hears of it at once, while others keep the system busy
-// with names.
+// TestTerminatedFindsTheNameFree: also on another worker, which hears of it at once, while others
+// keep the system busy with names.
 func TestTerminatedFindsTheNameFree(t *testing.T) {
 	sys := open(t, house.Config{Workers: 2})
 	took := make(chan error)

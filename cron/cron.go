@@ -23,11 +23,12 @@ type calendar struct {
 	hourly bool // at all hours
 }
 
-// Parse reads a line: five fields (minute, hour, day of the month, month, day of the week), six with
-// seconds before them, and a year may stand behind; or @hourly, @daily, @weekly, @monthly, @yearly. If both days are
-// restricted, either of them will do. nil: the line is about UTC, unless it begins with a zone, as in
-// "TZ=Europe/Berlin 30 2 * * *". Where clocks are put forward by an hour, what is due at a time that doesn't exist that day
-// fires an hour later; where they are put back, what names hours fires at the first of two equal times.
+// Parse reads a line: five fields (minute, hour, day of the month, month, day of the week), six
+// with seconds before them, and a year may stand behind; or @hourly, @daily, @weekly, @monthly,
+// @yearly. If both days are restricted, either of them will do. nil: the line is about UTC,
+// unless it begins with a zone, as in "TZ=Europe/Berlin 30 2 * * *". Where clocks are put forward
+// by an hour, what is due at a time that doesn't exist that day fires an hour later; where they
+// are put back, what names hours fires at the first of two equal times.
 func Parse(line string, in *time.Location) (core.Calendar, error) {
 	if len(line) > lineMax {
 		return nil, fmt.Errorf("cron: a line of %d bytes, %d are possible", len(line), lineMax)

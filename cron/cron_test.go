@@ -48,7 +48,8 @@ func TestParse(t *testing.T) {
 	require.ErrorIs(t, err, cron.ErrNever)
 }
 
-// Where clocks change, what names an hour fires once a day, and what doesn't at each hour that passes.
+// Where clocks change, what names an hour fires once a day, and what doesn't at each hour that
+// passes.
 func TestClocksChange(t *testing.T) {
 	require.Equal(t, []string{"2027-03-27 02:30:00", "2027-03-28 03:30:00", "2027-03-29 02:30:00"}, next(t, "30 2 * * *", berlin(t), "2027-03-27 00:00:00", 3))
 	require.Equal(t, []string{"2027-10-31 02:00:00", "2027-10-31 02:30:00", "2027-11-01 02:00:00"}, next(t, "0,30 2 * * *", berlin(t), "2027-10-31 00:00:00", 3))

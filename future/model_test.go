@@ -156,7 +156,8 @@ func TestTableAgainstModel(t *testing.T) {
 
 func against(t *testing.T, most int, step, seed uint64) {
 	m := &model{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, step)), want: map[uint64]*Promise{}, step: step}
-	m.last = []uint64{0, math.MaxUint64 - uint64(most)/2*step, m.r.Uint64()}[seed%3] // the second wraps around
+	// the second wraps around
+	m.last = []uint64{0, math.MaxUint64 - uint64(most)/2*step, m.r.Uint64()}[seed%3]
 	promises := make([]Promise, most)
 	for i := range promises {
 		m.free = append(m.free, &promises[i])

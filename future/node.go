@@ -7,7 +7,8 @@ package future
 type Node struct {
 	Prev, Next *Node
 	When       int64 // nanoseconds on the system's clock; the node is due when the clock reaches it
-	Slot       int32 // 1 + index of the slot that holds it; 0 while in no wheel and no queue; -1 in a Queue
+	// 1 + index of the slot that holds it; 0 while in no wheel and no queue; -1 in a Queue
+	Slot int32
 }
 
 // Armed reports whether the node stands in a wheel.

@@ -16,8 +16,8 @@ const (
 	Done
 )
 
-// Promise is one slot for one reply. All fields belong to the worker that owns
-// the waiting house, and are written by the methods only. Owner and Call are stacks, seen as pooled objects because
+// Promise is one slot for one reply. All fields belong to the worker that owns the waiting house,
+// and are written by the methods only. Owner and Call are stacks, seen as pooled objects because
 // stacks are built on promises.
 type Promise struct {
 	Node // when it expires; armed while its stack stays suspended past a turn
@@ -26,8 +26,10 @@ type Promise struct {
 	hash  *Promise     // next in the table's chain
 	Next  *Promise     // next promise bound by the same stack
 	Owner *pool.Object // the stack that waits
-	Call  *pool.Object // waiting: the callee's stack, to be flagged on cancel; done: the answered stack, nil if there is none
-	Err   error        // done: why there is no answer
+	// waiting: the callee's stack, to be flagged on cancel; done: the answered stack, nil if
+	// there is none
+	Call  *pool.Object
+	Err   error // done: why there is no answer
 	State State
 	Timer bool // expiry is the answer, not a failure
 	Bound bool // stands on its owner's chain
@@ -38,8 +40,8 @@ func (p *Promise) Bind(owner *pool.Object, first *Promise) {
 	p.Bound, p.Owner, p.Next = true, owner, first
 }
 
-// Ask is the transition idle, done -> waiting, for the answer to id until when, ns. What answered it before
-// was taken: see TakeCall.
+// Ask is the transition idle, done -> waiting, for the answer to id until when, ns. What answered
+// it before was taken: see TakeCall.
 func (p *Promise) Ask(id uint64, when int64) {
 	p.ID, p.State, p.Timer, p.When = id, Waiting, false, when
 }
@@ -53,8 +55,8 @@ func (p *Promise) Alarm() { p.Timer = true }
 // Postpone has p, which isn't armed yet, wait until when, ns.
 func (p *Promise) Postpone(when int64) { p.When = when }
 
-// Finish is the transition waiting -> done: by its call, or without one because of err, or, with neither, as its
-// time has come.
+// Finish is the transition waiting -> done: by its call, or without one because of err, or, with
+// neither, as its time has come.
 func (p *Promise) Finish(err error) { p.Err, p.State = err, Done }
 
 // Cancel is the transition waiting -> idle.

@@ -192,7 +192,8 @@ func zeroAlloc(t *testing.T, lanes int, kind core.Handler[loader, int, uint64], 
 	}
 	for across, name := range []string{"one worker", "two workers"} {
 		t.Run(name, func(t *testing.T) {
-			// The mailbox has room for what 16 lanes send at once, though the number that others see is behind.
+			// The mailbox has room for what 16 lanes send at once, though the number that others
+			// see is behind.
 			sys := started(t, house.Config{Workers: 2, AskTimeout: 10 * time.Minute, MailboxMax: 4096})
 			to := core.Spawn(sys.Workers()[across], func() *target { return &target{} })
 			at := func(worker int) core.Address[loader] {

@@ -31,7 +31,8 @@ var tellerHear *stack.Handler
 func init() { tellerHear = stack.NewNotice((*teller).hear) } // which hear refers to
 
 // TestAssistsUnlessSlow: a turn runs the turn of the parked worker to which it has sent, and what
-// comes back. Behind a slow one the other is woken at once, so many times: two that take long share the CPUs all but once in 17.
+// comes back. Behind a slow one the other is woken at once, so many times: two that take long
+// share the CPUs all but once in 17.
 func TestAssistsUnlessSlow(t *testing.T) {
 	now := int64(1000)
 	s, err := New(Config{Workers: 2, Manual: true, Clock: func() int64 { return now }})
@@ -54,7 +55,8 @@ func TestAssistsUnlessSlow(t *testing.T) {
 			t.Fatal("mail is left")
 		}
 		msg := 1
-		stack.Tell(&s.guests, door, tellerHear, &msg) // mostly in an envelope, with which the house rests
+		// mostly in an envelope, with which the house rests
+		stack.Tell(&s.guests, door, tellerHear, &msg)
 		a.Turn()
 		if woken = b.hot.Woken(); woken {
 			b.Turn()
@@ -162,8 +164,9 @@ func TestAssistedClock(t *testing.T) {
 	want(t, "it is later", at == d.now, true)
 }
 
-// TestAssistGoesOn: what comes back may send again, a few times a turn. The next turn goes on with that, if the
-// messages are brief, or come one at a time and the turn isn't slow; otherwise the other is woken.
+// TestAssistGoesOn: what comes back may send again, a few times a turn. The next turn goes on
+// with that, if the messages are brief, or come one at a time and the turn isn't slow; otherwise
+// the other is woken.
 func TestAssistGoesOn(t *testing.T) {
 	const (
 		here = assistsMax + 1 // messages of the first turn
@@ -213,8 +216,8 @@ func TestAssistGoesOn(t *testing.T) {
 	}
 }
 
-// TestAssistIsPutOff: what a turn has to do before it goes on assisting wakes the other: at its beginning, or left by
-// the one before.
+// TestAssistIsPutOff: what a turn has to do before it goes on assisting wakes the other: at its
+// beginning, or left by the one before.
 func TestAssistIsPutOff(t *testing.T) {
 	for trips := range assistsMax + 1 { // before there is more to do
 		var busy *stack.House

@@ -36,7 +36,8 @@ var callerAsk = core.Handle((*caller).ask)
 // TestWakesAndSpins: who wakes whom is counted where it is done, and spinning where there is any.
 func TestWakesAndSpins(t *testing.T) {
 	for _, spin := range []time.Duration{-1, time.Millisecond} {
-		sys, err := house.New(house.Config{Workers: 2, Spin: spin, LockThreads: true}) // nobody borrows turns
+		// nobody borrows turns
+		sys, err := house.New(house.Config{Workers: 2, Spin: spin, LockThreads: true})
 		require.NoError(t, err)
 		require.NoError(t, sys.Start(t.Context()))
 		w := sys.Workers()

@@ -23,20 +23,22 @@
 // another worker has nothing to do; what is sent to it meanwhile keeps its order. Actors that
 // were spawned on a Worker stay there, as do those with connections.
 //
-// A worker with nothing to do looks again for Config.Spin, if others spoke to it a
-// moment ago, then parks in its poller until somebody wakes it or a timer is due. A
-// goroutine that asks a parked worker doesn't wake it but runs its turns itself until
-// the answer is there, see Config.WakeForGuests. A worker that the network keeps busy sleeps through its events for a
-// moment, see Config.Nap. Workers are goroutines as any, unless
-// Config.LockThreads or Config.CPUs gives them threads of their own.
+// A worker with nothing to do looks again for Config.Spin, if others spoke to it a moment ago,
+// then parks in its poller until somebody wakes it or a timer is due. A goroutine that asks a
+// parked worker doesn't wake it but runs its turns itself until the answer is there, see
+// Config.WakeForGuests. A worker that the network keeps busy sleeps through its events for a
+// moment, see Config.Nap. Workers are goroutines as any, unless Config.LockThreads or Config.CPUs
+// gives them threads of their own.
 //
 // So a ready actor waits for a bounded time. With calls only, behind k others of that kind, it
-// waits for at most 17k+16 visits, of which all but k are to actors with answers; with
-// answers, behind k others that have some, for k+1+k/16. A visit is up to Config.Budget steps, or
-// fewer if they take longer than an eighth of Config.TurnTime together. docs/design/turn.md has the whole formula.
+// waits for at most 17k+16 visits, of which all but k are to actors with answers; with answers,
+// behind k others that have some, for k+1+k/16. A visit is up to Config.Budget steps, or fewer if
+// they take longer than an eighth of Config.TurnTime together. docs/design/turn.md has the whole
+// formula.
 //
-// A step that blocks, or computes for long, holds up all actors of its worker:
-// use core.Offload. One that took longer than Config.SlowStep is logged. Failures of actors, notices that nobody handled, and limits of servers that are reached, are logged, at a limited rate; nothing
-// that an actor does ends a worker. All of them are events too, see core.Events, and
-// System.DeadLetters has the counts.
+// A step that blocks, or computes for long, holds up all actors of its worker: use core.Offload.
+// One that took longer than Config.SlowStep is logged. Failures of actors, notices that nobody
+// handled, and limits of servers that are reached, are logged, at a limited rate; nothing that an
+// actor does ends a worker. All of them are events too, see core.Events, and System.DeadLetters
+// has the counts.
 package house

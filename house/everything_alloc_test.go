@@ -96,8 +96,8 @@ var everything = map[string]core.Mailbox{
 	"unbounded":   core.Unbounded(),
 }
 
-// everythingOn does n operations at actors with a name, a parent, a strategy, a bounded mailbox, a deadline, middleware and a watcher,
-// of a system whose events are listened to.
+// everythingOn does n operations at actors with a name, a parent, a strategy, a bounded mailbox,
+// a deadline, middleware and a watcher, of a system whose events are listened to.
 func everythingOn(t *testing.T, n int) {
 	if invariant.Race {
 		t.Skip("the race detector allocates, and finds nothing here that it doesn't elsewhere")
@@ -139,8 +139,8 @@ func TestLongZeroAllocWithEverything(t *testing.T) {
 	everythingOn(t, 1_000_000)
 }
 
-// TestIdleActorWithParentBytes: the record of a life, with a name and a parent, comes on top of what TestIdleActorBytes
-// bounds. It is reported, and bounded by what it is today.
+// TestIdleActorWithParentBytes: the record of a life, with a name and a parent, comes on top of
+// what TestIdleActorBytes bounds. It is reported, and bounded by what it is today.
 func TestIdleActorWithParentBytes(t *testing.T) {
 	const n = 20_000
 	sim := housetest.New(t, 1, house.Config{Workers: 1})

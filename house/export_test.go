@@ -21,8 +21,8 @@ func (s *System) AwaitWorkers() {
 	}
 }
 
-// TrimOffloads waits until the goroutines of all pools are idle, has those end that weren't needed, and waits
-// until each pool that has any has so many left.
+// TrimOffloads waits until the goroutines of all pools are idle, has those end that weren't
+// needed, and waits until each pool that has any has so many left.
 func (s *System) TrimOffloads(left int) {
 	for _, p := range s.pools() {
 		p.await(func() bool { return len(p.idle) == len(p.runners) })

@@ -11,8 +11,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// TestDeadSystemsAreForgotten: a system that has shut down leaves nothing behind in another one with which it
-// has exchanged messages both ways.
+// TestDeadSystemsAreForgotten: a system that has shut down leaves nothing behind in another one
+// with which it has exchanged messages both ways.
 func TestDeadSystemsAreForgotten(t *testing.T) {
 	lives := started(t, house.Config{Workers: 2})
 	a, p := spawn(lives)

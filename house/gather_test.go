@@ -58,9 +58,10 @@ func (d *duo) workerTells() {
 // took.
 func TestGatherTime(t *testing.T) {
 	for _, c := range []struct {
-		name              string
-		tells             func(d *duo)
-		step, tick, waits int64 // what a step and a reading of the clock take, and for how long it is to wait, ns
+		name  string
+		tells func(d *duo)
+		// what a step and a reading of the clock take, and for how long it is to wait, ns
+		step, tick, waits int64
 		slow              uint64
 	}{
 		{"notices", (*duo).goroutineTells, 0, 100, gatherTime, 0},

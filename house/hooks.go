@@ -14,13 +14,13 @@ type ShutdownHook struct {
 	Name string
 	// Order: hooks of a lower one run first; of the same one, those that were registered last.
 	Order int
-	// After has it run when actors, offloaded functions and workers have ended, or were abandoned: the place
-	// to close what they used. Others run while actors still answer: the place to stop accepting
-	// and to finish what is in flight.
+	// After has it run when actors, offloaded functions and workers have ended, or were
+	// abandoned: the place to close what they used. Others run while actors still answer: the
+	// place to stop accepting and to finish what is in flight.
 	After bool
-	// Run is called once, on a goroutine of its own. Its context is Shutdown's, which may have ended already; one
-	// that hasn't returned a tenth of a second after that end, and after its own beginning, is abandoned. A panic is
-	// its error.
+	// Run is called once, on a goroutine of its own. Its context is Shutdown's, which may have
+	// ended already; one that hasn't returned a tenth of a second after that end, and after its
+	// own beginning, is abandoned. A panic is its error.
 	Run func(ctx context.Context) error
 }
 

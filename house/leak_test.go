@@ -15,8 +15,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// Mayflies have hooks, a name, a child with the same, watchers, an armed timer, stacks that wait for it and for
-// the child, and a mailbox of any kind. They end in every way that there is. Half of them are children.
+// Mayflies have hooks, a name, a child with the same, watchers, an armed timer, stacks that wait
+// for it and for the child, and a mailbox of any kind. They end in every way that there is. Half
+// of them are children.
 
 type (
 	mayfly struct {
@@ -268,8 +269,8 @@ type left struct {
 	held                           house.Held
 }
 
-// leftOf returns what is left when the actors are as many as they were, and the goroutines too: one that has
-// said that it is done hasn't ended yet.
+// leftOf returns what is left when the actors are as many as they were, and the goroutines too:
+// one that has said that it is done hasn't ended yet.
 func leftOf(t *testing.T, sys *house.System, swarms []core.Address[swarm], lives *atomic.Int64, goroutines int) (l left) {
 	t.Helper()
 	for began := time.Now(); ; runtime.Gosched() {
@@ -334,7 +335,8 @@ func spawnsAndStops(t *testing.T, n int) {
 	if after.descriptors > before.descriptors {
 		t.Errorf("%d descriptors, %d before", after.descriptors, before.descriptors)
 	}
-	// Pools have grown to what the worst timing had in use, in objects of some hundred bytes; a house is more than the rest.
+	// Pools have grown to what the worst timing had in use, in objects of some hundred bytes; a
+	// house is more than the rest.
 	limit := before.heap + 512*uint64(max(0, after.held.Made-before.held.Made)) + uint64(max(n, 1<<19))
 	if after.heap > limit {
 		t.Errorf("%d bytes are live, %d before", after.heap, before.heap)

@@ -88,7 +88,8 @@ func (m *byHand) rest() {
 	}
 }
 
-// operate returns what does n operations of a port, some at a time, and lets all come to rest behind each.
+// operate returns what does n operations of a port, some at a time, and lets all come to rest
+// behind each.
 func (m *byHand) operate(t *testing.T, p core.Port[int, int]) func(n int) {
 	return func(n int) {
 		for n > 0 {
@@ -134,7 +135,8 @@ func TestZeroAllocPublish(t *testing.T) {
 	}
 }
 
-// TestZeroAllocDeadLetters: of an actor of the own worker, and of another; while nobody listens, and while actors and a goroutine do.
+// TestZeroAllocDeadLetters: of an actor of the own worker, and of another; while nobody listens,
+// and while actors and a goroutine do.
 func TestZeroAllocDeadLetters(t *testing.T) {
 	for _, heard := range []bool{false, true} {
 		t.Run(fmt.Sprintf("heard=%v", heard), func(t *testing.T) {

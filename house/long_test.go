@@ -28,9 +28,10 @@ type (
 		sent uint64 // in the life of the actor, as the sink counts
 	}
 	sourceRun struct {
-		core.AskStack[int64, uint64] // until when, on the worker's clock; answers how many were sent
-		sum                          core.Future[uint64]
-		tick                         core.Future[core.Tick]
+		// until when, on the worker's clock; answers how many were sent
+		core.AskStack[int64, uint64]
+		sum  core.Future[uint64]
+		tick core.Future[core.Tick]
 	}
 )
 

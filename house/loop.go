@@ -39,7 +39,8 @@ func (w *Worker) work() {
 	}
 }
 
-// leave has others send the worker nothing any more, and does what is there: that ends, however much others send.
+// leave has others send the worker nothing any more, and does what is there: that ends, however
+// much others send.
 func (w *Worker) leave() {
 	w.stopSpinning()
 	w.hot.Leave()
@@ -78,7 +79,8 @@ func (w *Worker) lockThread() {
 	if !c.LockThreads {
 		return
 	}
-	runtime.LockOSThread() // first: it sees to it that bound threads start no others, which would inherit
+	// first: it sees to it that bound threads start no others, which would inherit
+	runtime.LockOSThread()
 	nameThread(fmt.Sprintf("worker %d", w.hot.Index))
 	if len(c.CPUs) == 0 {
 		return

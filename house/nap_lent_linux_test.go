@@ -12,7 +12,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// TestNapLent: while a worker naps others run its turns, and show what it has counted, which it doesn't touch meanwhile.
+// TestNapLent: while a worker naps others run its turns, and show what it has counted, which it
+// doesn't touch meanwhile.
 func TestNapLent(t *testing.T) {
 	sys, err := house.New(house.Config{Workers: 1})
 	require.NoError(t, err)

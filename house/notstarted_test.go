@@ -11,8 +11,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// TestNotStarted: who asks an actor of a system that nobody has started hears that, and not only that
-// time has passed; what has a deadline goes by it as before.
+// TestNotStarted: who asks an actor of a system that nobody has started hears that, and not only
+// that time has passed; what has a deadline goes by it as before.
 func TestNotStarted(t *testing.T) {
 	sys := newSystem(t, house.Config{Workers: 1, AskTimeout: time.Millisecond})
 	p := counterCount.At(core.Spawn(sys, func() *Counter { return &Counter{} }))

@@ -25,8 +25,8 @@ type OffloadConfig struct {
 	// inherit no earlier deadline. 0: as long as for any answer, Config.AskTimeout.
 	Timeout time.Duration
 	// Breaker, if not nil, refuses functions while too many have failed: a *core.Breaker of this
-	// pool alone, which calls it under its lock. What is refused at once isn't queued; what was queued
-	// before is refused when a goroutine takes it.
+	// pool alone, which calls it under its lock. What is refused at once isn't queued; what was
+	// queued before is refused when a goroutine takes it.
 	Breaker Breaker
 }
 
@@ -52,8 +52,8 @@ type Breaker interface {
 //	refused   the pool is closed, the breaker open or the queue full
 //	queued    no goroutine has time
 //	handed    to a goroutine that had nothing to do, or was started for it
-//	aborted   a goroutine took it, but nobody waits any more, or the breaker opened meanwhile; or the
-//	          system shut down
+//	aborted   a goroutine took it, but nobody waits any more, or the breaker opened meanwhile;
+//	          or the system shut down
 //	at work   its context ends when its asker gives up or the system shuts down
 //	home      sent to its asker, with the result or an error
 type OffloadPool struct {
@@ -73,8 +73,8 @@ type OffloadPool struct {
 	count   OffloadStats
 }
 
-// OffloadStats is what a pool counted since it was made, and what it does now. Each function that was
-// offloaded ends in one of Done to Stopped.
+// OffloadStats is what a pool counted since it was made, and what it does now. Each function that
+// was offloaded ends in one of Done to Stopped.
 type OffloadStats struct {
 	Name       string
 	Goroutines int    // that wait or work
@@ -93,7 +93,8 @@ type OffloadStats struct {
 // runnersKept is how many idle goroutines a pool keeps for ever: a start costs more than a wake-up.
 const runnersKept = 2
 
-// NewOffloadPool makes a pool of the system's. In a Manual system turns run the functions: see Config.Manual.
+// NewOffloadPool makes a pool of the system's. In a Manual system turns run the functions: see
+// Config.Manual.
 func (s *System) NewOffloadPool(c OffloadConfig) (*OffloadPool, error) {
 	switch {
 	case c.Name == "":

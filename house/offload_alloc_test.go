@@ -35,8 +35,9 @@ func addOne(_ context.Context, n uint64) (uint64, error) { return n + 1, nil }
 
 var onLender = core.Handle((*lender).offloads)
 
-// waitTogether has a thousand goroutines wait at the same time. The runtime keeps what a goroutine needs to
-// wait for each P, and whoever sleeps on one P and wakes on another carries it over.
+// waitTogether has a thousand goroutines wait at the same time. The runtime keeps what a
+// goroutine needs to wait for each P, and whoever sleeps on one P and wakes on another carries it
+// over.
 func waitTogether() {
 	var here, gone sync.WaitGroup
 	open := make(chan struct{})

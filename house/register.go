@@ -23,10 +23,11 @@ const chunkSize = 59
 const allFree = 1<<chunkSize - 1
 
 type chunk struct {
-	free   uint64                    // bit i: slot i is free
-	first  uint32                    // the number of its first slot
-	next   *chunk                    // the next one with free slots
-	make   stack.Factory             // of all actors in it; nil: each has its own, or there are none
+	free  uint64 // bit i: slot i is free
+	first uint32 // the number of its first slot
+	next  *chunk // the next one with free slots
+	// of all actors in it; nil: each has its own, or there are none
+	make   stack.Factory
 	each   *[chunkSize]stack.Factory // non-nil if make is nil and there are any
 	houses [chunkSize]*stack.House   // of its slots; nil: free
 }

@@ -24,8 +24,8 @@ func newFactory(i int) stack.Factory {
 	return f
 }
 
-// A register holds what a map of houses does, in no more chunks than the most there ever were at once
-// need: whether actors share their factory, mostly share it, or each has its own.
+// A register holds what a map of houses does, in no more chunks than the most there ever were at
+// once need: whether actors share their factory, mostly share it, or each has its own.
 func TestRegister(t *testing.T) {
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
@@ -46,7 +46,8 @@ func TestRegister(t *testing.T) {
 				r.add(h, f)
 				list, want[h] = append(list, h), f
 			} else {
-				for range min(len(list), 1+rnd.IntN(100)*rnd.IntN(2)) { // so that chunks become empty
+				// so that chunks become empty
+				for range min(len(list), 1+rnd.IntN(100)*rnd.IntN(2)) {
 					i := rnd.IntN(len(list))
 					r.remove(list[i])
 					delete(want, list[i])

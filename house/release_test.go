@@ -73,8 +73,8 @@ func (d *parted) told(n int, want error) {
 	}
 }
 
-// TestReleaseThatTells: a message may tell and ask when it is released, by whomever: a worker, a guest whose notice is
-// refused, one who has got an answer, one whose notice comes too late.
+// TestReleaseThatTells: a message may tell and ask when it is released, by whomever: a worker, a
+// guest whose notice is refused, one who has got an answer, one whose notice comes too late.
 func TestReleaseThatTells(t *testing.T) {
 	d := newParted(t)
 	require.NoError(t, core.Notice(onParting.At(d.a), d.tells))

@@ -52,8 +52,8 @@ func (l *routed) broadcasts(s *routedLane) core.Yield {
 
 var onBroadcasts = core.Handle((*routed).broadcasts)
 
-// routedZeroAlloc does a hundred thousand operations by routers that ports makes for a group of four
-// targets, two on each worker.
+// routedZeroAlloc does a hundred thousand operations by routers that ports makes for a group of
+// four targets, two on each worker.
 func routedZeroAlloc(t *testing.T, lanes int, kind core.Handler[loader, int, uint64], ports func(g *core.Group[target], r core.Replicas[target]) loader) {
 	routedRun(t, lanes, func(sys *house.System, g *core.Group[target], r core.Replicas[target]) core.Port[int, uint64] {
 		l := ports(g, r)

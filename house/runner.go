@@ -12,12 +12,13 @@ import (
 //
 //	given   it has a job, or goes to look for one in the queue
 //	at work its job runs
-//	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it unless
-//	        jobs are queued by then
+//	idle    it waits in the pool's list for a job, or for a wake-up without one, which ends it
+//	        unless jobs are queued by then
 //	ended   no longer among the pool's runners
 //
-// In a Manual system it is no goroutine, and moves when its time has come: given -> at work, where the function runs
-// sooner or later, and then home, from where it goes on with what is queued, or ends.
+// In a Manual system it is no goroutine, and moves when its time has come: given -> at work,
+// where the function runs sooner or later, and then home, from where it goes on with what is
+// queued, or ends.
 type runner struct {
 	pool *OffloadPool
 	wake chan struct{} // of one: a wake-up never blocks
@@ -86,7 +87,8 @@ func (r *runner) move() {
 	}
 }
 
-// perform runs the function of its job on the goroutine that runs the turn, whose turns others follow.
+// perform runs the function of its job on the goroutine that runs the turn, whose turns others
+// follow.
 func (r *runner) perform() {
 	r.self, r.ran = self.ID(), true
 	defer func() { r.self = 0 }() // also behind runtime.Goexit

@@ -6,12 +6,13 @@ import "math/bits"
 // is soon done stays where it is: to wake a thread, and to talk to it from then on, costs more
 // than waiting for a moment. So
 //
-//   - a worker that spins for longer than shortSpin, or is about to park, offers its help, by its bit in
-//     System.idle, and takes that back when there is something to do. One that spins finds what it is
-//     given as it finds mail;
-//   - one that finds actors that have waited for ShareAfter, and will wait for half of that again if it goes on as
-//     in its last turn, at the beginning of several turns in a row, claims such a bit, and gives half of them to
-//     that worker. A long queue that is soon done, behind one long visit, is no reason; one behind a very long visit is.
+//   - a worker that spins for longer than shortSpin, or is about to park, offers its help, by its
+//     bit in System.idle, and takes that back when there is something to do. One that spins finds
+//     what it is given as it finds mail;
+//   - one that finds actors that have waited for ShareAfter, and will wait for half of that again
+//     if it goes on as in its last turn, at the beginning of several turns in a row, claims such
+//     a bit, and gives half of them to that worker. A long queue that is soon done, behind one
+//     long visit, is no reason; one behind a very long visit is.
 //
 // Nobody takes: only the owner of a house gives it away (stack/send_handover.go). A request posted
 // at a worker would have to guess which one is going to be loaded.
@@ -52,15 +53,16 @@ func (s *System) claimHelp() *Worker {
 // longWaits is how many times ShareAfter an actor must have waited that needn't wait again.
 const longWaits = 4
 
-// recurs reports whether the last of so many houses will wait for limit, ns, if turns go on as one that took so long and
-// visited so many of their kind.
+// recurs reports whether the last of so many houses will wait for limit, ns, if turns go on as
+// one that took so long and visited so many of their kind.
 func recurs(houses int, visited uint64, took, limit int64) bool {
 	turns := (uint64(houses) + visited) / max(1, visited) // a part of one, too
 	return int64(turns)*min(took, limit) >= limit
 }
 
-// share gives houses to a worker that has nothing to do, if this one has had too much for
-// some turns. It is called at the beginning of each turn, when the clock was just read; last is when the last one began.
+// share gives houses to a worker that has nothing to do, if this one has had too much for some
+// turns. It is called at the beginning of each turn, when the clock was just read; last is when
+// the last one began.
 func (w *Worker) share(last int64) {
 	after := int64(w.system.config.ShareAfter)
 	if after < 0 {

@@ -137,7 +137,8 @@ func TestShareNot(t *testing.T) {
 	}
 }
 
-// What waits behind something that took long, and is soon done, isn't shared; what will wait again is.
+// What waits behind something that took long, and is soon done, isn't shared; what will wait
+// again is.
 func TestShareNotWhatIsOver(t *testing.T) {
 	const (
 		turns  = 4                     // so many visit each house once

@@ -14,8 +14,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// ErrAbandoned is in the outcome of a Shutdown whose context ended before all that it waits for: errors.Is
-// finds it, and the text names what was left behind.
+// ErrAbandoned is in the outcome of a Shutdown whose context ended before all that it waits for:
+// errors.Is finds it, and the text names what was left behind.
 var ErrAbandoned = errors.New("house: a shutdown abandoned something")
 
 // abandoned is an error of what a shutdown has left behind.
@@ -26,14 +26,14 @@ func (abandoned) Is(target error) bool { return target == ErrAbandoned }
 // Unwrap has errors.Is find the context's error.
 func (a abandoned) Unwrap() error { return a.error }
 
-// Shutdown runs the hooks, stops every actor, ends the workers and releases all. Asks in progress end with
-// ErrStopped: who wants them answered first has a ShutdownHook wait, or drains actors there. It is
-// idempotent: every call waits for the end of the first and returns its
-// outcome, or the error of its own context. If ctx ends first, or, if it has no deadline,
-// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned; what
-// is waited for then, or begins later, has a tenth of a second more. In a step, and in a function
-// offloaded to the system, whose end it would wait for, it fails with ErrBlockingOnWorker: call
-// BeginShutdown there.
+// Shutdown runs the hooks, stops every actor, ends the workers and releases all. Asks in progress
+// end with ErrStopped: who wants them answered first has a ShutdownHook wait, or drains actors
+// there. It is idempotent: every call waits for the end of the first and returns its outcome, or
+// the error of its own context. If ctx ends first, or, if it has no deadline,
+// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned;
+// what is waited for then, or begins later, has a tenth of a second more. In a step, and in a
+// function offloaded to the system, whose end it would wait for, it fails with
+// ErrBlockingOnWorker: call BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
 	if turns.Running() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
 		return fault.ErrBlockingOnWorker
@@ -54,9 +54,10 @@ func (s *System) Shutdown(ctx context.Context) error {
 	}
 }
 
-// BeginShutdown begins a Shutdown, within Config.ShutdownTimeout, and returns at once: for steps, which
-// core.Shutdown is for if they don't know the system, and for what else mustn't wait. Whoever calls Shutdown
-// then gets the outcome. A Manual system shuts down when its caller calls Shutdown: only Ending is closed.
+// BeginShutdown begins a Shutdown, within Config.ShutdownTimeout, and returns at once: for steps,
+// which core.Shutdown is for if they don't know the system, and for what else mustn't wait.
+// Whoever calls Shutdown then gets the outcome. A Manual system shuts down when its caller calls
+// Shutdown: only Ending is closed.
 func (s *System) BeginShutdown() {
 	if s.config.Manual {
 		s.mu.Lock()
@@ -69,7 +70,8 @@ func (s *System) BeginShutdown() {
 	}
 }
 
-// Ending is closed when a shutdown begins: for main, which waits for signals too, and for probes of readiness.
+// Ending is closed when a shutdown begins: for main, which waits for signals too, and for probes
+// of readiness.
 func (s *System) Ending() <-chan struct{} { return s.ending }
 
 // Done is closed when a shutdown is over; Shutdown returns its outcome then.
@@ -133,8 +135,8 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
 // moment is how long what was told to end has for that, at least: System.moment, but for tests.
 const moment = 100 * time.Millisecond
 
-// patience waits until a context ends, and, once, for a moment more: who sees that end has yet to return,
-// and what would have ended at once isn't to blame for a context that had ended before.
+// patience waits until a context ends, and, once, for a moment more: who sees that end has yet to
+// return, and what would have ended at once isn't to blame for a context that had ended before.
 type patience struct {
 	ctx    context.Context
 	moment time.Duration

@@ -102,7 +102,8 @@ func TestHookSaysWhatItLeft(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		return errLeft
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 1100*time.Millisecond) // a moment since the hook began is over
+	// a moment since the hook began is over
+	ctx, cancel := context.WithTimeout(context.Background(), 1100*time.Millisecond)
 	defer cancel()
 	err := sys.Shutdown(ctx)
 	require.ErrorIs(t, err, errLeft)
@@ -129,7 +130,8 @@ func TestShutdownTimeoutIsForWhoSetsNone(t *testing.T) {
 	}
 }
 
-// TestShutdownBlamesNobody: what ends when it is told to isn't reported, though the context has ended before that.
+// TestShutdownBlamesNobody: what ends when it is told to isn't reported, though the context has
+// ended before that.
 func TestShutdownBlamesNobody(t *testing.T) {
 	sys := running(t, house.Config{Workers: 2})
 	sys.SetMoment(time.Minute) // a busy machine takes some
@@ -160,7 +162,8 @@ func TestShutdownBlamesNobody(t *testing.T) {
 	balanced(t, sys)
 }
 
-// TestShutdownFromAStep: it begins at once, the step goes on, and who calls Shutdown gets the outcome.
+// TestShutdownFromAStep: it begins at once, the step goes on, and who calls Shutdown gets the
+// outcome.
 func TestShutdownFromAStep(t *testing.T) {
 	sad := errors.New("sad")
 	for name, begin := range map[string]func(*task, *house.System){
@@ -219,8 +222,8 @@ func (l *slowly) waited(s *core.HookStack) core.Yield {
 	return s.Return()
 }
 
-// TestShutdownOfASystemThatWasNeverStarted: as of any other. Its hooks ask, and get answers; its actors end as they wish; and what waits for them, if
-// no hook has kept it up, has ErrStopped.
+// TestShutdownOfASystemThatWasNeverStarted: as of any other. Its hooks ask, and get answers; its
+// actors end as they wish; and what waits for them, if no hook has kept it up, has ErrStopped.
 func TestShutdownOfASystemThatWasNeverStarted(t *testing.T) {
 	for _, hooks := range []bool{false, true} {
 		for _, workers := range []int{1, 3} {
@@ -262,7 +265,8 @@ func TestShutdownOfASystemThatWasNeverStarted(t *testing.T) {
 	}
 }
 
-// TestShutdownInAnOffloadedFunction: it would wait for itself. Other systems don't, nor does what else a guest may call there.
+// TestShutdownInAnOffloadedFunction: it would wait for itself. Other systems don't, nor does what
+// else a guest may call there.
 func TestShutdownInAnOffloadedFunction(t *testing.T) {
 	sys, other := running(t, house.Config{Workers: 1}), running(t, house.Config{Workers: 1})
 	pool, err := sys.NewOffloadPool(house.OffloadConfig{Name: "disk", Goroutines: 1})
@@ -390,8 +394,8 @@ func TestShutdownUnderLoad(t *testing.T) {
 	require.Equal(t, files, descriptors(t))
 }
 
-// TestShutdownWhileGoroutinesTell: sixteen goroutines that tell an actor without a pause don't keep its worker from leaving, and
-// hear that the actor has stopped.
+// TestShutdownWhileGoroutinesTell: sixteen goroutines that tell an actor without a pause don't
+// keep its worker from leaving, and hear that the actor has stopped.
 func TestShutdownWhileGoroutinesTell(t *testing.T) {
 	for range 5 {
 		sys := running(t, house.Config{Workers: 2})
@@ -428,8 +432,9 @@ type hung struct {
 	ended                    [2]error
 }
 
-// TestShutdownEndsFunctionsOfHungActors: an actor that doesn't stop doesn't keep the contexts of what it has offloaded
-// from ending. One function waits for that; the other, whose context has ended before, looks then.
+// TestShutdownEndsFunctionsOfHungActors: an actor that doesn't stop doesn't keep the contexts of
+// what it has offloaded from ending. One function waits for that; the other, whose context has
+// ended before, looks then.
 func TestShutdownEndsFunctionsOfHungActors(t *testing.T) {
 	sys := running(t, house.Config{Workers: 1})
 	h := &hung{began: make(chan struct{}), over: make(chan struct{}), hangs: make(chan struct{}), open: make(chan struct{})}

@@ -20,8 +20,8 @@ func slowDuo(t *testing.T, do func(d *duo, w *stack.Engine)) (*duo, *bytes.Buffe
 // slow is longer than Config.SlowStep, and than the pause between lines.
 const slow = 200_000_000
 
-// TestSlowStepOfAssistedWorker: a worker that runs another's turn reports a slow step there as its own, and names the last
-// message that it has handled, wherever.
+// TestSlowStepOfAssistedWorker: a worker that runs another's turn reports a slow step there as
+// its own, and names the last message that it has handled, wherever.
 func TestSlowStepOfAssistedWorker(t *testing.T) {
 	back := int64(0)
 	d, log := slowDuo(t, func(d *duo, w *stack.Engine) {
@@ -64,7 +64,8 @@ func TestSlowStepOfAssistedWorker(t *testing.T) {
 	}
 }
 
-// TestSlowStepsOfAssistedWorkers: where the other worker has read the clock itself, nothing is told twice.
+// TestSlowStepsOfAssistedWorkers: where the other worker has read the clock itself, nothing is
+// told twice.
 func TestSlowStepsOfAssistedWorkers(t *testing.T) {
 	d, log := slowDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 3) })
 	d.far.do = func(*stack.Engine) { d.now += slow }

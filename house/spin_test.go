@@ -203,7 +203,8 @@ func TestVainWakes(t *testing.T) {
 	}
 }
 
-// TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it will hear itself.
+// TestLentTurnsAreNotHeard: mail that others handle in a worker's stead says nothing of what it
+// will hear itself.
 func TestLentTurnsAreNotHeard(t *testing.T) {
 	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
 	tell(&d.a.hot, d.door, 1)
@@ -224,7 +225,8 @@ func TestLentTurnsThatLeaveSomething(t *testing.T) {
 	}
 }
 
-// TestYieldWakes: who is left parked for the next turn to assist doesn't wait for what others do with the processor.
+// TestYieldWakes: who is left parked for the next turn to assist doesn't wait for what others do
+// with the processor.
 func TestYieldWakes(t *testing.T) {
 	d := newDuo(t, func(d *duo, w *stack.Engine) { tell(w, d.to, 1) })
 	d.far.do = func(w *stack.Engine) { tell(w, d.door, 1) }

@@ -14,8 +14,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// TestStartUndoesItself: if there are descriptors for one worker but not for the other, Start fails and has opened nothing; it
-// works when there are more.
+// TestStartUndoesItself: if there are descriptors for one worker but not for the other, Start
+// fails and has opened nothing; it works when there are more.
 func TestStartUndoesItself(t *testing.T) {
 	var limit unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))

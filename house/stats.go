@@ -8,35 +8,43 @@ import (
 )
 
 // Stats is what a worker, or all of a system's, counted since it began. A worker shows its counts
-// at the end of a turn, if it is the 64th since the last time or 100 ms have passed, and when it parks.
-// The turn that it is busy with isn't shown yet. Of turns that others borrowed since it parked, up to 63
-// may not be shown before the next one.
+// at the end of a turn, if it is the 64th since the last time or 100 ms have passed, and when it
+// parks. The turn that it is busy with isn't shown yet. Of turns that others borrowed since it
+// parked, up to 63 may not be shown before the next one.
 type Stats struct {
-	Turns      uint64 // passes of the loops
-	Visits     uint64 // of actors
-	Messages   uint64 // handled: calls, replies, timers, system messages
-	Answers    uint64 // asks that ended: replied to, failed, or refused; one that was forwarded counts twice
-	Late       uint64 // answers that nobody waited for any more
-	Expired    uint64 // calls dropped because their deadline had passed
-	Cancelled  uint64 // stacks ended because their asker gave up
-	Timeouts   uint64 // asks whose deadline passed at the asker
-	Refused    uint64 // calls to stopped actors
-	Full       uint64 // messages that a full mailbox refused, or dropped
-	DeadLetter uint64 // notices that nobody handled; System.Stats has those that no worker saw, too. See DeadLetters
+	Turns    uint64 // passes of the loops
+	Visits   uint64 // of actors
+	Messages uint64 // handled: calls, replies, timers, system messages
+	// asks that ended: replied to, failed, or refused; one that was forwarded counts twice
+	Answers   uint64
+	Late      uint64 // answers that nobody waited for any more
+	Expired   uint64 // calls dropped because their deadline had passed
+	Cancelled uint64 // stacks ended because their asker gave up
+	Timeouts  uint64 // asks whose deadline passed at the asker
+	Refused   uint64 // calls to stopped actors
+	Full      uint64 // messages that a full mailbox refused, or dropped
+	// notices that nobody handled; System.Stats has those that no worker saw, too. See
+	// DeadLetters
+	DeadLetter uint64
 	Failures   uint64 // panics, and Throws in notices
 	Restarts   uint64 // of actors
 	Forwards   uint64 // notifications for an actor that had moved
 	Given      uint64 // actors that moved to another worker; none to those from index 64 on
 	Parks      uint64 // times that a worker had nothing to do
 	Naps       uint64 // of these, that the network couldn't end: see Config.Nap
-	Woken      uint64 // parks that a message from elsewhere, or a gift of actors, ended; timers, the network and the ends of naps ended the others
-	Wakes      uint64 // parked workers that workers woke; guests wake others, and shutdown does
-	VainWakes  uint64 // times that a worker was woken and found nothing to do
-	Spins      uint64 // times that a worker with nothing to do looked again, instead of parking at once
-	SlowSteps  uint64 // readings of the clock that found Config.SlowStep exceeded: there may be several slow steps to one
-	Borrowed   uint64 // times that a guest, or another worker, ran a parked worker's turns
-	Trimmed    uint64 // pooled objects left to the collector
-	QueueWait  Wait
+	// parks that a message from elsewhere, or a gift of actors, ended; timers, the network and
+	// the ends of naps ended the others
+	Woken     uint64
+	Wakes     uint64 // parked workers that workers woke; guests wake others, and shutdown does
+	VainWakes uint64 // times that a worker was woken and found nothing to do
+	// times that a worker with nothing to do looked again, instead of parking at once
+	Spins uint64
+	// readings of the clock that found Config.SlowStep exceeded: there may be several slow steps
+	// to one
+	SlowSteps uint64
+	Borrowed  uint64 // times that a guest, or another worker, ran a parked worker's turns
+	Trimmed   uint64 // pooled objects left to the collector
+	QueueWait Wait
 }
 
 // Wait is how long ready actors waited for their turn, measured at one visit in 16.

@@ -89,8 +89,8 @@ func TestTrimOfAWorker(t *testing.T) {
 	require.NoError(t, sys.Shutdown(t.Context()))
 }
 
-// TestStatsOfLongTurns: a worker that is busy shows each turn of 200 ms, and what it did in 100 ms, or in 64
-// turns.
+// TestStatsOfLongTurns: a worker that is busy shows each turn of 200 ms, and what it did in 100
+// ms, or in 64 turns.
 func TestStatsOfLongTurns(t *testing.T) {
 	for _, c := range []struct {
 		takes int64 // a turn, ns

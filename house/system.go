@@ -18,7 +18,8 @@ import (
 //
 //	made      Spawn and Notice work; nothing runs
 //	started   workers run
-//	draining  Shutdown began: its hooks run; if there are any, workers do from now on that were never started
+//	draining  Shutdown began: its hooks run; if there are any, workers do from now on that were
+//	          never started
 //	closing   workers run in any case; actors stop: what is spawned is stopped from birth
 //	closed    nothing runs; every message is answered with ErrStopped
 type System struct {
@@ -157,8 +158,8 @@ func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
 	return s.register(h, make, nil)
 }
 
-// register gives a new house an owner, w or the next in turn. If its name is taken it returns who has
-// that instead.
+// register gives a new house an owner, w or the next in turn. If its name is taken it returns who
+// has that instead.
 func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	if h.Name() != "" {
 		return s.registerNamed(h, make, w)

@@ -680,7 +680,8 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := sys.Stats()
-	// 21 asks came as calls, 10 answers, 3 stops: two actors, one by its address; 2 asks and a notice found it stopped.
+	// 21 asks came as calls, 10 answers, 3 stops: two actors, one by its address; 2 asks and a
+	// notice found it stopped.
 	if st.Messages < 21+10+2 || st.Failures != 1 || st.Refused != 3 || st.DeadLetter != 0 || st.Late != 0 || st.Turns == 0 || st.Visits == 0 {
 		t.Errorf("%+v", st)
 	}

@@ -67,8 +67,8 @@ func TestNegativeCPU(t *testing.T) {
 	}
 }
 
-// TestLongSpinnersEnd: at most two of three workers spin beyond 5 µs; parks, lost goroutines and the
-// end of the system free all places.
+// TestLongSpinnersEnd: at most two of three workers spin beyond 5 µs; parks, lost goroutines and
+// the end of the system free all places.
 func TestLongSpinnersEnd(t *testing.T) {
 	for _, spin := range []time.Duration{50 * time.Microsecond, time.Hour} {
 		sys := newSystem(t, house.Config{Workers: 3, Spin: spin, WakeForGuests: true})
@@ -138,7 +138,8 @@ func TestGoroutinesDontCountActors(t *testing.T) {
 		var handled sync.WaitGroup
 		handled.Add(to - from)
 		for i := from; i < to; i++ {
-			a := core.Spawn(sys, func() *waiter { return &waiter{waits: i/2%2 == 0} }) // on both workers
+			// on both workers
+			a := core.Spawn(sys, func() *waiter { return &waiter{waits: i/2%2 == 0} })
 			if err := core.Notice(onWait.At(a), &handled); err != nil {
 				t.Fatal(err)
 			}

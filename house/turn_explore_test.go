@@ -169,8 +169,8 @@ var relayHear *stack.Handler
 
 func init() { relayHear = stack.NewNotice((*relay).hear) } // which hear refers to
 
-// A message goes to and fro between two workers, one time more than a turn assists: the one runs the
-// turn of the other, or wakes it, always if its turns are slow.
+// A message goes to and fro between two workers, one time more than a turn assists: the one runs
+// the turn of the other, or wakes it, always if its turns are slow.
 func exploreAssist(s *stage) {
 	s.workers(2)
 	here, there := &relay{s: s}, &relay{s: s}
@@ -195,8 +195,8 @@ func (a *witness) hear(s *stack.NoticeStack[int]) stack.Yield { a.heard++; retur
 
 var witnessHear = stack.NewNotice((*witness).hear)
 
-// A worker is told to leave while a guest tells an actor something, again and again: it leaves when it has done what was there,
-// whatever comes.
+// A worker is told to leave while a guest tells an actor something, again and again: it leaves
+// when it has done what was there, whatever comes.
 func exploreLeave(s *stage) {
 	s.workers(1)
 	w := s.System.workers[0]

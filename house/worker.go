@@ -46,9 +46,10 @@ type Worker struct {
 	skips     int     // how often it parks at once before it spins for mail again
 	behind    int     // turns in a row that began with a backlog
 	events    int     // that the network has had for its turns since it parked last
-	eventful  int     // the loop's: napMean times how many there were of late from one park to the next
-	visited   uint64  // visits to actors with calls only, up to the last turn's beginning
-	wakeAt    int64   // when the loop, parked, wakes by itself
+	// the loop's: napMean times how many there were of late from one park to the next
+	eventful int
+	visited  uint64 // visits to actors with calls only, up to the last turn's beginning
+	wakeAt   int64  // when the loop, parked, wakes by itself
 
 	listens   bool // it spins for mail
 	timely    bool // the clock was just read

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestShare: each of several descriptors of a listener takes connections of the one queue, until one is shut down.
+// TestShare: each of several descriptors of a listener takes connections of the one queue, until
+// one is shut down.
 func TestShare(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		f := newFixture(t, batchMax)
@@ -72,7 +73,8 @@ type readiness struct{ all *Ready }
 
 func (h readiness) Ready(r Ready) { *h.all |= r }
 
-// TestUrgentData: a read ends before urgent data though there is more behind it; who polls is told that this may be.
+// TestUrgentData: a read ends before urgent data though there is more behind it; who polls is
+// told that this may be.
 func TestUrgentData(t *testing.T) {
 	f := newFixture(t, batchMax)
 	client, server := f.tcpPair()

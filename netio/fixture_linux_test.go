@@ -20,8 +20,8 @@ func checkDescriptors(t *testing.T) {
 	})
 }
 
-// openPoller has the runtime open its own poller, which it keeps for ever: something else than a test's
-// descriptors would be the first to need it, if the test's output is a file.
+// openPoller has the runtime open its own poller, which it keeps for ever: something else than a
+// test's descriptors would be the first to need it, if the test's output is a file.
 var openPoller = sync.OnceFunc(func() {
 	if r, w, err := os.Pipe(); err == nil {
 		r.Close()
@@ -40,7 +40,8 @@ func descriptors(t *testing.T) []string {
 		entries, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
 		for _, e := range entries {
-			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil { // not the list's own
+			// not the list's own
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
 				open = append(open, e.Name()+" "+to)
 			}
 		}

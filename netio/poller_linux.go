@@ -163,8 +163,8 @@ func (p *Poller) Wait(ns int64) error {
 	return p.fetched(got, errno)
 }
 
-// WaitForWake is Wait for a Wake alone: it fetches no events, and no event ends it. A Wake that a Poll or Wait has taken
-// may end it too, and the other way round.
+// WaitForWake is Wait for a Wake alone: it fetches no events, and no event ends it. A Wake that a
+// Poll or Wait has taken may end it too, and the other way round.
 //
 //alloc:none
 func (p *Poller) WaitForWake(ns int64) error {

@@ -195,7 +195,8 @@ func TestResetBehindTheEnd(t *testing.T) {
 	require.NoError(t, conn.SetLinger(0))
 	require.NoError(t, conn.Close())
 	h.seen = nil
-	f.until(func() bool { return h.last()&Closed != 0 && ConnectError(fd) != nil }) // it may be told of the end twice
+	// it may be told of the end twice
+	f.until(func() bool { return h.last()&Closed != 0 && ConnectError(fd) != nil })
 }
 
 func TestLenAndRegistrationErrors(t *testing.T) {

@@ -143,8 +143,9 @@ func Shutdown(fd int, write bool) error {
 	return unix.Shutdown(fd, unix.SHUT_RD)
 }
 
-// Unsent returns how many bytes that were written to fd, its end included, the peer's system hasn't acknowledged; of a
-// Unix socket, how much memory what the peer hasn't read takes. It reports false if the system doesn't say.
+// Unsent returns how many bytes that were written to fd, its end included, the peer's system
+// hasn't acknowledged; of a Unix socket, how much memory what the peer hasn't read takes. It
+// reports false if the system doesn't say.
 func Unsent(fd int) (n int, known bool) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	return n, err == nil

@@ -12,8 +12,8 @@ import (
 const (
 	// slabMin is the smallest slab, in bytes: one cache line.
 	slabMin = 64
-	// SlabMax is the largest slab that is at home at a shard, in bytes: the collector may take longer
-	// ones, see longs.
+	// SlabMax is the largest slab that is at home at a shard, in bytes: the collector may take
+	// longer ones, see longs.
 	SlabMax = 64 << 10
 )
 
@@ -230,7 +230,8 @@ var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSiz
 		t.to = nil
 	})
 
-// Keep holds o, which the caller has taken and puts as ever, until Release. Only the owner of s may call it.
+// Keep holds o, which the caller has taken and puts as ever, until Release. Only the owner of s
+// may call it.
 //
 //alloc:none
 func (c *Carrier) Keep(s *Shard, o *Object) {

@@ -145,7 +145,8 @@ func TestBytesWriteAfterRelease(t *testing.T) {
 	}
 }
 
-// foundInLong writes to long bytes that it has released, and reports whether who takes some then panics.
+// foundInLong writes to long bytes that it has released, and reports whether who takes some then
+// panics.
 func foundInLong(at int) (found bool) {
 	var s Shard
 	b := s.Bytes(1 << 20)

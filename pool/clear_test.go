@@ -50,8 +50,9 @@ func TestGuestsClearWithoutTheLock(t *testing.T) {
 	}
 }
 
-// TestClearThatTakesAndPuts: what runs while an object is cleared takes and puts others of the same lists, in all ways,
-// and those are cleared in the same way. Each object has one holder, and all come home.
+// TestClearThatTakesAndPuts: what runs while an object is cleared takes and puts others of the
+// same lists, in all ways, and those are cleared in the same way. Each object has one holder, and
+// all come home.
 func TestClearThatTakesAndPuts(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))

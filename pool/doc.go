@@ -21,18 +21,19 @@
 // home included. [Shard.Trim], which a worker calls twice a minute, sets aside what is free;
 // what is still there at the next call wasn't needed in between, and goes, but for 10.
 //
-// A kind's clear may run code of users, which may want any pool: their own shard's too, of which other objects
-// are taken and put then. So it runs before anything of a list or chain is looked at, and
-// never under a lock.
+// A kind's clear may run code of users, which may want any pool: their own shard's too, of which
+// other objects are taken and put then. So it runs before anything of a list or chain is looked
+// at, and never under a lock.
 //
-// [Bytes] is a counted view of a byte slab. Its count may be raised and dropped
-// on any goroutine; the last drop sends the slab home. Slabs are of 64 bytes to
-// 64 KiB, doubling, and longer ones of 16 sizes from each power of two to the next, which are at home
-// nowhere: free ones are for whoever takes as many bytes next, and the collector may take them. A
-// [Carrier] lets go of many slabs at once.
+// [Bytes] is a counted view of a byte slab. Its count may be raised and dropped on any goroutine;
+// the last drop sends the slab home. Slabs are of 64 bytes to 64 KiB, doubling, and longer ones
+// of 16 sizes from each power of two to the next, which are at home nowhere: free ones are for
+// whoever takes as many bytes next, and the collector may take them. A [Carrier] lets go of many
+// slabs at once.
 //
-// Goroutines that are not workers have [Guests]: shards behind mutexes. Each goroutine
-// keeps to one of them, see [Stripe], so that two seldom want the same mutex. What they put and isn't at home there goes home at once.
+// Goroutines that are not workers have [Guests]: shards behind mutexes. Each goroutine keeps to
+// one of them, see [Stripe], so that two seldom want the same mutex. What they put and isn't at
+// home there goes home at once.
 //
 // # Checks
 //

@@ -33,8 +33,8 @@ func Stripe() int {
 
 func (g *Guests) mine() *stripe { return &g.stripes[Stripe()] }
 
-// Lock locks the calling goroutine's shard and returns it, until Unlock: for what is at home there and needs more than one call.
-// Nothing of the user's may run meanwhile.
+// Lock locks the calling goroutine's shard and returns it, until Unlock: for what is at home
+// there and needs more than one call. Nothing of the user's may run meanwhile.
 func (g *Guests) Lock() *Shard {
 	s := g.mine()
 	invariant.Lock(&s.mu)
@@ -52,7 +52,8 @@ func (g *Guests) Take(k *Kind) *Object {
 	return s.shard.Take(k)
 }
 
-// Put is Shard.Put; any goroutine may call it. It clears without the lock, which what clear runs may want.
+// Put is Shard.Put; any goroutine may call it. It clears without the lock, which what clear runs
+// may want.
 func (g *Guests) Put(o *Object) {
 	if !o.release() {
 		return

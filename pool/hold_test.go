@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// puts are the ways in which an object goes home. Each puts o, and afterwards all that it used has come home.
+// puts are the ways in which an object goes home. Each puts o, and afterwards all that it used
+// has come home.
 var puts = map[string]func(s *Shard, o *Object){
 	"Put":        func(s *Shard, o *Object) { s.Put(o) },
 	"PutClear":   func(s *Shard, o *Object) { plainKind.clear(o); s.PutClear(o) },

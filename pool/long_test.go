@@ -132,8 +132,8 @@ func TestLongIsReleasedAnywhere(t *testing.T) {
 	all.Wait()
 }
 
-// TestLongOnes: the last that were let go of are known, however many that are, and the last of them is
-// the first that is taken.
+// TestLongOnes: the last that were let go of are known, however many that are, and the last of
+// them is the first that is taken.
 func TestLongOnes(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would take them
 	var s Shard

@@ -12,12 +12,14 @@ import (
 type Object struct {
 	next *Object // owned by the list or chain that holds the object
 	list *list   // where it is at home; written once
-	gen  uint32  // raised at take and at put by the holder, and at the first Hold. Invariant: odd while taken and never held
-	held int32   // puts to come of what is held; atomic, as each may be on another worker
+	// raised at take and at put by the holder, and at the first Hold. Invariant: odd while taken
+	// and never held
+	gen  uint32
+	held int32 // puts to come of what is held; atomic, as each may be on another worker
 }
 
-// Hold has o, which the caller has taken, go home once it has been put once more: somebody else uses it too. Whoever
-// puts it last clears it.
+// Hold has o, which the caller has taken, go home once it has been put once more: somebody else
+// uses it too. Whoever puts it last clears it.
 func (o *Object) Hold() {
 	if o.Taken() { // by the caller alone
 		o.gen++
@@ -27,7 +29,8 @@ func (o *Object) Hold() {
 	}
 }
 
-// last counts a put of o, which isn't the caller's alone, and reports whether it was the last: then it is.
+// last counts a put of o, which isn't the caller's alone, and reports whether it was the last:
+// then it is.
 //
 //go:noinline
 func (o *Object) last() bool {
@@ -42,15 +45,17 @@ func (o *Object) last() bool {
 	return left == 0
 }
 
-// Generation differs between any two lives of the object (until it wraps, after
-// a billion lives), and in one from the first Hold on. Only the holder may read it: who meets an object again and
+// Generation differs between any two lives of the object (until it wraps, after a billion lives),
+// and in one from the first Hold on. Only the holder may read it: who meets an object again and
 // noted its generation can tell that it was recycled meanwhile.
 func (o *Object) Generation() uint32 { return o.gen }
 
-// Taken reports whether the object is out of its pool, and was never held. Only who has taken it may ask.
+// Taken reports whether the object is out of its pool, and was never held. Only who has taken it
+// may ask.
 func (o *Object) Taken() bool { return o.gen&1 == 1 }
 
-// Link returns where the holder of an object that is taken may chain it to others. Nothing else is there until it is put.
+// Link returns where the holder of an object that is taken may chain it to others. Nothing else
+// is there until it is put.
 func (o *Object) Link() **Object { return &o.next }
 
 // Home returns the shard that the object goes back to.
@@ -75,7 +80,9 @@ type Kind struct {
 type Layout struct {
 	Size   uintptr // of the whole struct
 	Offset uintptr // of the Object
-	Fixed  uintptr // from the Object on: what make writes once and clear leaves alone; at least the Object itself
+	// from the Object on: what make writes once and clear leaves alone; at least the Object
+	// itself
+	Fixed uintptr
 }
 
 // ObjectSize is the smallest Layout.Fixed.

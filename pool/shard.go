@@ -85,7 +85,8 @@ func (l *list) pop() *Object {
 	return o
 }
 
-// Miss is Take when no object is at hand: it collects what came home, takes a spare one, or makes a new one.
+// Miss is Take when no object is at hand: it collects what came home, takes a spare one, or makes
+// a new one.
 //
 //go:noinline
 func (s *Shard) Miss(k *Kind) *Object {
@@ -110,8 +111,8 @@ func (s *Shard) Miss(k *Kind) *Object {
 	return o
 }
 
-// Put clears o and sends it home: at once if home is here, otherwise with the
-// next Flush; not before the last put, if it is held. The caller's pointer is dead. It panics if o is not taken.
+// Put clears o and sends it home: at once if home is here, otherwise with the next Flush; not
+// before the last put, if it is held. The caller's pointer is dead. It panics if o is not taken.
 //
 //alloc:none
 func (s *Shard) Put(o *Object) {
@@ -137,7 +138,8 @@ func (s *Shard) Put(o *Object) {
 //
 //alloc:none
 func (s *Shard) PutClear(o *Object) {
-	if invariant.Enabled || o.gen&1 == 0 { // whose checks want every byte cleared; it panics, or counts
+	// whose checks want every byte cleared; it panics, or counts
+	if invariant.Enabled || o.gen&1 == 0 {
 		s.Put(o)
 	} else if !s.PutHere(o) {
 		o.gen++
@@ -160,8 +162,8 @@ func (s *Shard) PutHere(o *Object) bool {
 	return true
 }
 
-// release ends the object's life: the transition taken -> free or homeward. It reports false if others hold it still.
-// Put has the same in line, as calls cost.
+// release ends the object's life: the transition taken -> free or homeward. It reports false if
+// others hold it still. Put has the same in line, as calls cost.
 func (o *Object) release() bool {
 	l := o.list
 	if o.gen&1 == 0 && !o.last() {

@@ -172,7 +172,8 @@ func TestGuests(t *testing.T) {
 		t.Errorf("%d outstanding at rest", n)
 	}
 	for _, u := range g.Usage() {
-		if most := guests * (1 + pipe + 1 + turn); u.Made > most || u.Free != u.Made { // each may have a shard to itself
+		// each may have a shard to itself
+		if most := guests * (1 + pipe + 1 + turn); u.Made > most || u.Free != u.Made {
 			t.Errorf("usage %+v, want at most %d", u, most)
 		}
 	}

@@ -3,13 +3,14 @@ package pool
 const (
 	// TrimEvery is how often a worker calls Trim, in nanoseconds.
 	TrimEvery = 30e9
-	// trimKeep is how many objects each pool keeps beyond what was needed: a burst starts without a miss.
+	// trimKeep is how many objects each pool keeps beyond what was needed: a burst starts without
+	// a miss.
 	trimKeep = 10
 )
 
 // Trim drops all but 10 of the free objects of each kind that weren't needed since the last Trim:
-// what is left are as many as were out at once at some moment since then, and 10. It returns the number
-// of objects that it left to the collector. The owner calls it every TrimEvery.
+// what is left are as many as were out at once at some moment since then, and 10. It returns the
+// number of objects that it left to the collector. The owner calls it every TrimEvery.
 func (s *Shard) Trim() (dropped int) {
 	s.collect()
 	for _, l := range s.lists {
@@ -20,8 +21,8 @@ func (s *Shard) Trim() (dropped int) {
 	return dropped
 }
 
-// trim has all that is free be spare, but for what was before and is dropped. It looks at no more than that
-// and 10 others.
+// trim has all that is free be spare, but for what was before and is dropped. It looks at no more
+// than that and 10 others.
 func (l *list) trim() (dropped int) {
 	kept := &l.spare
 	for n := 0; n < trimKeep && *kept != nil; n++ {

@@ -30,7 +30,8 @@ func stockAbroad(s *Shard, k *Kind, n int) {
 	away.Flush()
 }
 
-// TestTrim: beyond 10 there stay as many as were out at once since the last Trim, however often they were.
+// TestTrim: beyond 10 there stay as many as were out at once since the last Trim, however often
+// they were.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -123,8 +124,9 @@ func TestTrimWhileTaken(t *testing.T) {
 	}
 }
 
-// TestTrimKeepsWhatIsNeeded: a load whose need is the same between any two Trims allocates nothing, from the second
-// Trim on, wherever its objects are put; and no more exist than it needs, and 10.
+// TestTrimKeepsWhatIsNeeded: a load whose need is the same between any two Trims allocates
+// nothing, from the second Trim on, wherever its objects are put; and no more exist than it
+// needs, and 10.
 func TestTrimKeepsWhatIsNeeded(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -25,8 +25,8 @@ type batch struct {
 // Len returns the number of members.
 func (b *batch) Len() int { return b.members.n }
 
-// Bytes returns n bytes, contents undefined, that live as long as the member that ReturnEach is just
-// asking about: its asker reads them after the batch has gone. Elsewhere it panics.
+// Bytes returns n bytes, contents undefined, that live as long as the member that ReturnEach is
+// just asking about: its asker reads them after the batch has gone. Elsewhere it panics.
 func (b *batch) Bytes(n int) []byte {
 	if b.members.answering == nil {
 		panic("stack: bytes for the reply of a batch are taken outside ReturnEach")

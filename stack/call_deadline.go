@@ -6,9 +6,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 )
 
-// This file is how long an answer is waited for. A promise gets its deadline when it is asked for,
-// and is armed, in the wheel of the Driver, at the end of the turn in which its stack is suspended: most answers come
-// before, and cost no timer.
+// This file is how long an answer is waited for. A promise gets its deadline when it is asked
+// for, and is armed, in the wheel of the Driver, at the end of the turn in which its stack is
+// suspended: most answers come before, and cost no timer.
 
 // Alarm binds p to be answered, without a value, in ns nanoseconds.
 func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {

@@ -20,7 +20,8 @@ import (
 //	        the mutex of its shard, may add as long as it is the newest mail of the inbox, by
 //	        writing the next one and raising the word
 //	closed  the word has the bit envelopeClosed too: the receiver has begun to handle it, and
-//	        handles what was counted. The sender, whose raise fails, clears what it wrote behind that
+//	        handles what was counted. The sender, whose raise fails, clears what it wrote behind
+//	        that
 //
 // The word stays closed until the sender, at whose shard the envelope is at home, takes
 // it for another house or message. What is added to the newest mail comes behind all that was

@@ -45,8 +45,8 @@ type parting struct{ last func() }
 
 func (p *parting) Release() { p.last() }
 
-// TestGuestReleasesWhatAnotherHasSent: it tells one whose worker has left, and finds there what another has pushed and not rung
-// for yet. That is released, and tells as well.
+// TestGuestReleasesWhatAnotherHasSent: it tells one whose worker has left, and finds there what
+// another has pushed and not rung for yet. That is released, and tells as well.
 func TestGuestReleasesWhatAnotherHasSent(t *testing.T) {
 	h := newHand(t, 1)
 	house := settleOn(h, 0, &tallier{})

@@ -133,7 +133,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// Guests of one stripe and of several add to envelopes while the worker closes them. Run with the race detector.
+// Guests of one stripe and of several add to envelopes while the worker closes them. Run with the
+// race detector.
 func TestEnvelopesBesideTheReceiver(t *testing.T) {
 	const guests, each = 4, 20_000
 	h := newHand(t, 1)
@@ -420,7 +421,8 @@ func (q *quitter) hear(s *NoticeStack[words]) Yield {
 
 var quitterHear = NewNotice((*quitter).hear)
 
-// Nothing of an envelope is handled behind the message that ended the actor: what is left are dead letters.
+// Nothing of an envelope is handled behind the message that ended the actor: what is left are
+// dead letters.
 func TestActorStopsWithinAnEnvelope(t *testing.T) {
 	for name, say := range map[string]func(h *hand, to *House, m words) error{
 		"of guests":   func(h *hand, to *House, m words) error { return Tell(&h.guests, to, quitterHear, &m) },
@@ -468,8 +470,8 @@ var (
 	heapText = NewNotice((*heap).text)
 )
 
-// What a goroutine, the actor's own worker or another one tells an actor that doesn't take it comes as it was, however many
-// envelopes it fills.
+// What a goroutine, the actor's own worker or another one tells an actor that doesn't take it
+// comes as it was, however many envelopes it fills.
 func TestEnvelopesOneBehindTheOther(t *testing.T) {
 	const many = 5*entryMax + 7
 	for from := range 3 { // a goroutine, its own worker, another one

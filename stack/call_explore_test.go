@@ -292,7 +292,8 @@ func exploreJobKept(s *stage) {
 	s.start(func() bool { return s.alone() && h.Gone() && (h.life() == nil || h.life().Phase() == lifecycle.Gone) })
 }
 
-// An actor answers another worker's while its job reads what its stack carries: that goes home behind both.
+// An actor answers another worker's while its job reads what its stack carries: that goes home
+// behind both.
 func exploreJobReads(s *stage) {
 	s.workers(2)
 	h := settleOn(s.hand, 1, &boss{})

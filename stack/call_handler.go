@@ -94,8 +94,9 @@ type fanPart struct {
 
 // jobPart is of functions that block.
 type jobPart struct {
-	work     func(ctx context.Context, s *Stack) // what the goroutine does
-	onGiveUp func(s *Stack) *jobState            // what is called when its asker gives up; nil: it is no job
+	work func(ctx context.Context, s *Stack) // what the goroutine does
+	// what is called when its asker gives up; nil: it is no job
+	onGiveUp func(s *Stack) *jobState
 }
 
 // noticePart is what is said of notices that get lost.
@@ -154,9 +155,9 @@ func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
 	return pool.NewKind("stack "+h.Name(), layout,
 		func() *pool.Object {
 			st := (*Stack)(unsafe.Add(unsafe.Pointer(new(S)), layout.Offset))
-			// What comes first must be a write, and of no pointer: a read, as a check for nil does it, or
-			// a write barrier would have a new page mapped twice. The compiler leaves out no zero that is
-			// written at an offset that it doesn't know.
+			// What comes first must be a write, and of no pointer: a read, as a check for nil
+			// does it, or a write barrier would have a new page mapped twice. The compiler leaves
+			// out no zero that is written at an offset that it doesn't know.
 			st.sent = 0
 			st.by = h
 			return &st.Object
@@ -193,10 +194,10 @@ func clearing[S any, PS RunningOf[S]](offset uintptr, release func(PS)) func(*po
 	}
 }
 
-// Releaser is implemented, on the pointer, by messages and replies that hold
-// counted bytes: Release is called once, when the stack that carries the value
-// is put, on whichever worker puts it, or by a guest. It may tell and begin asks, as guests do. It must not panic: no
-// stack's failure would contain that.
+// Releaser is implemented, on the pointer, by messages and replies that hold counted bytes:
+// Release is called once, when the stack that carries the value is put, on whichever worker puts
+// it, or by a guest. It may tell and begin asks, as guests do. It must not panic: no stack's
+// failure would contain that.
 type Releaser interface{ Release() }
 
 // holds reports whether *T is a Releaser.

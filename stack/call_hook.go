@@ -65,7 +65,8 @@ func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause
 	return s
 }
 
-// goesFirst has h handle a hook next: that it begins, or what follows from its end. So neither happens within what calls for it.
+// goesFirst has h handle a hook next: that it begins, or what follows from its end. So neither
+// happens within what calls for it.
 func (w *Engine) goesFirst(h *House, s *Stack) {
 	h.system.pushFirst(s)
 	h.ahead = true

@@ -1,13 +1,17 @@
 package stack
 
-// Middleware is called around the calls of the handlers that it is given to: in turns of the actor's worker, so
-// it must not block, and on several workers at once if it serves several actors.
+// Middleware is called around the calls of the handlers that it is given to: in turns of the
+// actor's worker, so it must not block, and on several workers at once if it serves several
+// actors.
 type Middleware interface {
-	// Begins is called before the first step of a call. An error refuses the call: an ask is answered with it, a
-	// notice is a dead letter. A panic is a failure of the actor. It must not ask, nor end s.
+	// Begins is called before the first step of a call. An error refuses the call: an ask is
+	// answered with it, a notice is a dead letter. A panic is a failure of the actor. It must not
+	// ask, nor end s.
 	Begins(s Running) error
-	// Ended is called once for each call of which Begins returned nil, when its last step has ended, or it won't go on:
-	// err is what its asker gets in place of a reply. A call that is stashed has ended so too, and begins again. A panic is counted and reported; it must not call runtime.Goexit.
+	// Ended is called once for each call of which Begins returned nil, when its last step has
+	// ended, or it won't go on: err is what its asker gets in place of a reply. A call that is
+	// stashed has ended so too, and begins again. A panic is counted and reported; it must not
+	// call runtime.Goexit.
 	Ended(s Running, err error)
 }
 
@@ -44,7 +48,8 @@ func (s *Stack) denied(err error) Yield {
 	return y
 }
 
-// wrap gives a handler, which nobody knows yet, its middleware. The name is that of the step behind it.
+// wrap gives a handler, which nobody knows yet, its middleware. The name is that of the step
+// behind it.
 func (h *Handler) wrap(first step, around []Middleware) {
 	if len(around) > 0 {
 		h.around, h.title = around, first.name()

@@ -86,7 +86,8 @@ func (s *Stack) checkBare() {
 	}
 }
 
-// Place returns the i-th of the messages that House.Join returned; the one that Engine.Tell returned is the first.
+// Place returns the i-th of the messages that House.Join returned; the one that Engine.Tell
+// returned is the first.
 func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
 	var probe Msg
 	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))

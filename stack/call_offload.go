@@ -16,23 +16,25 @@ import (
 //	asked    the asker's worker writes it
 //	queued   handed over to a pool, whose goroutine takes it: Work, and then GoHome; or gives
 //	         it up: Abort
-//	at work  the goroutine owns this stack, and reads what the input refers to; the asker may end meanwhile
+//	at work  the goroutine owns this stack, and reads what the input refers to; the asker may
+//	         end meanwhile
 //	home     pushed into the inbox of the asker's house, once, by GoHome or Abort; or, the pool
 //	         refusing it, by the asker's worker: FailAsk
 //
-// It carries its asker, and all others whose bytes the input may have from there: they aren't put, whatever ends
-// the asker, before the function has ended.
+// It carries its asker, and all others whose bytes the input may have from there: they aren't
+// put, whatever ends the asker, before the function has ended.
 //
-// That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by
-// a call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home, see keepOn.
+// That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by a
+// call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home,
+// see keepOn.
 type job[In, R any] struct {
 	AskStack[In, R]
 	fn       func(context.Context, In) (R, error)
 	onGiveUp jobState
 }
 
-// jobState holds what is called when the asker of a job gives up; nil: nothing, or it was called. OnGivenUp
-// stores it, and whoever swaps it out calls it.
+// jobState holds what is called when the asker of a job gives up; nil: nothing, or it was called.
+// OnGivenUp stores it, and whoever swaps it out calls it.
 type jobState struct {
 	atomic.Pointer[func()]
 	kept bool // the asker doesn't give up
@@ -117,8 +119,8 @@ func (s *Stack) tellGivenUp() {
 	}
 }
 
-// flagJob has a pool not begin the job that p waits for, if it is one, which is about to be abandoned with
-// others: those at work that are told make room for it.
+// flagJob has a pool not begin the job that p waits for, if it is one, which is about to be
+// abandoned with others: those at work that are told make room for it.
 func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return

@@ -43,8 +43,9 @@ type Stack struct {
 	step    step            // where it goes on
 	ready   predicate       // waitUntil: asked after each answer
 	bound   *future.Promise // the promises asked in this life, chained by Next
-	carried pool.Carrier    // slabs that live as long as the stack; of a job, what its function may read
-	err     error           // why there is no reply
+	// slabs that live as long as the stack; of a job, what its function may read
+	carried pool.Carrier
+	err     error // why there is no reply
 }
 
 // fixedSize is what clearing leaves alone: the Object and by.
@@ -73,8 +74,8 @@ func (s *Stack) self() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(s), -s.
 
 func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
 
-// place is where the call is handled. Who forwards it stores that, and others than who handles it load it: those who give it
-// up, and those to whom they have said so.
+// place is where the call is handled. Who forwards it stores that, and others than who handles it
+// load it: those who give it up, and those to whom they have said so.
 func (s *Stack) place() *atomic.Pointer[House] {
 	return (*atomic.Pointer[House])(unsafe.Pointer(&s.to))
 }

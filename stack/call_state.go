@@ -11,10 +11,11 @@ import (
 //
 //	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
 //	running    a step of it executes
-//	suspended  it waits for answers; it has at least one waiting promise. Also one that has ended and keeps a job, see keepOn
+//	suspended  it waits for answers; it has at least one waiting promise. Also one that has
+//	           ended and keeps a job, see keepOn
 //	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
-//	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay holds it
-//	           A connection's own stack, which has no home, may begin again, to part
+//	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay
+//	           holds it A connection's own stack, which has no home, may begin again, to part
 //	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
 type state uint8
 
@@ -37,8 +38,8 @@ const (
 	waitKept              // the last, behind which it ends: see keepOn
 )
 
-// run is the transition idle, suspended -> running: a step begins. That of a connection may have ended, by
-// a panic, and has still to part.
+// run is the transition idle, suspended -> running: a step begins. That of a connection may have
+// ended, by a panic, and has still to part.
 func (s *Stack) run() {
 	if invariant.Enabled && s.state != idle && s.state != suspended && !(s.state == ended && s.by.kind == nil) {
 		panic("stack: a step begins in a stack that isn't idle or suspended: " + s.by.Name())
@@ -90,8 +91,8 @@ func (s *Stack) putOff() {
 	s.state, s.mode, s.step = suspended, waitKept, over
 }
 
-// stay is the transition running -> idle of one that goes back to where it waits for its beginning, or to
-// its maker.
+// stay is the transition running -> idle of one that goes back to where it waits for its
+// beginning, or to its maker.
 func (s *Stack) stay() { s.state = idle }
 
 // close is the transition to ended from wherever s is: the runtime ends it.

@@ -27,12 +27,11 @@
 // belongs to the owner of the asker's house. A stack never points to its asker's
 // stack or promise, only to the house and an id, so that an asker may be gone.
 //
-// A [House] is where one actor lives. It belongs to one [Engine] at a time, and
-// messages between houses of one worker cost no atomic write; the file send_inbox.go
-// has the protocol for all others, send_outbox.go and call_envelope.go how messages share one crossing.
-// Within a house, system messages go first, then answers and timers, then calls in
-// order of arrival; between houses, those with answers go first; both with ageing, so
-// that nobody starves.
+// A [House] is where one actor lives. It belongs to one [Engine] at a time, and messages between
+// houses of one worker cost no atomic write; the file send_inbox.go has the protocol for all
+// others, send_outbox.go and call_envelope.go how messages share one crossing. Within a house,
+// system messages go first, then answers and timers, then calls in order of arrival; between
+// houses, those with answers go first; both with ageing, so that nobody starves.
 //
 // [Guests] are the goroutines that are no workers. One that asks a parked worker runs
 // the worker's turns itself (send_borrow.go). A blocking call by a goroutine that runs turns
@@ -40,8 +39,8 @@
 //
 // # Files
 //
-// The files stand in groups, by the beginnings of their names. A group uses those before it, with few
-// exceptions, which internal/check counts:
+// The files stand in groups, by the beginnings of their names. A group uses those before it, with
+// few exceptions, which internal/check counts:
 //
 //	house, engine  where an actor and its calls stand, and what a worker has
 //	call           a call, and what its author sees of it

@@ -27,46 +27,53 @@ type Engine struct {
 	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
 	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
 	AskTimeout int64 // default deadline of an ask, ns
-	MailboxMax int   // calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
+	// calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
+	MailboxMax int
 	Driver     Driver
 	Supervise  *supervision.Strategy    // for actors at the top; nil: the default
 	Guests     *Guests                  // of the system
 	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
-	Net        any                      // the poller, for channels; opaque here because it stands on this floor
+	// the poller, for channels; opaque here because it stands on this floor
+	Net any
 
 	_ [128]byte // lines that nobody writes end here
 
 	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.
-	Shard    pool.Shard
-	Now      int64      // the clock as last read, ns since the process began
-	Count    stat.Group // by the constants below; the driver publishes it
-	Tally    Tally      // of dead letters
-	telling  bool       // of a dead letter: what is dropped to make room for that is counted only
-	visits   uint64
-	handled  uint64     // messages
-	hot      readyQueue // houses with replies or system messages
-	cold     readyQueue // houses with calls only
-	streak   int        // hot visits in a row while cold ones waited
-	house    *House     // being visited
-	current  *Stack     // its running stack, or the last that ran
-	by       *Handler   // of current, which may be another one's by now
-	inStep   bool       // user code runs
-	onward   *Stack     // what the running step has forwarded its call by; nil: it hasn't
-	seen     flagWord   // flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a call began; all seldom
-	borrower *Call      // a guest runs the turn, until this is answered; nil: no guest does
-	Heard    bool       // something came from another worker or a guest; the loop clears it
-	Gathers  bool       // nothing that came in this turn is a worker's message, or an ask: what they send next waits for the next turn, see house
-	visitMax int        // messages a visit handles at most: see setVisitMax
-	urgents  int        // replies in a row in this visit while calls waited
-	fresh    []*Stack   // suspended in this turn: their deadlines aren't armed yet
-	late     deferred   // work for the end of the turn
-	later    deferred   // and of the next one
-	out      outbox     // what goes to another worker
+	Shard   pool.Shard
+	Now     int64      // the clock as last read, ns since the process began
+	Count   stat.Group // by the constants below; the driver publishes it
+	Tally   Tally      // of dead letters
+	telling bool       // of a dead letter: what is dropped to make room for that is counted only
+	visits  uint64
+	handled uint64     // messages
+	hot     readyQueue // houses with replies or system messages
+	cold    readyQueue // houses with calls only
+	streak  int        // hot visits in a row while cold ones waited
+	house   *House     // being visited
+	current *Stack     // its running stack, or the last that ran
+	by      *Handler   // of current, which may be another one's by now
+	inStep  bool       // user code runs
+	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
+	// flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a
+	// call began; all seldom
+	seen     flagWord
+	borrower *Call // a guest runs the turn, until this is answered; nil: no guest does
+	Heard    bool  // something came from another worker or a guest; the loop clears it
+	// nothing that came in this turn is a worker's message, or an ask: what they send next waits
+	// for the next turn, see house
+	Gathers  bool
+	visitMax int      // messages a visit handles at most: see setVisitMax
+	urgents  int      // replies in a row in this visit while calls waited
+	fresh    []*Stack // suspended in this turn: their deadlines aren't armed yet
+	late     deferred // work for the end of the turn
+	later    deferred // and of the next one
+	out      outbox   // what goes to another worker
 
-	toWake    *Engine // sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
-	WakesLeft int     // how many parked workers to wake at once before one is left to Assist
+	// sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
+	toWake    *Engine
+	WakesLeft int // how many parked workers to wake at once before one is left to Assist
 
 	// Written by whoever runs the turn, a few times in it.
 	pace pace // of readings of the clock
@@ -91,8 +98,8 @@ type Driver interface {
 	Arm(n *future.Node)
 	// Disarm takes an armed node out of the wheel.
 	Disarm(n *future.Node)
-	// Register gives a new house an owner, beside. If its name is taken it returns who has it, and h
-	// stays unknown.
+	// Register gives a new house an owner, beside. If its name is taken it returns who has it,
+	// and h stays unknown.
 	Register(h *House, make Factory, beside *Engine) (taken *House)
 	// Factory returns what h was registered with.
 	Factory(h *House) Factory
@@ -139,7 +146,8 @@ const (
 	CountWakes    // of other workers, which were parked; guests' aren't counted
 	CountVain     // times that it was woken and found nothing
 	CountSpins    // times that it looked again, instead of parking at once
-	CountFull     // calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
+	// calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
+	CountFull
 )
 
 // readyQueue is the ready houses of one class, linked both ways because a queued

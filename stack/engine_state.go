@@ -8,7 +8,8 @@ import (
 
 // turnState says who runs the turns of a worker:
 //
-//	run       its own goroutine, or that is on its way to: behind park it is woken, or blocks no more
+//	run       its own goroutine, or that is on its way to: behind park it is woken, or blocks no
+//	          more
 //	parked    nobody. Who wakes it, by wake, must end its wait; who borrows it, a guest or another
 //	          worker, runs turns of it until giveBack. None of its houses is ready
 //	borrowed  a borrower
@@ -57,15 +58,16 @@ func (t *turnState) borrow() bool {
 	return t.holder.CompareAndSwap(turnParked, turnBorrowed)
 }
 
-// park is the transition run -> parked, by the worker's own goroutine, which looks behind it whether
-// anything was sent.
+// park is the transition run -> parked, by the worker's own goroutine, which looks behind it
+// whether anything was sent.
 func (t *turnState) park() {
 	invariant.Point("turn.park")
 	t.holder.Store(turnParked)
 }
 
-// unpark is the way back of the worker's own goroutine, behind park, also if it has blocked: parked -> run,
-// or run stays; true: it has the turn. Otherwise borrowed -> wanted, or wanted stays: it waits.
+// unpark is the way back of the worker's own goroutine, behind park, also if it has blocked:
+// parked -> run, or run stays; true: it has the turn. Otherwise borrowed -> wanted, or wanted
+// stays: it waits.
 func (t *turnState) unpark() bool {
 	for {
 		invariant.Point("turn.back")
@@ -86,9 +88,9 @@ func (t *turnState) unpark() bool {
 	}
 }
 
-// giveBack is the end of a borrowed turn. If no more is to be done: borrowed -> parked, and true: the
-// borrower looks whether anything was sent. Otherwise, or if the worker waits, -> run: the borrower ends
-// its wait.
+// giveBack is the end of a borrowed turn. If no more is to be done: borrowed -> parked, and true:
+// the borrower looks whether anything was sent. Otherwise, or if the worker waits, -> run: the
+// borrower ends its wait.
 func (t *turnState) giveBack(more bool) (parked bool) {
 	invariant.Point("turn.give")
 	if !more && t.holder.CompareAndSwap(turnBorrowed, turnParked) {

@@ -20,7 +20,8 @@ import (
 type House struct {
 	ghost ghost // of its visits, in invariant builds
 
-	// Read by others and, but for owner, actor and serial, written: the protocol is in send_inbox.go.
+	// Read by others and, but for owner, actor and serial, written: the protocol is in
+	// send_inbox.go.
 	inbox    atomic.Pointer[Stack] // what others pushed, newest first
 	rungNext *House                // belongs to the chain of rungs that the house stands on
 	owner    atomic.Pointer[Engine]
@@ -28,8 +29,9 @@ type House struct {
 	actor    any                   // the user's struct: always a pointer
 	serial   uint64
 	flags    flags
-	limit    uint16 // how many calls may wait, see house_mailbox.go; written before anybody knows the house
-	givenAt  moment // when it was given to its owner; 0: it was born there
+	// how many calls may wait, see house_mailbox.go; written before anybody knows the house
+	limit   uint16
+	givenAt moment // when it was given to its owner; 0: it was born there
 
 	// Written by the owner, for each message.
 	calls   queue   // asks and notices, in one lane so that a sender's order holds across both
@@ -46,22 +48,27 @@ type House struct {
 	urgents uint8   // between visits: how many replies in a row went ahead of calls
 }
 
-// annex is the part of a house that an actor needs who asks, sets timers or has hooks, or for whose mailbox
-// goroutines wait. It is made when it is needed first, and stays.
+// annex is the part of a house that an actor needs who asks, sets timers or has hooks, or for
+// whose mailbox goroutines wait. It is made when it is needed first, and stays.
 type annex struct {
 	// Written by the owner.
 	replies queue        // answers to what the actor asked
 	fired   future.Queue // promises whose time came
 	table   future.Table
-	lastID  uint64 // of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that takes 584 years
+	// of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that
+	// takes 584 years
+	lastID uint64
 
 	bars   int32       // how many stacks have the barrier, see house_hold.go
 	buried atomic.Bool // it asks nothing any more; others look
 
 	// Seldom written, and read by others too: a line of its own.
-	life  atomic.Pointer[life]  // nil: there is nothing to record, see life.go; written by the owner
-	rules *rules                // of its mailbox, if they aren't those of its worker
-	await atomic.Pointer[House] // calls of goroutines that wait for room, by their houses, chained by rungNext; see send_room.go
+	// nil: there is nothing to record, see life.go; written by the owner
+	life  atomic.Pointer[life]
+	rules *rules // of its mailbox, if they aren't those of its worker
+	// calls of goroutines that wait for room, by their houses, chained by rungNext; see
+	// send_room.go
+	await atomic.Pointer[House]
 
 	givenUp atomic.Pointer[pool.Object] // calls to it whose askers gave up, see send_giveup.go
 
@@ -70,12 +77,14 @@ type annex struct {
 	stash *stash // non-nil: there may be calls in it, see life_stash.go; written by the owner
 }
 
-// interrupt sets flag, if that isn't 0, and has what loops over calls of h leave its loop. Who sends a system message calls it behind
-// the push, and the owner with each hold, barrier and change of its life that keeps calls from beginning. That they may begin again
-// interrupts nothing: none has begun meanwhile.
+// interrupt sets flag, if that isn't 0, and has what loops over calls of h leave its loop. Who
+// sends a system message calls it behind the push, and the owner with each hold, barrier and
+// change of its life that keeps calls from beginning. That they may begin again interrupts
+// nothing: none has begun meanwhile.
 func (h *House) interrupt(flag flagWord) { h.flags.set(flag | flagUrged) }
 
-// interrupted reports whether to leave a loop over calls of h: something goes ahead of the next, or all is to be looked at again.
+// interrupted reports whether to leave a loop over calls of h: something goes ahead of the next,
+// or all is to be looked at again.
 func (h *House) interrupted() bool { return h.ahead || h.flags.has(flagUrged) }
 
 // queued says where a house stands among those of its worker.
@@ -92,7 +101,8 @@ const (
 // its type.
 type Factory func() unsafe.Pointer
 
-// Is reports whether f and g are one func, with one set of variables. To be equal in what they do isn't enough.
+// Is reports whether f and g are one func, with one set of variables. To be equal in what they do
+// isn't enough.
 func (f Factory) Is(g Factory) bool {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) == *(*unsafe.Pointer)(unsafe.Pointer(&g))
 }
@@ -113,7 +123,8 @@ func (h *House) Adopt(w *Engine, serial uint64) {
 	if h.limit == 0 {
 		h.limit = limitOf(w.MailboxMax)
 	}
-	*(**Engine)(unsafe.Pointer(&h.owner)) = w // nobody else looks yet: a fence would be a part of each spawn
+	// nobody else looks yet: a fence would be a part of each spawn
+	*(**Engine)(unsafe.Pointer(&h.owner)) = w
 }
 
 // Owner returns the worker that runs the house now.
@@ -148,8 +159,8 @@ func (h *House) setSelf(actor unsafe.Pointer) {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1] = actor
 }
 
-// kind returns the type of the actor's struct, also when that is gone. Any goroutine may call it, as the type
-// of h.actor is never written again.
+// kind returns the type of the actor's struct, also when that is gone. Any goroutine may call it,
+// as the type of h.actor is never written again.
 func (h *House) kind() reflect.Type {
 	var typed any
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&typed))[0] = (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[0]

@@ -13,8 +13,8 @@ type flagWord uint32
 const (
 	// flagRung: the house stands on one worker's chain of rungs, see send_inbox.go.
 	flagRung flagWord = 1 << iota
-	// flagUrged: what loops over calls of the house leaves its loop, and the visit under way looks into the inbox, at the
-	// other flags, and at the actor again: see interrupt.
+	// flagUrged: what loops over calls of the house leaves its loop, and the visit under way
+	// looks into the inbox, at the other flags, and at the actor again: see interrupt.
 	flagUrged
 	// flagStopped, which the owner sets: the house is a mailbox for ever. Each call gets
 	// ErrStopped; notices that were sent before become dead letters, answers go home.
@@ -41,8 +41,8 @@ const (
 const (
 	// countShift is where in flags the number stands.
 	countShift = 11
-	// MailboxTop is the highest bound: a quarter of what the number can say, as a mailbox may hold twice its bound, and more for
-	// a moment.
+	// MailboxTop is the highest bound: a quarter of what the number can say, as a mailbox may
+	// hold twice its bound, and more for a moment.
 	MailboxTop = 1 << (32 - countShift - 2)
 )
 

@@ -6,29 +6,31 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its lane of
-// calls. System messages and answers always fit. What a connection has to do isn't counted: its
-// inflight is bounded.
+// This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its
+// lane of calls. System messages and answers always fit. What a connection has to do isn't
+// counted: its inflight is bounded.
 //
 // The number is in two parts:
 //
 //	shown    in flags, behind the bits: for others. Who pushes from outside adds before the
 //	         push, so it is never behind
-//	unshown  the owner's, plain: what it pushed itself, less what it took. Added to the other, which others
-//	         see, at the end of each visit
+//	unshown  the owner's, plain: what it pushed itself, less what it took. Added to the other,
+//	         which others see, at the end of each visit
 //
 // Together they are exact, for the owner. Others see the number as of the last visit.
 //
-//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit. Who waits for room: send_room.go
+//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit.
+//	           Who waits for room: send_room.go
 //	crowded    before another worker puts a call into its outbox: is there room for it, and for
-//	           what the outbox has? It adds when the outbox leaves. So workers that fill one mailbox at
-//	           the same time may exceed the limit, each by what was free
+//	           what the outbox has? It adds when the outbox leaves. So workers that fill one
+//	           mailbox at the same time may exceed the limit, each by what was free
 //	room       of the owner: is there room?
-//	offer      of the owner: as many places of an envelope as there is room for, see send_tell.go. It doesn't see what
-//	           others have added before they push, so that together they may exceed the limit, by what was free
+//	offer      of the owner: as many places of an envelope as there is room for, see
+//	           send_tell.go. It doesn't see what others have added before they push, so that
+//	           together they may exceed the limit, by what was free
 //	full       what doesn't fit goes by the policy, see WhenFull
-//	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in its
-//	           visits, and takes from there: see visit_sorted.go
+//	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in
+//	           its visits, and takes from there: see visit_sorted.go
 
 const (
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
@@ -43,10 +45,12 @@ type WhenFull uint8
 const (
 	Reject     WhenFull = iota // the sender of a notice gets ErrMailboxFull
 	DropNewest                 // a notice is accepted, and becomes a dead letter
-	DropOldest                 // the message that has waited longest is dropped in its place: a notice becomes a dead letter
+	// the message that has waited longest is dropped in its place: a notice becomes a dead letter
+	DropOldest
 )
 
-// MailboxRules are the mailbox of a house. The zero MailboxRules are what the worker says: Engine.MailboxMax.
+// MailboxRules are the mailbox of a house. The zero MailboxRules are what the worker says:
+// Engine.MailboxMax.
 type MailboxRules struct {
 	Max  int            // how many calls may wait; 0: what the worker says; negative: any number
 	Full WhenFull       // the policy
@@ -65,7 +69,8 @@ type rules struct {
 	again  queue  // calls that go ahead of those in the sorter, see life_stash.go
 }
 
-// Mailbox gives the house, which nobody knows yet and no worker has adopted, another mailbox than its worker's.
+// Mailbox gives the house, which nobody knows yet and no worker has adopted, another mailbox than
+// its worker's.
 func (h *House) Mailbox(m MailboxRules) {
 	if m.Max > MailboxTop || m.Full > DropOldest {
 		panic("stack: impossible mailbox")
@@ -99,7 +104,8 @@ func limitOf(bound int) uint16 {
 	return uint16(bound)
 }
 
-// rules returns the bound of h, math.MaxInt if there is none, and what happens at it. Any goroutine may ask.
+// rules returns the bound of h, math.MaxInt if there is none, and what happens at it. Any
+// goroutine may ask.
 func (h *House) rules() (bound int, full WhenFull) {
 	if a := h.annex.Load(); a != nil && a.rules != nil {
 		full = a.rules.full
@@ -124,8 +130,9 @@ func (h *House) waits() int { return h.shown() + int(h.unshown) }
 // shown returns how many calls others see waiting. Any goroutine may ask.
 func (h *House) shown() int { return h.flags.now().calls() }
 
-// Queued returns how many calls wait in h, for a router to go by: all of them, also those that are held, if w, whose turn the
-// caller runs, owns h; otherwise as of the last visit, with what others than its owner have sent since. A guest's w is nil.
+// Queued returns how many calls wait in h, for a router to go by: all of them, also those that
+// are held, if w, whose turn the caller runs, owns h; otherwise as of the last visit, with what
+// others than its owner have sent since. A guest's w is nil.
 func (h *House) Queued(w *Engine) int {
 	n := h.shown()
 	if w != nil && h.owner.Load() == w {

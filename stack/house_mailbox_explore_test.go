@@ -17,8 +17,8 @@ func (s *stage) bounds(m MailboxRules) (*listener, *House) {
 	return l, h
 }
 
-// fills sends notices as a guest, in envelopes or in stacks of their own, and counts those that are accepted. No
-// more may wait than most.
+// fills sends notices as a guest, in envelopes or in stacks of their own, and counts those that
+// are accepted. No more may wait than most.
 func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int) {
 	n := 0
 	for range all {
@@ -34,7 +34,8 @@ func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int)
 	}
 }
 
-// Two guests fill a mailbox for two, against the worker that empties it: what is accepted is handled.
+// Two guests fill a mailbox for two, against the worker that empties it: what is accepted is
+// handled.
 func exploreFull(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 2})
@@ -112,7 +113,8 @@ func exploreRoom(s *stage) {
 	s.After(func() { s.heard(l, 1, 2, 1) })
 }
 
-// A guest gives up that waits for room, while it is signalled. Then it asks, perhaps by the same Call.
+// A guest gives up that waits for room, while it is signalled. Then it asks, perhaps by the same
+// Call.
 func exploreRoomGivenUp(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1})
@@ -154,8 +156,8 @@ func (s *stage) triesToTell(h *House) int {
 	return 0
 }
 
-// Who finds room, and is refused because others came first, takes back the place that it counted: it may be the last that was in
-// the way of who waits.
+// Who finds room, and is refused because others came first, takes back the place that it counted:
+// it may be the last that was in the way of who waits.
 func exploreRoomRefused(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1})

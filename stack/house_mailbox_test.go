@@ -243,8 +243,9 @@ var mailboxes = []struct {
 	{"fair", MailboxRules{Max: 300, Sort: NewFair}},
 }
 
-// On one worker a mailbox is exact: random notices, asks and batches of three actors are refused, dropped and
-// handled as by the model, in its order; also while its actor pauses, drains, or stops.
+// On one worker a mailbox is exact: random notices, asks and batches of three actors are refused,
+// dropped and handled as by the model, in its order; also while its actor pauses, drains, or
+// stops.
 func TestMailboxModel(t *testing.T) {
 	for _, m := range mailboxes {
 		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
@@ -399,8 +400,8 @@ var (
 	ledgerAsk   = NewAsk((*ledger).ask)
 )
 
-// Whoever sends, from wherever: what was accepted is handled or dropped, and counted so; what a sender
-// sent stays in order; and no more wait than the bound and what may exceed it.
+// Whoever sends, from wherever: what was accepted is handled or dropped, and counted so; what a
+// sender sent stays in order; and no more wait than the bound and what may exceed it.
 func TestMailboxTraffic(t *testing.T) {
 	for _, m := range mailboxes {
 		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
@@ -463,7 +464,8 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 				calls = append(calls, c)
 			}
 		}
-		// What the owner sent since its last visit others don't see; and until it takes what they sent it can't drop.
+		// What the owner sent since its last visit others don't see; and until it takes what they
+		// sent it can't drop.
 		most := 2 * mail.Max
 		if mail.Full == DropOldest {
 			most = 3 * mail.Max
@@ -652,7 +654,8 @@ func TestStopWithdrawsPlaces(t *testing.T) {
 	require.EqualValues(t, 5, h.letters())
 }
 
-// A goroutine waits for room until the mailbox is half empty, its context ends, or the actor has stopped.
+// A goroutine waits for room until the mailbox is half empty, its context ends, or the actor has
+// stopped.
 func TestTellWait(t *testing.T) {
 	h := newHand(t, 1)
 	l := &ledger{}
@@ -894,7 +897,8 @@ func (p *impatient) Err() error {
 	return nil
 }
 
-// Who gives up waiting for room leaves nothing behind, though nobody makes any; and those who go on waiting are told.
+// Who gives up waiting for room leaves nothing behind, though nobody makes any; and those who go
+// on waiting are told.
 func TestGivenUpWaitingForRoom(t *testing.T) {
 	h := newHand(t, 1)
 	l := &ledger{}
@@ -918,8 +922,8 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	require.Equal(t, 2, l.heard[0])
 }
 
-// The number of messages can say what a mailbox with the highest bound may hold: twice as many, and what
-// comes while it is full.
+// The number of messages can say what a mailbox with the highest bound may hold: twice as many,
+// and what comes while it is full.
 func TestLargestMailboxIsCounted(t *testing.T) {
 	for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
 		h := newHand(t, 1)

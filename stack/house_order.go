@@ -58,21 +58,28 @@ func (p *priority) first() *queue {
 	return nil
 }
 
-// fair is a Mailbox of one queue for each sender that has asks in it, and one for the notices of each shard, which don't say
-// who sent them. The queues stand in a ring; empty ones are kept for other senders.
+// fair is a Mailbox of one queue for each sender that has asks in it, and one for the notices of
+// each shard, which don't say who sent them. The queues stand in a ring; empty ones are kept for
+// other senders.
 //
-// Any notice may be by any sender of its shard, so that the order of each of them holds by these rules:
+// Any notice may be by any sender of its shard, so that the order of each of them holds by these
+// rules:
 //
-//	ask     stands in the queue of its shard's notices while any of them wait; otherwise in its sender's
-//	notice  has no turn while asks from its shard, which all came before it, stand in their senders' queues
-//	last    when the last notice of a shard is taken, the asks behind it go to their senders' queues
+//	ask     stands in the queue of its shard's notices while any of them wait; otherwise in its
+//	        sender's
+//	notice  has no turn while asks from its shard, which all came before it, stand in their
+//	        senders' queues
+//	last    when the last notice of a shard is taken, the asks behind it go to their senders'
+//	        queues
 //
-// So at each moment either the queue of a shard's notices has turns, or those in which asks from there stand. Calls of an actor
-// that has been given to another worker come from another shard: they may overtake those of before.
+// So at each moment either the queue of a shard's notices has turns, or those in which asks from
+// there stand. Calls of an actor that has been given to another worker come from another shard:
+// they may overtake those of before.
 type fair struct {
 	buckets []*sender // by the hash of who, chained; a power of two of them
-	last    *sender   // whose turn is last, chained by next to whose turn is first; nil: there are no calls
-	free    *sender   // chained by next
+	// whose turn is last, chained by next to whose turn is first; nil: there are no calls
+	last    *sender
+	free    *sender // chained by next
 	senders int
 	n       int
 }
@@ -81,15 +88,18 @@ type fair struct {
 type sender struct {
 	who     who
 	calls   queue
-	notices int     // of a shard: how many of calls are notices
-	asks    int     // of a shard: how many asks from it stand in their senders' queues. Invariant: if any, it isn't in the ring
-	next    *sender // in the ring, or among the free; nil: it has no turn
-	chain   *sender // in its bucket
+	notices int // of a shard: how many of calls are notices
+	// of a shard: how many asks from it stand in their senders' queues. Invariant: if any, it
+	// isn't in the ring
+	asks  int
+	next  *sender // in the ring, or among the free; nil: it has no turn
+	chain *sender // in its bucket
 }
 
-// NewFair returns a Mailbox that takes one call of each sender in turn. A sender is an actor that asks, or the guests of a
-// stripe; notices don't say who sent them: those of a worker count as one sender, as do the asks from there that come while
-// any of them wait, and they wait for the asks from there that came before. So the calls of one sender stay in order; but what an actor
+// NewFair returns a Mailbox that takes one call of each sender in turn. A sender is an actor that
+// asks, or the guests of a stripe; notices don't say who sent them: those of a worker count as
+// one sender, as do the asks from there that come while any of them wait, and they wait for the
+// asks from there that came before. So the calls of one sender stay in order; but what an actor
 // sends when it has moved to another worker may overtake what it sent before.
 func NewFair() Mailbox { return &fair{buckets: make([]*sender, 8)} }
 

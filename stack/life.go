@@ -10,9 +10,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// The life of an actor is a lifecycle.Machine, to which the owner of its house tells what happens: by
-// system messages, by the ends of hooks, by failures. What the machine calls for is done here. No code
-// of users runs in it: a hook is put where the house takes its next message, see runHook.
+// The life of an actor is a lifecycle.Machine, to which the owner of its house tells what
+// happens: by system messages, by the ends of hooks, by failures. What the machine calls for is
+// done here. No code of users runs in it: a hook is put where the house takes its next message,
+// see runHook.
 //
 // An actor without hooks, name, parent, children or failures has no record of its life: it is up
 // until it is gone.
@@ -30,8 +31,9 @@ type life struct {
 	system bool                  // it stands below /system
 	of     reflect.Type
 
-	retried  *retried // nil: it hasn't been
-	first    *House   // of its children, in the order of their birth; linked by next and prev of their lives
+	retried *retried // nil: it hasn't been
+	// of its children, in the order of their birth; linked by next and prev of their lives
+	first    *House
 	last     *House
 	waiters  queue // stops, answered when it has stopped
 	watchers []watcher
@@ -55,7 +57,8 @@ func (w *Engine) live(h *House, l *life) {
 			w.endQuiet(h)
 		case lifecycle.EndStacks:
 			if l.Phase() == lifecycle.Ending {
-				w.endSuspended(h, fault.ErrRestarted, false) // connections are the runtime's, and outlive the instance
+				// connections are the runtime's, and outlive the instance
+				w.endSuspended(h, fault.ErrRestarted, false)
 			} else {
 				w.endAll(h, fault.ErrStopped)
 			}

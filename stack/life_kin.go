@@ -83,7 +83,8 @@ func (h *House) Starts() bool {
 	return l != nil && l.Starts()
 }
 
-// Passivates reports whether h is to count from its spawn how long it is idle. Who knows the house alone may ask.
+// Passivates reports whether h is to count from its spawn how long it is idle. Who knows the
+// house alone may ask.
 func (h *House) Passivates() bool {
 	a := h.annex.Load()
 	return a != nil && a.quiet != nil && a.quiet.passive.idle > 0

@@ -1,8 +1,8 @@
 package stack
 
-// passive is when an actor stops by itself: if it is idle for some time, or after some calls. That is a
-// drain like any other. It is idle if for that time no call has begun, and then none waits or is in
-// progress; otherwise the time counts anew. Who holds calls isn't idle.
+// passive is when an actor stops by itself: if it is idle for some time, or after some calls.
+// That is a drain like any other. It is idle if for that time no call has begun, and then none
+// waits or is in progress; otherwise the time counts anew. Who holds calls isn't idle.
 type passive struct {
 	idle    int64 // so long, ns; 0: for ever
 	calls   int64 // after so many; 0: never
@@ -20,8 +20,8 @@ func (w *Engine) countIdle(h *House) {
 	}
 }
 
-// KeepActive has the actor that runs s not passivate until it is called with false. Then the count of the time begins anew.
-// Only a step of s may call it.
+// KeepActive has the actor that runs s not passivate until it is called with false. Then the
+// count of the time begins anew. Only a step of s may call it.
 func (s *Stack) KeepActive(keep bool) {
 	if s.state != running {
 		s.misuse()

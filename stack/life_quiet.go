@@ -1,14 +1,15 @@
 package stack
 
 // This file is how an actor finds out that no call of it has begun for some time. Whether one
-// begins is noted only in houses with flagNoted, where begin and its kin look twice anyway. Of a visit in
-// which one began the end counts, so one reading of the clock does for all its calls, and nobody is
-// told early. A timer isn't moved by that: it looks when its time comes, and goes on
-// for the rest.
+// begins is noted only in houses with flagNoted, where begin and its kin look twice anyway. Of a
+// visit in which one began the end counts, so one reading of the clock does for all its calls,
+// and nobody is told early. A timer isn't moved by that: it looks when its time comes, and goes
+// on for the rest.
 
 // quiet is what is known of that. It belongs to the owner of the house.
 type quiet struct {
-	timer    *Stack   // suspended; nil: there is nothing to find out. Invariant: then and only then due is 0
+	// suspended; nil: there is nothing to find out. Invariant: then and only then due is 0
+	timer    *Stack
 	due      int64    // when it looks, ns
 	last     int64    // the end of the last visit in which a call began, ns
 	by       *Handler // of the notice that tells the actor; nil: it doesn't ask
@@ -22,8 +23,9 @@ type quiet struct {
 // quietHandler is that of the timer.
 var quietHandler = NewHook("a receive timeout", (func(*struct{}, *HookStack) Yield)(passed))
 
-// ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that runs s when no call of
-// it has begun for so long, ns, again and again; 0: never. Only a step of s may call it.
+// ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that
+// runs s when no call of it has begun for so long, ns, again and again; 0: never. Only a step of
+// s may call it.
 func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 	if s.state != running {
 		s.misuse()

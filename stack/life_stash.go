@@ -2,21 +2,23 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/fault"
 
-// A step may put the call that it runs back into the house's stash: its stack is then what it was before it began,
-// and begins again, with all others there, when a step says so. What is stashed doesn't count as waiting: the
-// stash has a bound of its own, the mailbox's. Unstashed calls wait like others, ahead of them, and
-// then count; so a mailbox may hold twice its bound for a while.
+// A step may put the call that it runs back into the house's stash: its stack is then what it was
+// before it began, and begins again, with all others there, when a step says so. What is stashed
+// doesn't count as waiting: the stash has a bound of its own, the mailbox's. Unstashed calls wait
+// like others, ahead of them, and then count; so a mailbox may hold twice its bound for a while.
 //
-// With a restart what is stashed begins again; with a stop, also behind a drain, it ends with ErrStopped.
+// With a restart what is stashed begins again; with a stop, also behind a drain, it ends with
+// ErrStopped.
 
-// stash is the calls put back, in the order in which they were. It belongs to the owner of the house.
+// stash is the calls put back, in the order in which they were. It belongs to the owner of the
+// house.
 type stash struct {
 	calls queue
 	n     int
 }
 
-// Stash puts the call that s runs back. The stack keeps what its step wrote into it. Only a step of s may call it,
-// and it has asked nothing yet.
+// Stash puts the call that s runs back. The stack keeps what its step wrote into it. Only a step
+// of s may call it, and it has asked nothing yet.
 func (s *Stack) Stash() Yield {
 	switch {
 	case s.state != running:
@@ -30,7 +32,8 @@ func (s *Stack) Stash() Yield {
 	return Yield{yieldStash}
 }
 
-// Unstash has all that is stashed begin again, in its order and before what is queued. Only a step of s may call it.
+// Unstash has all that is stashed begin again, in its order and before what is queued. Only a
+// step of s may call it.
 func (s *Stack) Unstash() {
 	if s.state != running {
 		s.misuse()
@@ -68,7 +71,8 @@ func (w *Engine) stash(h *House, s *Stack) {
 	w.Shard.Put(&s.Object)
 }
 
-// keep puts s into the stash. If that is full its sender gets ErrMailboxFull, or it is a dead letter.
+// keep puts s into the stash. If that is full its sender gets ErrMailboxFull, or it is a dead
+// letter.
 func (w *Engine) keep(h *House, s *Stack) {
 	a := h.rooms()
 	if a.stash == nil {

@@ -11,8 +11,8 @@ import (
 
 var plain = &supervision.Strategy{}
 
-// verdict is what becomes of a failure. It is the cause of the hook in which a decider runs, as that may panic, and call
-// runtime.Goexit.
+// verdict is what becomes of a failure. It is the cause of the hook in which a decider runs, as
+// that may panic, and call runtime.Goexit.
 type verdict struct {
 	error
 	of    *House // whose strategy decides
@@ -20,7 +20,8 @@ type verdict struct {
 	says  supervision.Directive
 }
 
-// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a hook. Who calls it calls live.
+// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a
+// hook. Who calls it calls live.
 func (w *Engine) decide(h *House, v *verdict) {
 	s, _ := w.strategy(v.of.life())
 	if s.Decide == nil {
@@ -121,7 +122,8 @@ func (w *Engine) restart(h *House, l *life, cause error, delay int64) {
 
 // childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
 func (w *Engine) childFailed(h, child *House, err error) {
-	if p := h.life().Phase(); p != lifecycle.Stopping && p != lifecycle.Ending { // otherwise it stops with the others
+	// otherwise it stops with the others
+	if p := h.life().Phase(); p != lifecycle.Stopping && p != lifecycle.Ending {
 		w.decide(h, &verdict{error: err, of: child, child: child})
 		w.live(h, h.life())
 	}

@@ -20,9 +20,10 @@ func (a watcher) gone() bool { return a.to.Gone() }
 
 func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 
-// Watch has a notice by the given handler sent to the actor that runs s when target has gone, with
-// the message that fill writes: once, also if it is watched twice; but at once, each time, if it has gone already. Its actor is
-// of the given type, and of the same system. Only a step of s may call it.
+// Watch has a notice by the given handler sent to the actor that runs s when target has gone,
+// with the message that fill writes: once, also if it is watched twice; but at once, each time,
+// if it has gone already. Its actor is of the given type, and of the same system. Only a step of
+// s may call it.
 func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
 	if by == nil { // here, and not where target stops
 		panic("stack: a watcher without a handler")
@@ -51,7 +52,8 @@ func (w *Engine) watch(h *House, who watcher) {
 	if slices.ContainsFunc(l.watchers, who.same) {
 		return
 	}
-	if len(l.watchers) == cap(l.watchers) { // before it grows, those that have stopped themselves leave
+	// before it grows, those that have stopped themselves leave
+	if len(l.watchers) == cap(l.watchers) {
 		l.watchers = slices.DeleteFunc(l.watchers, watcher.gone)
 	}
 	l.watchers = append(l.watchers, who)

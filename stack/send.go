@@ -2,8 +2,8 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/internal/invariant"
 
-// This file is how calls and answers travel between houses of one worker. What goes to another worker's
-// takes the way of send_outbox.go; guests have send_guest.go.
+// This file is how calls and answers travel between houses of one worker. What goes to another
+// worker's takes the way of send_outbox.go; guests have send_guest.go.
 
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
 func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }

@@ -32,9 +32,9 @@ func (g *Guests) borrow(w *Engine, c *Call) bool {
 	return true
 }
 
-// runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for the
-// worker by, and gives them back: also if a step calls runtime.Goexit, which ends the borrower's goroutine.
-// It returns how many messages they handled.
+// runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for
+// the worker by, and gives them back: also if a step calls runtime.Goexit, which ends the
+// borrower's goroutine. It returns how many messages they handled.
 func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	more, returned := true, false
 	defer func() {
@@ -47,7 +47,8 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	}()
 	before := w.handled
 	more = w.Driver.Borrowed(c, now)
-	if by != nil && w.handled != before { // by reads the clock behind it, as behind messages of its own
+	// by reads the clock behind it, as behind messages of its own
+	if by != nil && w.handled != before {
 		if w.pace.last != before { // and so has w
 			by.pace.lastAt = w.pace.lastAt
 		}
@@ -82,8 +83,8 @@ func (w *Engine) wakeLater(to *Engine) {
 // OwesWake reports whether a worker to which this one has sent is still to be woken.
 func (w *Engine) OwesWake() bool { return w.toWake != nil }
 
-// Assist runs a turn of the worker that is still to be woken, if that is parked, and returns how many
-// messages that handled. Only w's loop calls it, in a turn, when no house is ready.
+// Assist runs a turn of the worker that is still to be woken, if that is parked, and returns how
+// many messages that handled. Only w's loop calls it, in a turn, when no house is ready.
 func (w *Engine) Assist() (handled int) {
 	to := w.toWake
 	w.toWake = nil

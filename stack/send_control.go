@@ -72,7 +72,8 @@ func (h *House) sendSystem(g *Guests, m control) {
 	s.send()
 }
 
-// tellOutside does on any goroutine what is still to be done of s, which came to a house whose worker had left.
+// tellOutside does on any goroutine what is still to be done of s, which came to a house whose
+// worker had left.
 func (s *Stack) tellOutside() {
 	m := Request[control, struct{}](s)
 	if m.verb == verbGivenUp {

@@ -8,8 +8,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state is ended, or it was
-// dropped before it began.
+// end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state
+// is ended, or it was dropped before it began.
 func (w *Engine) end(h *House, s *Stack) {
 	s.close()
 	if !w.conclude(h, s) {
@@ -23,7 +23,8 @@ func (w *Engine) end(h *House, s *Stack) {
 	w.home(h, s)
 }
 
-// conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps something.
+// conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps
+// something.
 func (w *Engine) conclude(h *House, s *Stack) bool {
 	if (s.bound != nil || s.fresh != 0) && !w.detach(h, s) {
 		return false
@@ -180,7 +181,8 @@ func failure(h *House, s *Stack) error {
 	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
 }
 
-// endOwed does what the end of s owes others: it ends its barrier, and tells its middleware, the innermost first.
+// endOwed does what the end of s owes others: it ends its barrier, and tells its middleware, the
+// innermost first.
 //
 //go:noinline
 func (w *Engine) endOwed(h *House, s *Stack) {
@@ -203,8 +205,9 @@ func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 	m.Ended(s, s.err)
 }
 
-// keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its actor waits for
-// that, as it does for children, and so do the calls of one that is handled alone.
+// keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its
+// actor waits for that, as it does for children, and so do the calls of one that is handled
+// alone.
 //
 //go:noinline
 func (w *Engine) keepOn(h *House, s *Stack) {

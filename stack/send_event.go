@@ -20,7 +20,8 @@ type Events struct {
 	Lost      Topic[DeadLetter]
 	Opened    Topic[OpenedLetter]
 
-	// Tally counts the dead letters that no worker found: those to workers that had left, and guests' that a full mailbox refused.
+	// Tally counts the dead letters that no worker found: those to workers that had left, and
+	// guests' that a full mailbox refused.
 	Tally Tally
 }
 
@@ -50,7 +51,8 @@ func (a AnyAddress) Path() path.Path {
 	return a.house.Path()
 }
 
-// House returns where the actor lives, if it is of that type; otherwise nil. The runtime's business.
+// House returns where the actor lives, if it is of that type; otherwise nil. The runtime's
+// business.
 func (a AnyAddress) House(kind reflect.Type) *House {
 	if a.kind != kind {
 		return nil
@@ -100,8 +102,8 @@ type SlowStep struct {
 	Took     time.Duration // all of them
 }
 
-// TellStarted tells that h, which has no hook that runs first, and is the house of an actor of the given type, has
-// been spawned. Its spawner calls it, on any goroutine.
+// TellStarted tells that h, which has no hook that runs first, and is the house of an actor of
+// the given type, has been spawned. Its spawner calls it, on any goroutine.
 func (h *House) TellStarted(kind reflect.Type) {
 	if e := &h.Owner().Guests.Events.Started; !e.Silent() && !h.Gone() { // it may be one from birth
 		e.Post(ActorStarted{h.Any(kind)})

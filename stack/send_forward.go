@@ -6,18 +6,21 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// relay is the way back of a call by which an actor has forwarded another, so that its answer is the other's.
-// The forwarded call is
+// relay is the way back of a call by which an actor has forwarded another, so that its answer is
+// the other's. The forwarded call is
 //
 //	running    its step calls Forward: the onward call is made, and waits in Engine.onward
 //	forwarded  the step has ended, and the onward call was sent: whoever holds that holds this too
-//	home       the onward call has ended: its answer, and the bytes that it carries, were moved here
+//	home       the onward call has ended: its answer, and the bytes that it carries, were moved
+//	           here
 //
-// So the asker's promise still holds the stack that it knows, with the reply where it looks for it, and the
-// actor that forwarded may stop. The onward call may be forwarded, too: the next one takes its place, see stepAside.
+// So the asker's promise still holds the stack that it knows, with the reply where it looks for
+// it, and the actor that forwarded may stop. The onward call may be forwarded, too: the next one
+// takes its place, see stepAside.
 type relay struct {
 	pool.Object
-	house House  // what the onward call has as its way back: without an owner, which tells it from an actor's
+	// what the onward call has as its way back: without an owner, which tells it from an actor's
+	house House
 	call  *Stack // the forwarded call
 }
 
@@ -40,8 +43,9 @@ type Answering[Rep any] interface {
 
 func (a *answer[Rep]) answers() *answer[Rep] { return a }
 
-// Forward ends the step of s, an ask, which another call answers in its place: one handled by h, whose replies
-// are of the same type. The caller writes the request, and where to: Aim. It is sent when the step has ended.
+// Forward ends the step of s, an ask, which another call answers in its place: one handled by h,
+// whose replies are of the same type. The caller writes the request, and where to: Aim. It is
+// sent when the step has ended.
 //
 //alloc:none
 func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
@@ -63,8 +67,9 @@ func (s *Stack) Dropped(err error) Yield {
 	return Yield{yieldEnd}
 }
 
-// stepAside frees s, an onward call that is forwarded to c, which goes home by the relay of s: so a call that is forwarded
-// time and again takes no more memory, and its way home is as short. What s carries lives on with the first call.
+// stepAside frees s, an onward call that is forwarded to c, which goes home by the relay of s: so
+// a call that is forwarded time and again takes no more memory, and its way home is as short.
+// What s carries lives on with the first call.
 func (w *Engine) stepAside(s, c *Stack) {
 	w.Shard.Put(&c.relay().Object)
 	c.back = s.back
@@ -96,7 +101,8 @@ func (s *Stack) origin() *Stack {
 	return s
 }
 
-// begunOnward notes that s, if it is an onward call, has begun: by whoever gives up the first one, it ends.
+// begunOnward notes that s, if it is an onward call, has begun: by whoever gives up the first
+// one, it ends.
 func (s *Stack) begunOnward() {
 	if first := s.origin(); first != s {
 		first.forwardTo(s)
@@ -140,8 +146,9 @@ func (r *relay) passOnOutside(s *Stack) {
 	call.endOutside(call.err)
 }
 
-// Sender returns the actor that asked s, however often the ask was forwarded; nobody: a guest did, or s is no ask.
-// Notices don't say who sent them, as many travel in one object: who wants to know has the address in the message.
+// Sender returns the actor that asked s, however often the ask was forwarded; nobody: a guest
+// did, or s is no ask. Notices don't say who sent them, as many travel in one object: who wants
+// to know has the address in the message.
 func (s *Stack) Sender() AnyAddress {
 	return s.asker().any()
 }

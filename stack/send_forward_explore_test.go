@@ -35,7 +35,8 @@ func (s *stage) counted(counter int) (n int) {
 	return n
 }
 
-// A guest gives up its ask, which is forwarded to an actor of another worker: that answers it, or drops it.
+// A guest gives up its ask, which is forwarded to an actor of another worker: that answers it, or
+// drops it.
 func exploreForward(s *stage) {
 	s.workers(2)
 	l, h := s.hears(1)
@@ -58,8 +59,8 @@ func exploreForwardLeft(s *stage) {
 	s.Go("worker 1", func() { s.loops[1].run(s.alone) })
 }
 
-// An actor's ask is forwarded to another worker and back while its time runs out: it gets the reply or
-// ErrTimeout, once.
+// An actor's ask is forwarded to another worker and back while its time runs out: it gets the
+// reply or ErrTimeout, once.
 func exploreForwardTimeout(s *stage) {
 	s.workers(2)
 	_, h := s.hears(0)

@@ -9,33 +9,41 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// This file is how a call hears that its asker has given up: its time ran out, it ended, its guest has gone. A call is
+// This file is how a call hears that its asker has given up: its time ran out, it ended, its
+// guest has gone. A call is
 //
 //	wanted    from its take on
 //	heldBack  the same, of a request of a connection: it isn't to begin yet, see Inflight.HoldBack
-//	givenUp   nobody waits for it any more. It is looked up when the call is taken from its lane, when a batch is formed, and
-//	          before each resumed step. Its answer is put when it comes home
-//	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever stored this is about to
-//	          push it there: it isn't put. Or its guest stored this too late, has the answer, and puts it
+//	givenUp   nobody waits for it any more. It is looked up when the call is taken from its
+//	          lane, when a batch is formed, and before each resumed step. Its answer is put when
+//	          it comes home
+//	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever
+//	          stored this is about to push it there: it isn't put. Or its guest stored this too
+//	          late, has the answer, and puts it
 //	answered  the same, and its answer has come home: who takes it from the chain puts it
 //
 // The ways from one to another:
 //
 //	wanted -> heldBack   and back: the connection, in a turn of its house
-//	wanted -> givenUp    an offloaded job, which is told otherwise; a request of a connection; an onward call from its
-//	                     beginning: who doubts it asks the first call, see Stack.givenUp
-//	wanted -> chained    the asker's owner, while the promise stands, or the guest, before it has gone: so the call hasn't been put.
-//	                     Then chain: push it; if the chain was empty, send its house a system message, verbGivenUp
-//	chained -> givenUp   heed: the owner of the house, whom the message has reached, takes one call from the chain, and ends it if it
-//	                     is suspended. If others are left it sends the message again, so that
-//	                     they count as messages: there is one on its way as long as the chain isn't empty
+//	wanted -> givenUp    an offloaded job, which is told otherwise; a request of a connection;
+//	                     an onward call from its beginning: who doubts it asks the first call,
+//	                     see Stack.givenUp
+//	wanted -> chained    the asker's owner, while the promise stands, or the guest, before it
+//	                     has gone: so the call hasn't been put. Then chain: push it; if the
+//	                     chain was empty, send its house a system message, verbGivenUp
+//	chained -> givenUp   heed: the owner of the house, whom the message has reached, takes one
+//	                     call from the chain, and ends it if it is suspended. If others are left
+//	                     it sends the message again, so that they count as messages: there is
+//	                     one on its way as long as the chain isn't empty
 //	chained -> answered  late: its answer has come home, to nobody
 //
-// A call that was forwarded is handled elsewhere. Who gives it up stores that, then looks where it is (Stack.place); who forwards it stores
-// where, then the onward call is looked at before it begins. The one who comes second sees the other: it is on the
-// chain of the house where the onward call has begun, as its state says, or nothing begins any more.
+// A call that was forwarded is handled elsewhere. Who gives it up stores that, then looks where
+// it is (Stack.place); who forwards it stores where, then the onward call is looked at before it
+// begins. The one who comes second sees the other: it is on the chain of the house where the
+// onward call has begun, as its state says, or nothing begins any more.
 //
-// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see Stack.kept.
+// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see
+// Stack.kept.
 
 const (
 	wanted uint32 = iota
@@ -45,13 +53,15 @@ const (
 	heldBack
 )
 
-// giving is that word. Only the asker's side stores into it, while it is wanted; then it is swapped.
+// giving is that word. Only the asker's side stores into it, while it is wanted; then it is
+// swapped.
 type giving struct{ atomic.Uint32 }
 
 // Load reports whether the asker has given up, or the call is held back.
 func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
 
-// abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its answer will find nobody.
+// abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its
+// answer will find nobody.
 func (w *Engine) abandon(p *future.Promise) {
 	o := p.TakeCall()
 	if o == nil {
@@ -69,7 +79,8 @@ func (w *Engine) abandon(p *future.Promise) {
 	}
 }
 
-// chain pushes s, which is chained, onto the chain of the house where it is handled, in a turn of w; nil: in nobody's.
+// chain pushes s, which is chained, onto the chain of the house where it is handled, in a turn of
+// w; nil: in nobody's.
 func (s *Stack) chain(w *Engine) {
 	invariant.Point("giveup.place")
 	h := s.place().Load()
@@ -96,8 +107,8 @@ func (h *House) ringGivenUp(w *Engine) {
 	}
 }
 
-// heed takes one call from the chain of h, where the message says that there is one, in a turn of its owner w; nil: that
-// has left, and the caller has the house's inbox.
+// heed takes one call from the chain of h, where the message says that there is one, in a turn of
+// its owner w; nil: that has left, and the caller has the house's inbox.
 func heed(w *Engine, h *House) {
 	first := &h.annex.Load().givenUp
 	var o, next *pool.Object
@@ -128,8 +139,9 @@ func heed(w *Engine, h *House) {
 	}
 }
 
-// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here, by the ring, by an
-// answer or as a connection ends: one that has begun a job that is kept goes on as if it were wanted.
+// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here,
+// by the ring, by an answer or as a connection ends: one that has begun a job that is kept goes
+// on as if it were wanted.
 func (w *Engine) giveUp(h *House, s *Stack) bool {
 	if s.kept {
 		return false
@@ -140,8 +152,9 @@ func (w *Engine) giveUp(h *House, s *Stack) bool {
 	return true
 }
 
-// lateOutside is late of an answer to an actor whose worker has left. If the actor hasn't ended, which only an abandoned shutdown
-// leads to, that worker may be about to give the call up: then it is the collector's.
+// lateOutside is late of an answer to an actor whose worker has left. If the actor hasn't ended,
+// which only an abandoned shutdown leads to, that worker may be about to give the call up: then
+// it is the collector's.
 func (s *Stack) lateOutside() {
 	if s.back.annex.Load().buried.Load() {
 		s.late()

@@ -72,7 +72,8 @@ func (*hedger) got(s *hedgeStack) Yield { return s.Return() }
 
 var hedgerTold = NewNotice((*hedger).told)
 
-// Two asks of actors on one worker are given up by one on another: one of them while it is answered, if it isn't the first.
+// Two asks of actors on one worker are given up by one on another: one of them while it is
+// answered, if it isn't the first.
 func exploreGivenUpFirst(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -83,7 +84,8 @@ func exploreGivenUpFirst(s *stage) {
 	s.start(func() bool { return s.dropped() == 1 })
 }
 
-// A guest gives up an ask while it is answered. What it asks then, in the same stack perhaps, is answered.
+// A guest gives up an ask while it is answered. What it asks then, in the same stack perhaps, is
+// answered.
 func exploreGivenUpAgain(s *stage) {
 	s.workers(1)
 	_, h := s.hears(0)

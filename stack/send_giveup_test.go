@@ -24,8 +24,8 @@ func (*idler) woken(*idlerStack) Yield { panic("nobody waits for it") }
 func (a *idler) Begins(Running) error       { return nil }
 func (a *idler) Ended(_ Running, err error) { a.ended++ }
 
-// Of 10,000 asks that wait ten are given up: these stand on the chain, and for all of them one message is on its way. Each
-// message ends one of them, and nothing else is looked at.
+// Of 10,000 asks that wait ten are given up: these stand on the chain, and for all of them one
+// message is on its way. Each message ends one of them, and nothing else is looked at.
 func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	h := newHand(t, 1)
 	a := &idler{}
@@ -67,8 +67,8 @@ func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	require.Equal(t, 10_000, a.ended)
 }
 
-// A guest gives up an ask that waits in an actor whose worker has left, as a context of Shutdown had ended: it waits for
-// ever, as its actor does, and the guest goes on.
+// A guest gives up an ask that waits in an actor whose worker has left, as a context of Shutdown
+// had ended: it waits for ever, as its actor does, and the guest goes on.
 func TestGivenUpBehindWhoHasLeft(t *testing.T) {
 	h, a, k, c := askedOfWhoHasLeft(t)
 	require.True(t, h.guests.giveUp(c))
@@ -76,8 +76,8 @@ func TestGivenUpBehindWhoHasLeft(t *testing.T) {
 	require.Nil(t, k.annex.Load().givenUp.Load())
 }
 
-// An answer to an actor whose worker has left, as a context of Shutdown had ended, isn't recycled while that worker may be about
-// to give the call up: the promise refers to it.
+// An answer to an actor whose worker has left, as a context of Shutdown had ended, isn't recycled
+// while that worker may be about to give the call up: the promise refers to it.
 func TestAnswerBehindWhoHasLeft(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		h := makeHand(2)
@@ -94,7 +94,8 @@ func TestAnswerBehindWhoHasLeft(t *testing.T) {
 	}
 }
 
-// Who gives a call up behind the end of its worker doesn't look at it: that worker may be at it still. The race detector tells.
+// Who gives a call up behind the end of its worker doesn't look at it: that worker may be at it
+// still. The race detector tells.
 func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
 	h, _, _, c := askedOfWhoHasLeft(t)
 	s, done := c.asked, make(chan struct{})

@@ -13,7 +13,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// Guests is what goroutines that are not workers share: their pools; and what all of a system knows.
+// Guests is what goroutines that are not workers share: their pools; and what all of a system
+// knows.
 type Guests struct {
 	Pools      pool.Guests
 	AskTimeout int64          // default deadline of a guest's ask, ns
@@ -63,7 +64,8 @@ func (g *Guests) Dropped() (full, refused uint64) {
 // Both leave waiting and awake by one compare-and-swap, so exactly one of them frees.
 type Call struct {
 	pool.Object
-	house  House // what the stack has as its way back: without an owner, which tells it from an actor's
+	// what the stack has as its way back: without an owner, which tells it from an actor's
+	house  House
 	word   atomic.Uint32
 	signal chan struct{} // one slot, empty except between done and the guest's receive
 	timer  *time.Timer   // the default deadline's; stopped while free
@@ -143,7 +145,8 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
-		s.deadline = max(1, later(g.Clock(), left)) // read behind what is left: rather late than early
+		// read behind what is left: rather late than early
+		s.deadline = max(1, later(g.Clock(), left))
 		limit = 0
 	} else {
 		s.deadline = later(s.sent, g.AskTimeout)
@@ -216,8 +219,8 @@ func (g *Guests) countRefused(h *House) error {
 	return fault.ErrMailboxFull
 }
 
-// Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns at once if Ready, the caller
-// reads the reply from c's stack, or its Err, and calls Done.
+// Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns
+// at once if Ready, the caller reads the reply from c's stack, or its Err, and calls Done.
 func (g *Guests) Send(c *Call) error {
 	s := c.asked
 	h := s.to
@@ -236,7 +239,8 @@ func (c *Call) Ready() bool {
 	return c.word.Load() == callDone
 }
 
-// Abandoned reports whether nobody waits for the answer of a call any more, which is still to come. Only its guest may ask.
+// Abandoned reports whether nobody waits for the answer of a call any more, which is still to
+// come. Only its guest may ask.
 func (c *Call) Abandoned() bool {
 	invariant.Point("guest.abandoned")
 	return c.word.Load() == callGone
@@ -290,7 +294,8 @@ func callOf(h *House) *Call {
 	return (*Call)(unsafe.Add(unsafe.Pointer(h), -int(unsafe.Offsetof(Call{}.house))))
 }
 
-// answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was forwarded.
+// answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was
+// forwarded.
 func (w *Engine) answerGuest(s *Stack) {
 	if r := s.relay(); r != nil {
 		w.passOn(r, s)

@@ -57,8 +57,9 @@ func sendNotice[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	}
 }
 
-// say pushes a notice for which there is room, without ringing. What comes behind a notice from its own stripe, if that is
-// still the newest mail, begins an envelope, or joins the one that it is if that is by the same handler.
+// say pushes a notice for which there is room, without ringing. What comes behind a notice from
+// its own stripe, if that is still the newest mail, begins an envelope, or joins the one that it
+// is if that is by the same handler.
 func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	from := g.Pools.Lock()
 	defer g.Pools.Unlock()
@@ -68,7 +69,8 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	if behind && last.by == by.bare.envelope {
 		e := envelopeOf(last.mail)
 		invariant.Point("envelope.word")
-		if i := e.word.Load(); i < uint32(by.bare.envelope.envelope.max) { // neither full nor closed
+		// neither full nor closed
+		if i := e.word.Load(); i < uint32(by.bare.envelope.envelope.max) {
 			at := entry[Msg](e, int(i))
 			*at = *msg
 			if e.add(i) {
@@ -93,8 +95,9 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	h.push(last.mail, last.mail)
 }
 
-// lastNotice is the mail by which the guests of a stripe sent their last notice to a house: who still finds it newest in the inbox is
-// behind it, and nothing else. As long as it stands there nobody takes it for anything else.
+// lastNotice is the mail by which the guests of a stripe sent their last notice to a house: who
+// still finds it newest in the inbox is behind it, and nothing else. As long as it stands there
+// nobody takes it for anything else.
 type lastNotice struct {
 	mail *Stack // nil: none
 	by   *Handler

@@ -7,12 +7,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// This file is how a ready house moves to another worker. Only its owner moves it, between
-// turns, when nothing is put off, so a house seen as one's own stays so for the whole turn. It is then
+// This file is how a ready house moves to another worker. Only its owner moves it, between turns,
+// when nothing is put off, so a house seen as one's own stays so for the whole turn. It is then
 //
-//	ready   in the giver's queue, which it leaves: its armed promises leave the giver's
-//	        wheel, queued says queuedGift, so that nobody makes it ready meanwhile, and places on offer in
-//	        an envelope are withdrawn, so that the receiver's first notice finds out
+//	ready   in the giver's queue, which it leaves: its armed promises leave the giver's wheel,
+//	        queued says queuedGift, so that nobody makes it ready meanwhile, and places on offer
+//	        in an envelope are withdrawn, so that the receiver's first notice finds out
 //	given   owner says the receiver, who drains the inbox and appends to the lanes like any
 //	        owner, but doesn't visit it: it is on its way to the chain of gifts, or on it.
 //	        The links of the ready queue are the chain's
@@ -43,8 +43,8 @@ const (
 	giveAgainAfter moment = 10
 )
 
-// moment is a time on the system's clock in two bytes, in units of 2^20 ns, about a
-// millisecond, from 1. After 69 seconds it is again what it was: a house then stays for nothing, some
+// moment is a time on the system's clock in two bytes, in units of 2^20 ns, about a millisecond,
+// from 1. After 69 seconds it is again what it was: a house then stays for nothing, some
 // milliseconds. Once in a while it is 0, and a house that was given then may be given on at once.
 type moment uint16
 
@@ -71,7 +71,8 @@ func (w *Engine) Backlog() int64 {
 	return 0
 }
 
-// Cold returns how many ready houses have calls only, and how many such were visited so far. Only who runs w's turn may ask.
+// Cold returns how many ready houses have calls only, and how many such were visited so far. Only
+// who runs w's turn may ask.
 func (w *Engine) Cold() (waiting int, visited uint64) { return w.cold.n, w.cold.popped }
 
 // Surplus returns how many houses to give away: half of those that wait with calls only, or
@@ -152,7 +153,8 @@ func (h *House) endMove() {
 	h.flags.clear(flagMoving)
 }
 
-// takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its place, or nothing.
+// takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its
+// place, or nothing.
 //
 //go:noinline
 func (w *Engine) takeGifts(mark *House) {

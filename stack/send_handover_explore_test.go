@@ -2,7 +2,8 @@
 
 package stack
 
-// gives has a worker give h, when it is ready, to another between two turns, once, as soon as when holds.
+// gives has a worker give h, when it is ready, to another between two turns, once, as soon as
+// when holds.
 func (s *stage) gives(h *House, from, to int, when func() bool) {
 	l, given, before := s.loops[from], false, s.loops[from].between
 	l.between = func() {
@@ -21,7 +22,8 @@ func (s *stage) gives(h *House, from, to int, when func() bool) {
 
 func always() bool { return true }
 
-// A house with a message in its lane moves, while a guest sends to it and its new owner's step does, too.
+// A house with a message in its lane moves, while a guest sends to it and its new owner's step
+// does, too.
 func exploreHandOver(s *stage) {
 	s.workers(2)
 	l, h := s.hears(0)

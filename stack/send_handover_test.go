@@ -175,7 +175,8 @@ func TestSendToAHouseOnItsWay(t *testing.T) {
 	require.Empty(t, p.seen)
 }
 
-// Terminated goes behind what its sender has told before, also of a house that has become its own meanwhile.
+// Terminated goes behind what its sender has told before, also of a house that has become its own
+// meanwhile.
 func TestTerminatedToAHouseOnItsWay(t *testing.T) {
 	h := newHand(t, 2)
 	p := &porter{}

@@ -169,7 +169,8 @@ func (w *Engine) takeRungs(mark *House) {
 	}
 }
 
-// inOrder turns a chain of rungs around, which has the newest first: who was rung for first is visited first.
+// inOrder turns a chain of rungs around, which has the newest first: who was rung for first is
+// visited first.
 func inOrder(newest *House) (oldest *House) {
 	for newest != nil {
 		next := newest.rungNext
@@ -203,8 +204,8 @@ func (w *Engine) drain(h *House) {
 	}
 }
 
-// Sleep parks w, and returns when w's goroutine has its turn again: behind a wake-up, which it reports, an event of
-// the network if that counts, or ns.
+// Sleep parks w, and returns when w's goroutine has its turn again: behind a wake-up, which it
+// reports, an event of the network if that counts, or ns.
 func (w *Engine) Sleep(ns int64, network bool) (woken bool) {
 	if w.Park() {
 		w.Driver.Wait(ns, network)
@@ -241,11 +242,13 @@ func (w *Engine) Borrowed() bool {
 // Woken reports whether somebody has seen w parked and wakes it.
 func (w *Engine) Woken() bool { return w.turn.own() }
 
-// Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is answered by the sender, and what is given to
-// w stays where it was. What came before is taken: its loop takes turns until one finds nothing to do.
+// Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is
+// answered by the sender, and what is given to w stays where it was. What came before is taken:
+// its loop takes turns until one finds nothing to do.
 func (w *Engine) Leave() {
 	w.takeGifts(closedRungs)
-	if invariant.Point("leave.close"); w.rungs.Load() != closedRungs { // else a step has ended the goroutine that was leaving
+	// else a step has ended the goroutine that was leaving
+	if invariant.Point("leave.close"); w.rungs.Load() != closedRungs {
 		w.takeRungs(closedRungs)
 	}
 }

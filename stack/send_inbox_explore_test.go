@@ -49,8 +49,8 @@ func exploreRungs(s *stage) {
 	})
 }
 
-// A worker and a guest send to a house of another worker, which parks: the worker by its outbox, with
-// one message at once and two together.
+// A worker and a guest send to a house of another worker, which parks: the worker by its outbox,
+// with one message at once and two together.
 func explorePark(s *stage) {
 	s.workers(2)
 	l, h := s.hears(1)

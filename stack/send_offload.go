@@ -10,7 +10,8 @@ import (
 )
 
 // Offload binds f to fn(in), done by a goroutine of the pool to, which may block; nil: of the
-// system's own. h is NewJob's for In and R. If it is kept, no deadline ends it, nor does what ends s.
+// system's own. h is NewJob's for In and R. If it is kept, no deadline ends it, nor does what
+// ends s.
 func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept bool, in In, fn func(context.Context, In) (R, error)) {
 	w := s.Engine()
 	if to == nil {
@@ -38,8 +39,9 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	}
 }
 
-// carry returns what holds s, its answers and, if it is a batch, its members. What jobs carry that are among the
-// answers is let go, as their functions have ended: each would hold the last one, and s, else.
+// carry returns what holds s, its answers and, if it is a batch, its members. What jobs carry
+// that are among the answers is let go, as their functions have ended: each would hold the last
+// one, and s, else.
 func (s *Stack) carry() (all pool.Carrier) {
 	shard := &s.Engine().Shard
 	s.holdIn(&all, shard)
@@ -60,7 +62,8 @@ func (s *Stack) carry() (all pool.Carrier) {
 	return all
 }
 
-// holdIn has to hold s and, if it is an onward call, those that it answers: what it carries moves there.
+// holdIn has to hold s and, if it is an onward call, those that it answers: what it carries moves
+// there.
 func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 	to.Keep(shard, &s.Object)
 	if r := s.relay(); r != nil {

@@ -115,9 +115,10 @@ func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
 	return TellOtherwise(w, h, by, &msg)
 }
 
-// TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs to another
-// worker, something is in the way, it begins an envelope, no stack is at hand, the mailbox is
-// full, or the actor foreign. The error is ErrMailboxFull, ErrStopped or ErrOtherSystem.
+// TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs
+// to another worker, something is in the way, it begins an envelope, no stack is at hand, the
+// mailbox is full, or the actor foreign. The error is ErrMailboxFull, ErrStopped or
+// ErrOtherSystem.
 //
 //alloc:none
 func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {

@@ -14,8 +14,8 @@ func (w *Engine) crowded(h *House) bool {
 	return !h.takes(h.flags.now(), n)
 }
 
-// room reports whether h, of w, has room for another call after all; if that is its policy, it makes
-// room.
+// room reports whether h, of w, has room for another call after all; if that is its policy, it
+// makes room.
 //
 //go:noinline
 func (w *Engine) room(h *House) bool {
@@ -67,8 +67,9 @@ func (w *Engine) dropOldest(h *House) bool {
 // foreign reports whether h belongs to another system than w.
 func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Guests }
 
-// refuse ends s, which was to go to h, whose mailbox is full, or which has stopped or is foreign. It
-// returns what the sender of a notice gets; an ask is answered through its asker's own lane of replies.
+// refuse ends s, which was to go to h, whose mailbox is full, or which has stopped or is foreign.
+// It returns what the sender of a notice gets; an ask is answered through its asker's own lane of
+// replies.
 //
 //go:noinline
 func (w *Engine) refuse(h *House, s *Stack) error {

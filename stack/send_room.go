@@ -9,15 +9,20 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a chain of the house:
+// A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a
+// chain of the house:
 //
-//	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or until the context ends
-//	give up mark the call, and sweep: take the chain, put who is marked, push the others, set flagAwaited, look
-//	look    if the mailbox is half empty: clear flagAwaited, take the chain, and signal each. Who takes off what others
-//	        see waiting looks if the flag is set (House.count). When an actor has stopped, all that waits is taken off
+//	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or
+//	        until the context ends
+//	give up mark the call, and sweep: take the chain, put who is marked, push the others, set
+//	        flagAwaited, look
+//	look    if the mailbox is half empty: clear flagAwaited, take the chain, and signal each.
+//	        Who takes off what others see waiting looks if the flag is set (House.count). When
+//	        an actor has stopped, all that waits is taken off
 //
-// Whoever comes second, with the flag or with the number, sees the other. That half must be empty has a wake-up, which takes
-// as long as handling a few hundred messages, let in as many. Who was signalled tries again, and may find that others came first.
+// Whoever comes second, with the flag or with the number, sees the other. That half must be empty
+// has a wake-up, which takes as long as handling a few hundred messages, let in as many. Who was
+// signalled tries again, and may find that others came first.
 
 // waitForRoom blocks until there may be room in h, or ctx ends.
 //
@@ -111,7 +116,8 @@ func (h *House) count(n int) {
 	}
 }
 
-// reserve counts a call that a guest is about to push, if there is room for it and the actor hasn't stopped.
+// reserve counts a call that a guest is about to push, if there is room for it and the actor
+// hasn't stopped.
 func (h *House) reserve() bool {
 	h.point("mail.look")
 	if !h.takes(h.flags.now(), 1) {

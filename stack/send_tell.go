@@ -6,20 +6,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// This file is how a step tells a house of its own worker. There are three ways, which core.NoticePort tries in turn: Joins and
-// Join, which are compiled into it; Tell, which calls nothing; and TellOtherwise, in send_outbox.go, for all that is left.
+// This file is how a step tells a house of its own worker. There are three ways, which
+// core.NoticePort tries in turn: Joins and Join, which are compiled into it; Tell, which calls
+// nothing; and TellOtherwise, in send_outbox.go, for all that is left.
 //
-// An envelope that is last in a lane, and that the house's owner fills, has places on offer (envelope.places), as many
-// as the mailbox had room for when that was last looked at. As long as it is the last in the lane, only Join adds
-// to what waits, as everything else of the owner's comes behind it, or withdraws the offer. What others have counted and not pushed yet
-// Join doesn't see: see house_mailbox.go.
+// An envelope that is last in a lane, and that the house's owner fills, has places on offer
+// (envelope.places), as many as the mailbox had room for when that was last looked at. As long as
+// it is the last in the lane, only Join adds to what waits, as everything else of the owner's
+// comes behind it, or withdraws the offer. What others have counted and not pushed yet Join
+// doesn't see: see house_mailbox.go.
 
-// Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the way, and
-// there is a place in the envelope that is last in the lane. Then Join is its Begin and Push; otherwise Tell, or else
-// TellOtherwise. From the third on, notices by one handler in a lane share an envelope: that is less to
-// touch than a stack each.
+// Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the
+// way, and there is a place in the envelope that is last in the lane. Then Join is its Begin and
+// Push; otherwise Tell, or else TellOtherwise. From the third on, notices by one handler in a
+// lane share an envelope: that is less to touch than a stack each.
 //
-// The inbox is looked at first: behind a branch the load would keep the compiler from making branches of the result.
+// The inbox is looked at first: behind a branch the load would keep the compiler from making
+// branches of the result.
 //
 //alloc:none
 func (w *Engine) Joins(h *House, by *Handler) bool {
@@ -34,8 +37,8 @@ func (w *Engine) Joins(h *House, by *Handler) bool {
 	return e.filled < e.places
 }
 
-// Join returns where the messages are that a notice for h joins, and the place that is its own: the caller writes there,
-// see Place.
+// Join returns where the messages are that a notice for h joins, and the place that is its own:
+// the caller writes there, see Place.
 //
 //alloc:none
 func (h *House) Join() (messages unsafe.Pointer, i uint32) {
@@ -49,13 +52,14 @@ func (h *House) Join() (messages unsafe.Pointer, i uint32) {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i
 }
 
-// offer has the owner of h fill as many places of e, the last in the lane of calls, as the mailbox has room for.
+// offer has the owner of h fill as many places of e, the last in the lane of calls, as the
+// mailbox has room for.
 func (h *House) offer(e *envelope) {
 	e.places = min(uint32(e.by.envelope.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
 }
 
-// withdraw ends the offer in the last envelope of the lane of calls: what waits is counted again before the next message
-// joins it.
+// withdraw ends the offer in the last envelope of the lane of calls: what waits is counted again
+// before the next message joins it.
 func (h *House) withdraw() {
 	if s := h.calls.tail; h.calls.head != nil && s.by.envelope.opens != nil {
 		e := envelopeOf(s)
@@ -103,7 +107,8 @@ func (h *House) follows(by *Handler) bool {
 	return q.head != nil && by.bare.envelope != nil && (q.tail.by == by.bare.envelope || q.tail.by == by && q.tail != q.head)
 }
 
-// tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the way.
+// tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the
+// way.
 //
 //alloc:none
 func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
@@ -127,7 +132,8 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	return s.message()
 }
 
-// tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but for flagSingles.
+// tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but
+// for flagSingles.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.bare.envelope
 	h.unshown++

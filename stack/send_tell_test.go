@@ -26,7 +26,8 @@ func length(h *House) (n int) {
 	return n
 }
 
-// A notice goes behind mail that nobody has taken yet, whether it would get a stack or join an envelope.
+// A notice goes behind mail that nobody has taken yet, whether it would get a stack or join an
+// envelope.
 func TestNoticeBehindMail(t *testing.T) {
 	for _, before := range []int{0, 1, 2, 5} {
 		h := newHand(t, 1)
@@ -51,7 +52,8 @@ func TestNoticeBehindMail(t *testing.T) {
 	}
 }
 
-// A notice to a house that was given to the sender's worker goes behind what that has in its outbox for it.
+// A notice to a house that was given to the sender's worker goes behind what that has in its
+// outbox for it.
 func TestNoticeBehindTheOutbox(t *testing.T) {
 	for _, before := range []int{1, 2, 5} {
 		h := newHand(t, 2)
@@ -143,7 +145,8 @@ var (
 	summerSecond = NewNotice((*summer).second)
 )
 
-// Short messages go by 128, here, to another worker, and of guests; each comes once and in order, and is seen.
+// Short messages go by 128, here, to another worker, and of guests; each comes once and in order,
+// and is seen.
 func TestShortMessages(t *testing.T) {
 	const n = 300
 	for way := range 3 {

@@ -7,8 +7,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/copied"
 )
 
-// Topic is who is told of events of one type: actors, by a notice each, and listeners. The
-// zero Topic has nobody. Any goroutine and any step may call its methods, but for Publish. Users see
+// Topic is who is told of events of one type: actors, by a notice each, and listeners. The zero
+// Topic has nobody. Any goroutine and any step may call its methods, but for Publish. Users see
 // it as core.Topic; the runtime's own are in Events.
 type Topic[Event any] struct {
 	all copied.Value[[]subscriber[Event]] // nil: nobody. Invariant: never empty, no two are equal
@@ -171,7 +171,8 @@ func (t *Topic[Event]) Listen(room int) *Listener[Event] {
 // C returns the channel of the events. It is never closed.
 func (l *Listener[Event]) C() <-chan Event { return l.events }
 
-// Dropped returns how many events were dropped because there was no room. Any goroutine may call it.
+// Dropped returns how many events were dropped because there was no room. Any goroutine may call
+// it.
 func (l *Listener[Event]) Dropped() uint64 { return l.dropped.Load() }
 
 // Close ends the subscription. Publishers that are at it may still add an event.

@@ -376,8 +376,8 @@ func (s *stage) sent(err error) {
 	}
 }
 
-// dooms makes a house on worker 0 that stops, when the worker leaves, behind or before what it is sent: each notice is
-// accepted, and then a dead letter, or refused.
+// dooms makes a house on worker 0 that stops, when the worker leaves, behind or before what it is
+// sent: each notice is accepted, and then a dead letter, or refused.
 func (s *stage) dooms() *House {
 	l, h := s.bounds(MailboxRules{Max: 6})
 	s.dead = append(s.dead, l)
@@ -428,8 +428,8 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// Done is asked when the guest goes on that has waited. If both the signal and the end are there, it is
-// the signal: that the other is taken is as if the end had come first.
+// Done is asked when the guest goes on that has waited. If both the signal and the end are there,
+// it is the signal: that the other is taken is as if the end had come first.
 func (p *guestContext) Done() <-chan struct{} {
 	if p.c.signalled() {
 		return nil

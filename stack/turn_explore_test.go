@@ -84,8 +84,8 @@ func exploreImpatient(s *stage) {
 	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
 }
 
-// A worker that has sent to a parked one runs its turn, now or in its own next turn, or having no time wakes
-// it, and gets the answer; the network wakes the other meanwhile.
+// A worker that has sent to a parked one runs its turn, now or in its own next turn, or having no
+// time wakes it, and gets the answer; the network wakes the other meanwhile.
 func exploreAssist(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -108,7 +108,8 @@ func exploreAssist(s *stage) {
 	s.After(func() { s.got(asks, nil) })
 }
 
-// A guest and a worker want the turn of the same parked worker, the latter at once or in its next turn.
+// A guest and a worker want the turn of the same parked worker, the latter at once or in its next
+// turn.
 func exploreRivals(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)

@@ -168,7 +168,8 @@ func (h *House) waiting() int64 {
 	return h.readyAt
 }
 
-// leave ends the visit of h, behind the hooks that what was handled calls for: it is queued again if it has mail.
+// leave ends the visit of h, behind the hooks that what was handled calls for: it is queued again
+// if it has mail.
 func (w *Engine) leave(h *House) {
 	for w.seen != 0 || h.hookFirst() {
 		if h.hookFirst() { // first of all: a failure, perhaps, of an actor that now drains
@@ -189,7 +190,8 @@ func (w *Engine) leave(h *House) {
 		h.count(int(h.unshown))
 		h.unshown = 0
 	}
-	h.urgents = uint8(min(w.urgents, replyStreak)) // also if none is left: the next visit may begin with one
+	// also if none is left: the next visit may begin with one
+	h.urgents = uint8(min(w.urgents, replyStreak))
 	if h.ahead {
 		h.readyAt = w.Now
 		w.hot.push(h)

@@ -33,8 +33,9 @@ func (w *Engine) open(h *House, e *envelope, n int) (left int) {
 	}
 }
 
-// read handles n messages of e, fewer if something is to go ahead of the next, or if a step does something
-// odd. One stack of the own shard does for all of them, unless a step keeps or ends it, which is odd.
+// read handles n messages of e, fewer if something is to go ahead of the next, or if a step does
+// something odd. One stack of the own shard does for all of them, unless a step keeps or ends it,
+// which is odd.
 //
 //alloc:none
 func (w *Engine) read(h *House, e *envelope, n int) {
@@ -128,8 +129,9 @@ func (w *Engine) popEnvelope(h *House, e *envelope) {
 	w.Shard.Put(&e.Object)
 }
 
-// recount finds out how many messages there are in e, the first in the lane of calls: a guest's is closed, and the owner of
-// the house may have added to its own since the last look. It reports whether there are more than then.
+// recount finds out how many messages there are in e, the first in the lane of calls: a guest's
+// is closed, and the owner of the house may have added to its own since the last look. It reports
+// whether there are more than then.
 func (h *House) recount(e *envelope) bool {
 	o := &h.opening
 	before := o.seen

@@ -22,7 +22,8 @@ func (w *Engine) contain() {
 	w.contained(value)
 }
 
-// contained ends the stack and the visit. A hook runs before that has ended, and may panic in its turn.
+// contained ends the stack and the visit. A hook runs before that has ended, and may panic in its
+// turn.
 func (w *Engine) contained(value any) {
 	defer w.contain()
 	h := w.house
@@ -47,9 +48,10 @@ func (w *Engine) fail(h *House, s *Stack, value any) {
 	}
 }
 
-// blamedFor reports whether a panic in s is a failure of the actor: not in a hook, which says what its own means, nor in
-// the stack of a connection, which is no step of the actor. In a request of a connection it is the result of that alone,
-// as strangers send those, unless the actor has a strategy of its own.
+// blamedFor reports whether a panic in s is a failure of the actor: not in a hook, which says
+// what its own means, nor in the stack of a connection, which is no step of the actor. In a
+// request of a connection it is the result of that alone, as strangers send those, unless the
+// actor has a strategy of its own.
 func (h *House) blamedFor(s *Stack) bool {
 	switch {
 	case s.by.class == classHook || s.by.kind == nil:

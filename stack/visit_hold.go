@@ -5,7 +5,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// attend does what the flags of h ask of a visit before the next message. It reports whether the visit goes on.
+// attend does what the flags of h ask of a visit before the next message. It reports whether the
+// visit goes on.
 //
 //go:noinline
 func (w *Engine) attend(h *House) bool {
@@ -33,9 +34,10 @@ func (h *House) turnsAway() bool {
 	return l != nil && l.Down()
 }
 
-// turnAway ends the asks, and the requests of connections, that are first in the lane of calls of h, and moves notices to
-// those that are held. The stack of a connection, which is the runtime's, stays, and is begun by the visit, before it goes on. It
-// reports false if it has ended what a visit handles, and there are more.
+// turnAway ends the asks, and the requests of connections, that are first in the lane of calls of
+// h, and moves notices to those that are held. The stack of a connection, which is the runtime's,
+// stays, and is begun by the visit, before it goes on. It reports false if it has ended what a
+// visit handles, and there are more.
 func (w *Engine) turnAway(h *House, a *annex) bool {
 	q, last := &h.calls, w.handled+uint64(w.visitMax)
 	for s := q.head; s != nil && (s.by.class != classOwned || s.by.kind != nil); s = q.head {

@@ -47,33 +47,35 @@ func (w *Engine) BeginTurn(now int64, follows bool) {
 	w.pace.until = later(now, w.TurnTime)
 }
 
-// Pass has what was handled since the last reading of the clock count for nothing, as others had the
-// time, at one that is in w.Now. Only who runs w's turn calls it.
+// Pass has what was handled since the last reading of the clock count for nothing, as others had
+// the time, at one that is in w.Now. Only who runs w's turn calls it.
 func (w *Engine) Pass() {
 	p := &w.pace
 	p.lastAt, p.last, p.there, p.next = w.Now, w.handled, 0, w.handled+p.stride
 }
 
-// Measure notes what the messages since the last reading of the clock took, at one that is in w.Now.
-// Only who runs w's turn calls it.
+// Measure notes what the messages since the last reading of the clock took, at one that is in
+// w.Now. Only who runs w's turn calls it.
 func (w *Engine) Measure() {
 	p := &w.pace
 	n, took := w.handled-p.last+p.there, w.Now-p.lastAt
 	if n > 0 && took >= w.SlowStep && w.SlowStep > 0 {
 		w.slow(n, took)
 	}
-	if p.there == 0 && (n >= p.stride || took >= w.TurnTime) { // otherwise how long messages take here doesn't follow
+	// otherwise how long messages take here doesn't follow
+	if p.there == 0 && (n >= p.stride || took >= w.TurnTime) {
 		p.adapt(n, uint64(max(0, took)), uint64(w.TurnTime))
 	}
 	w.Pass()
 	w.setVisitMax()
 }
 
-// adapt makes the stride as many messages as take a part of turn, ns, if n took so long. With a turn of 0
-// it doesn't matter how long.
+// adapt makes the stride as many messages as take a part of turn, ns, if n took so long. With a
+// turn of 0 it doesn't matter how long.
 func (p *pace) adapt(n, took, turn uint64) {
 	stride, part := uint64(strideMax), turn/stridesPerTurn
-	if turn > 0 && part/strideMax < took { // otherwise any n are quick enough, and the product might overflow
+	// otherwise any n are quick enough, and the product might overflow
+	if turn > 0 && part/strideMax < took {
 		stride = part * n / took
 	}
 	p.stride = max(1, min(stride, 2*p.stride, strideMax))

@@ -1,6 +1,7 @@
 package stack
 
-// visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of its lane.
+// visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of
+// its lane.
 func (w *Engine) visitSorted(h *House, n int) {
 	r := h.annex.Load().rules
 	for ; n > 0; n-- {
@@ -44,8 +45,8 @@ func (w *Engine) visitSorted(h *House, n int) {
 	}
 }
 
-// beginBatch is begin for a call whose batch takes what follows it. If it doesn't begin, what follows stays in the
-// sorter, where it has its place.
+// beginBatch is begin for a call whose batch takes what follows it. If it doesn't begin, what
+// follows stays in the sorter, where it has its place.
 func (w *Engine) beginBatch(h *House, r *rules, s *Stack) {
 	if w.dead(h, s) {
 		w.drop(h, s)
@@ -55,8 +56,8 @@ func (w *Engine) beginBatch(h *House, r *rules, s *Stack) {
 	w.beginNoted(h, s)
 }
 
-// sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the lane. It
-// is there all the time: what orders calls may be the user's, and panic.
+// sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the
+// lane. It is there all the time: what orders calls may be the user's, and panic.
 func (w *Engine) sort(h *House, r *rules) {
 	q := &h.calls
 	if !r.marked {
@@ -85,7 +86,8 @@ func (w *Engine) sort(h *House, r *rules) {
 	}
 }
 
-// unsort is the reverse of sort: all that the mark, which has just been taken from q, stands for is first there.
+// unsort is the reverse of sort: all that the mark, which has just been taken from q, stands for
+// is first there.
 func (r *rules) unsort(q *queue) {
 	var all queue
 	for s := r.pop(); s != nil; s = r.pop() {
@@ -114,7 +116,8 @@ func (w *Engine) beginDrain(h *House, r *rules) {
 	w.begin(h, s)
 }
 
-// line puts the calls that follow one for by, and are for by too, where a batch finds them: first in the lane.
+// line puts the calls that follow one for by, and are for by too, where a batch finds them: first
+// in the lane.
 func (h *House) line(r *rules, by *Handler) {
 	q := &h.calls
 	q.pop() // the mark, if it is there

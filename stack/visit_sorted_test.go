@@ -24,11 +24,13 @@ type sent struct {
 	put     func()
 }
 
-// queuesMax is how many queues there may be: of nine actors, the guests, and the notices of four shards.
+// queuesMax is how many queues there may be: of nine actors, the guests, and the notices of four
+// shards.
 const queuesMax = 14
 
 func (m *fairTest) push(s *Stack, from int, put func()) {
-	alone := true // nothing from this sender or, of notices, its shard waits, nor, of asks, a notice from there
+	// nothing from this sender or, of notices, its shard waits, nor, of asks, a notice from there
+	alone := true
 	of := senderOf(s)
 	for other := range m.sent {
 		switch {
@@ -66,8 +68,9 @@ func (m *fairTest) pop(seed uint64) {
 	it.put()
 }
 
-// TestFairOrder: notices and asks of actors on three workers, notices and forwarded asks of others, and notices and
-// asks of guests: each sender's stay in order, but for what it forwards for different askers, and who has nothing waiting waits for one round.
+// TestFairOrder: notices and asks of actors on three workers, notices and forwarded asks of
+// others, and notices and asks of guests: each sender's stay in order, but for what it forwards
+// for different askers, and who has nothing waiting waits for one round.
 func TestFairOrder(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 77))
@@ -96,7 +99,8 @@ func TestFairOrder(t *testing.T) {
 				w := h.workers[from%3]
 				s := w.Begin(clerkLonge)
 				m.push(s, from, func() { w.Shard.Put(&s.Object) })
-			case from%3 == from/3: // one on each worker forwards what another, or a guest, has asked
+			// one on each worker forwards what another, or a guest, has asked
+			case from%3 == from/3:
 				w := h.workers[from%3]
 				first, put := ask(rng.IntN(len(actors) + 1))
 				r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
@@ -135,8 +139,8 @@ func TestFairOrder(t *testing.T) {
 	}
 }
 
-// TestFairRound: one with 1,000 asks doesn't keep another's one waiting, nor what comes from another worker. Where a notice came between
-// they are behind it, and fair again behind the last.
+// TestFairRound: one with 1,000 asks doesn't keep another's one waiting, nor what comes from
+// another worker. Where a notice came between they are behind it, and fair again behind the last.
 func TestFairRound(t *testing.T) {
 	h := newHand(t, 2)
 	f := NewFair()

@@ -19,7 +19,8 @@ func (w *Engine) begin(h *House, s *Stack) {
 	w.after(h, s, s.by.first(h.self(), s.self()))
 }
 
-// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops it.
+// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops
+// it.
 //
 //go:noinline
 func (w *Engine) doubt(h *House, s *Stack) {

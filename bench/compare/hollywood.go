@@ -76,7 +76,8 @@ func buildHollywood(dir, source string) (program string, err error) {
 	if _, err := goCommand(here, slices.Concat([]string{"mod", "edit"}, edits, []string{mod})...); err != nil {
 		return "", err
 	}
-	files, err := filepath.Glob(filepath.Join(here, hollywood, "*.go")) // by their names, which overrides their tag
+	// by their names, which overrides their tag
+	files, err := filepath.Glob(filepath.Join(here, hollywood, "*.go"))
 	if err != nil {
 		return "", err
 	}

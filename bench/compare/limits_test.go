@@ -79,7 +79,8 @@ func TestMeasuredPeerIsNotDated(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			_ = check(&out, o, append(c.rows, at("tell-1-1", ours, 1.6))) // what it prints says more
+			// what it prints says more
+			_ = check(&out, o, append(c.rows, at("tell-1-1", ours, 1.6)))
 			var lines []string
 			for text := range strings.Lines(out.String()) {
 				if strings.Contains(text, "ollywood") {

@@ -13,8 +13,8 @@ import (
 
 const (
 	conns = 8
-	// window is how many requests of one connection are under way in the closed loop: a quarter of the default
-	// mailbox together.
+	// window is how many requests of one connection are under way in the closed loop: a quarter
+	// of the default mailbox together.
 	window = 32
 	tick   = time.Millisecond
 )
@@ -121,7 +121,8 @@ func closed(d time.Duration) func(net.Conn, *tally, <-chan struct{}) error {
 	}
 }
 
-// open sends rate requests a second over all connections, for d. One that is sent late was due when it was due.
+// open sends rate requests a second over all connections, for d. One that is sent late was due
+// when it was due.
 func open(d time.Duration, rate float64) func(net.Conn, *tally, <-chan struct{}) error {
 	return func(c net.Conn, t *tally, _ <-chan struct{}) error {
 		gap := float64(time.Second) / rate * conns

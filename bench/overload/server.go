@@ -19,10 +19,11 @@ import (
 const (
 	burnTime = 20 * time.Microsecond
 	patience = 100 * time.Millisecond
-	// wordSize is the bytes of a request: when it was due, ns by the time of day of the machine. A result has the
-	// same, and a byte that says what became of it.
+	// wordSize is the bytes of a request: when it was due, ns by the time of day of the machine.
+	// A result has the same, and a byte that says what became of it.
 	wordSize = 8
-	// inflightMax is per connection: results stay in the order of requests, so refusals wait behind what was let in.
+	// inflightMax is per connection: results stay in the order of requests, so refusals wait
+	// behind what was let in.
 	inflightMax = 4096
 	// workMax is per connection, too: all of them have work for less than 20 ms under way.
 	workMax = 64
@@ -55,7 +56,9 @@ type (
 		clock func() int64
 		begun uint64
 		late  uint64 // handlers that began after their deadline, by the worker's clock
-		slips uint64 // by a clock read in the handler: the worker was stopped in between, or reads it for several messages
+		// by a clock read in the handler: the worker was stopped in between, or reads it for
+		// several messages
+		slips uint64
 	}
 	burnStack struct{ core.AskStack[int64, struct{}] }
 )

@@ -94,7 +94,8 @@ func TestRequests(t *testing.T) {
 		{in: "PING\n", commands: [][]string{ping}},
 		{in: "\t SET  key\tvalue \r\n", commands: [][]string{{"SET", "key", "value"}}},
 		{in: "a\rb\r\r\n", commands: [][]string{{"a", "b"}}},
-		{in: "\va\vb\v c\n", commands: [][]string{{"a\vb\v", "c"}}}, // \v is skipped before a word but doesn't end one
+		// \v is skipped before a word but doesn't end one
+		{in: "\va\vb\v c\n", commands: [][]string{{"a\vb\v", "c"}}},
 		{in: "1 2 3 4 5 6 7 8 9 10\n", commands: [][]string{{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}}},
 		{in: "$4\r\nPING\r\n", commands: [][]string{{"$4"}, ping}},
 		{in: "\x00a b\n", commands: [][]string{{"\x00a", "b"}}},
@@ -109,7 +110,8 @@ func TestRequests(t *testing.T) {
 		{in: `'it\'s \n "x"'` + "\n", commands: [][]string{{`it's \n "x"`}}},
 		{in: `pre"fix ed"` + "\n", commands: [][]string{{"prefix ed"}}},
 		{in: `"a"` + "\vb\n", commands: [][]string{{"a", "b"}}},
-		{in: `back\"slash"` + "\n", commands: [][]string{{`back\slash`}}}, // escapes need quotes around them
+		// escapes need quotes around them
+		{in: `back\"slash"` + "\n", commands: [][]string{{`back\slash`}}},
 		{in: `ECHO "a`, rest: 7},
 		{in: `ECHO "a` + "\r\n", err: "ERR Protocol error: unbalanced quotes in request", rest: 9},
 		{in: `ECHO 'a\'` + "\r\n", err: "ERR Protocol error: unbalanced quotes in request", rest: 11},

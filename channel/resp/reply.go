@@ -40,9 +40,10 @@ type Reply struct {
 	// because answers to requests that came before a HELLO may be written after it.
 	// The bytes of KindRaw are in a version already.
 	Version Version
-	Int     int64  // KindInt; KindBool: 1 or 0; KindDouble: math.Float64bits
-	Text    string // KindSimple, KindError; CR and LF in it are sent as spaces. KindVerbatim: the format
-	Str     []byte // KindBulk, KindVerbatim, KindRaw
+	Int     int64 // KindInt; KindBool: 1 or 0; KindDouble: math.Float64bits
+	// KindSimple, KindError; CR and LF in it are sent as spaces. KindVerbatim: the format
+	Text string
+	Str  []byte // KindBulk, KindVerbatim, KindRaw
 }
 
 // OK is the answer of commands that have nothing else to say.

@@ -54,12 +54,11 @@ func (e *Elems) Next() (v Value, ok bool) {
 
 var unlimited = Limits{MaxBulk: 1<<31 - 1, MaxArgs: 1<<31 - 1, MaxInline: 1<<31 - 1, MaxDepth: 1<<31 - 1}.resolved()
 
-// DecodeReply reads the reply that in begins with into v. It answers as
-// Decoder.Decode does: n bytes consumed, or 0 for more input needed, or an error,
-// ErrReply or ErrReplyLimit. It understands both versions, and skips attributes. A
-// push (KindPush) may come at any time and answers nothing. It begins anew with each call, so that a long reply
-// in small pieces costs its length each time: good enough for tests and for load
-// generators, whose replies are short.
+// DecodeReply reads the reply that in begins with into v. It answers as Decoder.Decode does: n
+// bytes consumed, or 0 for more input needed, or an error, ErrReply or ErrReplyLimit. It
+// understands both versions, and skips attributes. A push (KindPush) may come at any time and
+// answers nothing. It begins anew with each call, so that a long reply in small pieces costs its
+// length each time: good enough for tests and for load generators, whose replies are short.
 //
 //alloc:none
 func DecodeReply(in []byte, v *Value, l Limits) (n int, err error) {

@@ -46,7 +46,8 @@ func TestGlob(t *testing.T) {
 func TestGlobInSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for _, c := range []struct{ pattern, text string }{
-		{strings.Repeat("\x00*", 200) + "x", strings.Repeat("\x00", 2000)}, // all ways to divide a text
+		// all ways to divide a text
+		{strings.Repeat("\x00*", 200) + "x", strings.Repeat("\x00", 2000)},
 		{"*" + strings.Repeat("a", 500) + "b", strings.Repeat("a", 2000)},
 		{"*[" + strings.Repeat("b", 500) + "]", strings.Repeat("a", 2000)},
 		{strings.Repeat("*", 3000), strings.Repeat("a", 2000)},

@@ -210,7 +210,8 @@ func (t *store) hincrBy(s *storeStack) resp.Reply {
 
 func (t *store) hincrByFloat(s *storeStack) resp.Reply {
 	by := s.arg(3)
-	switch _, problem := addFloats(t.scratch[:0], by, zero); problem { // before anything is looked up
+	// before anything is looked up
+	switch _, problem := addFloats(t.scratch[:0], by, zero); problem {
 	case badFirst:
 		return resp.Err("ERR value is not a valid float")
 	case infinite:

@@ -36,7 +36,8 @@ func TestCommandsAllocateNothing(t *testing.T) {
 			l.run(1, 1)
 		}
 		const round = 2 * loadDepth * loadConns
-		l.run(n/10/round/4+1, 4*loadConns) // so that the pools hold more than ever is out at once later on
+		// so that the pools hold more than ever is out at once later on
+		l.run(n/10/round/4+1, 4*loadConns)
 		housetest.ZeroAlloc(t, 2*n, func(n int) { l.run(n/round+1, loadConns) })
 	})
 }

@@ -23,7 +23,8 @@ type options struct {
 	drain            time.Duration // how long SIGTERM lets connections finish
 	seed             uint64        // of the hash of keys
 	clock            func() int64  // of tests; nil: the machine's
-	wall             int64         // of tests: Unix time, in ms, when the clock is 0; 0: the machine's
+	// of tests: Unix time, in ms, when the clock is 0; 0: the machine's
+	wall int64
 }
 
 // service is the whole server.
@@ -97,8 +98,8 @@ func start(ctx context.Context, o options) (*service, error) {
 	return s, nil
 }
 
-// keeps has an actor whose step panics go on with what it has: a cache that lost all its keys, or all
-// its connections, for a request that fails would be worse.
+// keeps has an actor whose step panics go on with what it has: a cache that lost all its keys, or
+// all its connections, for a request that fails would be worse.
 var keeps = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
 
 // newStores spawns the stores.

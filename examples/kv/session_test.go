@@ -141,7 +141,8 @@ func TestReplyMode(t *testing.T) {
 		for _, want := range []string{"+OK", ":3", "+OK", "$1 4", "+RESET", "$1 5"} {
 			require.Equal(t, want, c.reply())
 		}
-		for _, waits := range []string{"KEYS *", "SCAN 0", "RENAME a a", "MSETNX a 1 b 2"} { // for the INCR before
+		// for the INCR before
+		for _, waits := range []string{"KEYS *", "SCAN 0", "RENAME a a", "MSETNX a 1 b 2"} {
 			c.send([]byte("INCR n\r\nCLIENT REPLY SKIP\r\n" + waits + "\r\nECHO " + waits[:1] + "\r\n"))
 			require.Regexp(t, `^:\d+$`, c.reply())
 			require.Equal(t, "$1 "+waits[:1], c.reply(), waits)

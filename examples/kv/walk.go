@@ -72,8 +72,9 @@ type walk struct {
 
 // walkKind is how a command walks.
 type walkKind struct {
-	name          string
-	begin         func(t *store, s *walkStack, w *walk) (rep resp.Reply, ok bool) // false: rep is the reply
+	name string
+	// false: rep is the reply
+	begin         func(t *store, s *walkStack, w *walk) (rep resp.Reply, ok bool)
 	visit         func(t *store, s *walkStack, w *walk) error
 	end           func(t *store, s *walkStack, w *walk) resp.Reply
 	fields, texts bool // the names of fields, their values

@@ -41,7 +41,8 @@ func TestWalksGiveTheStoreUp(t *testing.T) {
 				require.Equal(t, "+OK", other.do("SET", fmt.Sprint("k", i), "1"), words[0])
 			}
 			require.Equal(t, "$-1", other.do("GET", "behind"+words[0]), words[0])
-			require.NoError(t, walker.Conn.(*net.TCPConn).SetLinger(0)) // or the server would have it answered yet
+			// or the server would have it answered yet
+			require.NoError(t, walker.Conn.(*net.TCPConn).SetLinger(0))
 			walker.Close()
 		}
 	})

@@ -53,7 +53,9 @@ func (a *servant) serve(s *servantStack) core.Yield {
 	default:
 		sleep := time.Duration(n) * time.Microsecond
 		if left := time.Duration(s.Deadline() - a.sim.Now); left <= sleep {
-			sleep = left - 1 // too late or just in time; a timer that the deadline cuts short may count as a timeout
+			// too late or just in time; a timer that the deadline cuts short may count as a
+			// timeout
+			sleep = left - 1
 		}
 		core.Timer.Ask(s, &s.tick, sleep)
 		return core.Suspend(s, (*servant).slept)

@@ -69,7 +69,8 @@ func (a *saver) added(s *saverStack) core.Yield {
 
 var saverAdd = core.Handle((*saver).add)
 
-// saves has a saver, whose writes are alone or not, count to n, and returns the simulation and its disk.
+// saves has a saver, whose writes are alone or not, count to n, and returns the simulation and
+// its disk.
 func saves(t *testing.T, seed uint64, alone bool, n int) (*housetest.Sim, *disk) {
 	t.Helper()
 	sim := housetest.New(t, seed, house.Config{Workers: 2})
@@ -88,8 +89,8 @@ func saves(t *testing.T, seed uint64, alone bool, n int) (*housetest.Sim, *disk)
 	return sim, d
 }
 
-// TestSimulationFindsTwoWritesInFlight: an actor that has two writes in flight loses one of 100 seeds' at least; one that
-// has one doesn't.
+// TestSimulationFindsTwoWritesInFlight: an actor that has two writes in flight loses one of 100
+// seeds' at least; one that has one doesn't.
 func TestSimulationFindsTwoWritesInFlight(t *testing.T) {
 	lost := 0
 	for seed := range uint64(100) {
@@ -106,8 +107,8 @@ func TestSimulationFindsTwoWritesInFlight(t *testing.T) {
 	require.NotZero(t, lost, "no seed of 100 finds it")
 }
 
-// TestGoexitInASimulatedFunction: it ends the goroutine that drives the simulation, as a test's SkipNow does, and
-// what that has deferred may shut the system down.
+// TestGoexitInASimulatedFunction: it ends the goroutine that drives the simulation, as a test's
+// SkipNow does, and what that has deferred may shut the system down.
 func TestGoexitInASimulatedFunction(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 1})
 	p := saverAdd.At(core.Spawn(sim, func() *saver { return &saver{disk: &disk{exits: true}} }))
@@ -121,7 +122,8 @@ func TestGoexitInASimulatedFunction(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrStopped)
 }
 
-// TestSimulatedFunctionsTakeTime: several are at work, as many as the pool has goroutines, others act meanwhile, and deadlines pass.
+// TestSimulatedFunctionsTakeTime: several are at work, as many as the pool has goroutines, others
+// act meanwhile, and deadlines pass.
 func TestSimulatedFunctionsTakeTime(t *testing.T) {
 	for seed := range uint64(10) {
 		sim := housetest.New(t, seed, house.Config{Workers: 2, OffloadMax: 2, OffloadQueue: 1, AskTimeout: 25 * time.Millisecond,

@@ -23,8 +23,8 @@ type Sim struct {
 	Seed uint64
 	Now  int64 // virtual clock, ns
 
-	// Steps, if set, says what the step to come takes, which passes before it begins. By itself a step takes no time,
-	// which hides what is late behind slow ones, and timers that are early.
+	// Steps, if set, says what the step to come takes, which passes before it begins. By itself a
+	// step takes no time, which hides what is late behind slow ones, and timers that are early.
 	Steps func() time.Duration
 
 	rng    *rand.Rand
@@ -32,16 +32,17 @@ type Sim struct {
 	events int
 }
 
-// New returns a started simulation. Clock, Manual and Trace of c are set by it, and OffloadTime if it is nil: then an
-// offloaded function takes up to 17 ms, often much less. It runs in between, and others before, behind, or while it takes
-// its time. The system is shut down at the end of the test, which ends those that are left.
+// New returns a started simulation. Clock, Manual and Trace of c are set by it, and OffloadTime
+// if it is nil: then an offloaded function takes up to 17 ms, often much less. It runs in
+// between, and others before, behind, or while it takes its time. The system is shut down at the
+// end of the test, which ends those that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	return build(t, seed, c, true)
 }
 
-// Untraced is New for a system without Trace, whose messages take the shorter ways of a program that asks for none.
-// Its Hash and Events stay what they are, and Steps isn't called.
+// Untraced is New for a system without Trace, whose messages take the shorter ways of a program
+// that asks for none. Its Hash and Events stay what they are, and Steps isn't called.
 func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	return build(t, seed, c, false)
@@ -149,8 +150,9 @@ func (s *Sim) sleep() int64 {
 	return least
 }
 
-// Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to do at that time. It
-// fails the test if an hour passes without an answer. Beside actors that always have something to do use core.Begin and Turn.
+// Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to
+// do at that time. It fails the test if an hour passes without an answer. Beside actors that
+// always have something to do use core.Begin and Turn.
 func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Rep, error) {
 	t.Helper()
 	call := core.Begin(p, req)

@@ -82,7 +82,8 @@ func TestHashTellsEventsApart(t *testing.T) {
 	}
 }
 
-// TestSteps: a step begins when the time has passed that it takes, in its order; one that isn't traced takes none.
+// TestSteps: a step begins when the time has passed that it takes, in its order; one that isn't
+// traced takes none.
 func TestSteps(t *testing.T) {
 	for _, traced := range []bool{true, false} {
 		build, takes := housetest.New, 5*time.Millisecond

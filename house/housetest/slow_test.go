@@ -40,8 +40,8 @@ func (g *slug) crawled(s *crawlStack) core.Yield {
 
 var slugCrawl = core.HandleNotice((*slug).crawl)
 
-// TestSlowStep: what is slow is counted, and told of with worker, actor and step: among many messages those of the
-// last of them, as it isn't known which was slow.
+// TestSlowStep: what is slow is counted, and told of with worker, actor and step: among many
+// messages those of the last of them, as it isn't known which was slow.
 func TestSlowStep(t *testing.T) {
 	const slow, quick = 10 * time.Millisecond, time.Microsecond
 	var log bytes.Buffer
@@ -76,7 +76,8 @@ func TestSlowStep(t *testing.T) {
 	}
 	log.Reset()
 	for i := range 6 {
-		core.Notice(to, crawl{slow * time.Duration(1+i/5*9), 0}) // the last is longer than the pause between lines
+		// the last is longer than the pause between lines
+		core.Notice(to, crawl{slow * time.Duration(1+i/5*9), 0})
 		sim.Rest()
 	}
 	if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "skipped=4") {

@@ -345,7 +345,8 @@ func TestTurnEndsInTime(t *testing.T) {
 	}
 }
 
-// TestNobodyStarves: an actor that always has answers comes to its calls too, however short its visits are.
+// TestNobodyStarves: an actor that always has answers comes to its calls too, however short its
+// visits are.
 func TestNobodyStarves(t *testing.T) {
 	for _, budget := range []int{1, 8, 16, 17, 32} {
 		for _, step := range []int64{0, 20_000} {

@@ -5,7 +5,8 @@
 //     (floors_test.go; the policy is a table at its top);
 //   - seams: time, chance, goroutines, system calls and unsafe enter in listed
 //     files only (seams_test.go; the list is in permits_test.go);
-//   - order: the files of stack stand in groups, and few uses go from one to another above it (order_test.go);
+//   - order: the files of stack stand in groups, and few uses go from one to another above it
+//     (order_test.go);
 //   - machines: the word of a state machine is written in one file (machines_test.go);
 //   - escapes: a function marked //alloc:none makes nothing on the heap, as
 //     told by the compiler (escapes_test.go);
@@ -13,7 +14,7 @@
 //   - pages: links lead somewhere, names in code quotes exist, README.md and
 //     ARCHITECTURE.md stay short (pages_test.go), and code in pages compiles (snippets_test.go);
 //   - docs: every package has a doc.go and an Example that runs, every exported
-//     name a comment (docs_test.go).
+//     name a comment, and no line of a comment is too long (docs_test.go).
 //
 // The policies are statements of intent, after go/build/deps_test.go of the
 // standard library. Nobody edits one to make a build pass: a new arrow or a new

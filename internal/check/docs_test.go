@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestDocs(t *testing.T) {
@@ -44,6 +45,42 @@ func docs(t *tree) []string {
 		problems = append(problems, "docs: no package exports anything: is this the right folder?")
 	}
 	return problems
+}
+
+// commentMax is how many columns a line has at most that ends with a comment; a tab is one.
+const commentMax = 100
+
+func TestComments(t *testing.T) {
+	report(t, wide(ours(t)))
+}
+
+// wide is the gate: lines of comments are short enough to be read in one go.
+func wide(t *tree) (problems []string) {
+	seen := 0
+	for _, s := range t.sources {
+		for _, g := range s.file.Comments {
+			for _, c := range g.List {
+				seen++
+				columns := t.fset.Position(c.Pos()).Column - 1 + utf8.RuneCountInString(c.Text)
+				if columns > commentMax && strings.HasPrefix(c.Text, "//") {
+					problems = append(problems, fmt.Sprintf("%s: a comment to column %d; break it before %d", t.at(c), columns, commentMax))
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		problems = append(problems, "comments: there are none: is this the right folder?")
+	}
+	return problems
+}
+
+func TestCommentsFindsWhatIsRefused(t *testing.T) {
+	long := strings.Repeat("ü", commentMax-3)
+	expect(t, wide(sketch(t, map[string]string{
+		"a/a.go": "package a\n\n// " + long + "\n\nvar x int /* " + long + " */\n",
+		"a/b.go": "package a\n\n// " + long + "b\n\nvar y int // " + long + "\n",
+	})), "a/b.go:3: a comment to column 101", "a/b.go:5: a comment to column 110")
+	expect(t, wide(sketch(t, map[string]string{"a/a.go": "package a"})), "there are none")
 }
 
 // page checks doc.go.
@@ -116,7 +153,8 @@ func (t *tree) names(s *source) (all int, bare []string) {
 	return all, bare
 }
 
-// misnamed reports the functions whose comments begin with another name than theirs: an earlier one.
+// misnamed reports the functions whose comments begin with another name than theirs: an earlier
+// one.
 func (t *tree) misnamed(s *source) (problems []string) {
 	for _, d := range s.file.Decls {
 		f, ok := d.(*ast.FuncDecl)

@@ -23,7 +23,8 @@ func TestFeatures(t *testing.T) {
 	report(t, features(os.DirFS(root)))
 }
 
-// features is the gate: every feature of the page is shown by tests or examples, here or in a nested module.
+// features is the gate: every feature of the page is shown by tests or examples, here or in a
+// nested module.
 func features(fsys fs.FS) []string {
 	text, err := fs.ReadFile(fsys, featuresPage)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// blueprint is a small policy, sound and a tree that keeps to it; each test breaks the tree in one way.
+// blueprint is a small policy, sound and a tree that keeps to it; each test breaks the tree in
+// one way.
 const blueprint = `
 floor 0
 	low

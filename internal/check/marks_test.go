@@ -16,14 +16,15 @@ const mark = "//alloc:none"
 
 // A hot is a function with the mark, in a file that is built here without tags.
 type hot struct {
-	name     string // as one would write it, with its receiver
-	at       *source
-	where    token.Position // of its name or receiver: there the compiler speaks of the function as such
-	body     span           // from func to the closing brace
-	panics   []span         // what may allocate, as nobody returns from it
-	generic  bool           // compiled where it is instantiated
-	compiled bool           // the compiler has spoken of it
-	broken   []string       // what it said against the promise
+	name string // as one would write it, with its receiver
+	at   *source
+	// of its name or receiver: there the compiler speaks of the function as such
+	where    token.Position
+	body     span     // from func to the closing brace
+	panics   []span   // what may allocate, as nobody returns from it
+	generic  bool     // compiled where it is instantiated
+	compiled bool     // the compiler has spoken of it
+	broken   []string // what it said against the promise
 }
 
 // A span is a stretch of a file, both ends included.

@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// The files of stack stand in groups, which the beginnings of their names say. A group may use those
-// below it: what it calls there can be understood without knowing who calls.
+// The files of stack stand in groups, which the beginnings of their names say. A group may use
+// those below it: what it calls there can be understood without knowing who calls.
 var stackGroups = []group{
 	{"where an actor and its calls stand, and what a worker has", []string{"house", "engine"}},
 	{"a call, and what its author sees of it", []string{"call"}},
@@ -110,9 +110,9 @@ type order struct {
 	strays []string // files of no group
 }
 
-// against is the gate: it finds who uses a function, a method or a variable of a group above. The call of
-// an interface's method that only one type has is one of that. A field of a function counts where it is
-// set: who calls it calls that.
+// against is the gate: it finds who uses a function, a method or a variable of a group above. The
+// call of an interface's method that only one type has is one of that. A field of a function
+// counts where it is set: who calls it calls that.
 func against(p *typed, groups []group) (all order, err error) {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	pkg, err := (&types.Config{Importer: p.deps}).Check(p.path, p.fset, p.files, info)
@@ -183,8 +183,8 @@ func used(o types.Object, pkg *types.Package) types.Object {
 	return nil
 }
 
-// onlyOne returns the method of the only type of pkg that has those of an interface; nil if there is
-// none, or another one.
+// onlyOne returns the method of the only type of pkg that has those of an interface; nil if there
+// is none, or another one.
 func onlyOne(method *types.Func, of *types.Interface, pkg *types.Package) (one types.Object) {
 	for _, name := range pkg.Scope().Names() {
 		t, ok := pkg.Scope().Lookup(name).(*types.TypeName)
@@ -202,7 +202,8 @@ func onlyOne(method *types.Func, of *types.Interface, pkg *types.Package) (one t
 	return one
 }
 
-// set counts the setting of a field of a function as a use, where the field stands, of what it is set to.
+// set counts the setting of a field of a function as a use, where the field stands, of what it is
+// set to.
 func set(info *types.Info, pkg *types.Package, field *ast.Ident, use func(from, to token.Pos, what string)) {
 	f, ok := info.Uses[field].(*types.Var)
 	if !ok || !f.IsField() || f.Pkg() != pkg {
@@ -241,13 +242,15 @@ func TestOrderFindsWhatIsRefused(t *testing.T) {
 		t.Errorf("%d references in the order, want 3", all.down)
 	}
 	for text, want := range map[string][]string{
-		"func bad(t *T) { high(t) }":                                 {"a/low_bad.go:3: high of high_one.go"},
-		"func bad(t *T) { high(t); high(t) }":                        {"high of high_one.go", "high of high_one.go"},
-		"func bad(t *T) { t.h.High() }":                              {"High of high_one.go"},
-		"var bad = word":                                             {"word of high_one.go"},
-		"type I interface{ High() }\n\nfunc bad(i I) { i.High() }":   {"High of high_one.go"},
-		"type I interface{ Other() }\n\nfunc bad(i I) { i.Other() }": nil, // whose it is, is unknown
-		"func bad() { var a *H; _ = a }":                             nil, // it knows the type, and nothing of it
+		"func bad(t *T) { high(t) }":                               {"a/low_bad.go:3: high of high_one.go"},
+		"func bad(t *T) { high(t); high(t) }":                      {"high of high_one.go", "high of high_one.go"},
+		"func bad(t *T) { t.h.High() }":                            {"High of high_one.go"},
+		"var bad = word":                                           {"word of high_one.go"},
+		"type I interface{ High() }\n\nfunc bad(i I) { i.High() }": {"High of high_one.go"},
+		// whose it is, is unknown
+		"type I interface{ Other() }\n\nfunc bad(i I) { i.Other() }": nil,
+		// it knows the type, and nothing of it
+		"func bad() { var a *H; _ = a }": nil,
 	} {
 		texts := map[string]string{"a/low_bad.go": "package a\n\n" + text}
 		for name, text := range fine {

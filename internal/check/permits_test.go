@@ -42,7 +42,8 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/runner.go", what: "go", why: "the bounded pools for functions that block"},
 	{files: "house/jobcontext.go", what: "time.Now", why: "a context's deadline is wall-clock time; what is left of it is not"},
 
-	// Guests are goroutines of the user's: they may block, and no worker's decision depends on them.
+	// Guests are goroutines of the user's: they may block, and no worker's decision depends on
+	// them.
 	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
 	{files: "stack/send_borrow.go", what: "go", why: "a panic that a guest must not recover, on a goroutine of its own"},
 	{files: "stack/send_guest.go", what: "select", why: "a guest waits for its answer, or its context ends"},

@@ -28,8 +28,8 @@ var snippetImports = map[string]string{
 
 var snippet = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestSnippets: the pieces of code in a page are one program: the piece that has a package clause begins
-// it, and the others are added to it. Those of the guide are added to README's.
+// TestSnippets: the pieces of code in a page are one program: the piece that has a package clause
+// begins it, and the others are added to it. Those of the guide are added to README's.
 func TestSnippets(t *testing.T) {
 	found := 0
 	first, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -107,7 +107,8 @@ func program(page string) (code string, err error) {
 	return code[:at-1] + "\n" + more.String() + code[at-1:], nil
 }
 
-// runs compiles code as the tests of a package of this module, which is nowhere but in an overlay, and runs them.
+// runs compiles code as the tests of a package of this module, which is nowhere but in an
+// overlay, and runs them.
 func runs(t *testing.T, code string) (out []byte, err error) {
 	dir := t.TempDir()
 	page, overlay := filepath.Join(dir, "page.go"), filepath.Join(dir, "overlay.json")

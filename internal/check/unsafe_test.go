@@ -21,7 +21,8 @@ var rawElsewhere = []permit{
 	{files: "internal/self/*.s", what: "assembly", why: "which goroutine runs, for telling one that it is a worker's", test: "TestIDs"},
 }
 
-// TestRawCodeIsListed: SECURITY.md says that each such file stands in a list, with a test that covers it.
+// TestRawCodeIsListed: SECURITY.md says that each such file stands in a list, with a test that
+// covers it.
 func TestRawCodeIsListed(t *testing.T) {
 	all := slices.Concat(raw, rawElsewhere)
 	report(t, unlisted(t, os.DirFS(root), all))
@@ -30,7 +31,8 @@ func TestRawCodeIsListed(t *testing.T) {
 	}
 }
 
-// unlisted names the files of a folder, nested modules included, that use unsafe, or are assembly, without a permit.
+// unlisted names the files of a folder, nested modules included, that use unsafe, or are
+// assembly, without a permit.
 func unlisted(t *testing.T, fsys fs.FS, permits []permit) (problems []string) {
 	used := make([]bool, len(permits))
 	require.NoError(t, fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {

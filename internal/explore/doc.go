@@ -19,7 +19,7 @@
 // one that never ends. [Failure] has it as a list of points, and as choices for [Replay].
 // [Prove] is all of this as a test.
 //
-// What it can't find: races on plain memory, as nothing switches between two accesses that
-// no point separates (the race detector and the ghosts under the tag invariants do), and what needs more
-// threads, messages or preemptions than a scenario has.
+// What it can't find: races on plain memory, as nothing switches between two accesses that no
+// point separates (the race detector and the ghosts under the tag invariants do), and what needs
+// more threads, messages or preemptions than a scenario has.
 package explore

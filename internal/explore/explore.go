@@ -34,7 +34,8 @@ type Config struct {
 	Seams  Seams
 	Bound  int // preemptions of a schedule at most; 0: no bound
 	Budget int // schedules at most; 0: no limit. A small space of schedules is exhausted by fewer
-	Steps  int // scheduling points of a schedule at most: more are a thread that never ends; 0: 10,000
+	// scheduling points of a schedule at most: more are a thread that never ends; 0: 10,000
+	Steps int
 }
 
 const (
@@ -46,10 +47,11 @@ const (
 
 // Result is what Explore has seen.
 type Result struct {
-	Schedules int      // different ones
-	Bound     int      // all schedules with at most so many preemptions were run; -1: not even those without
-	Complete  bool     // there are no others
-	Failure   *Failure // nil: there was none
+	Schedules int // different ones
+	// all schedules with at most so many preemptions were run; -1: not even those without
+	Bound    int
+	Complete bool     // there are no others
+	Failure  *Failure // nil: there was none
 }
 
 // Explore runs scenario by one schedule after the other until one fails, or it has run all
@@ -189,8 +191,8 @@ func (t *tree) next() bool {
 	return false
 }
 
-// text is the first depth choices, a digit each, behind how many preemptions there may be at most: where
-// there may be no more, there is no choice.
+// text is the first depth choices, a digit each, behind how many preemptions there may be at
+// most: where there may be no more, there is no choice.
 func (t *tree) text(level, depth int) string {
 	text := strconv.AppendInt(nil, int64(level), 10)
 	text = append(text, ':')

@@ -130,7 +130,8 @@ func (r *Run) Self() uintptr {
 	return r.now.self
 }
 
-// As has the thread that was added last identify itself as the n-th, from 1. Only the scenario calls it.
+// As has the thread that was added last identify itself as the n-th, from 1. Only the scenario
+// calls it.
 func (r *Run) As(n int) { r.threads[len(r.threads)-1].self = uintptr(n) }
 
 // Point is a scheduling point of the running thread: another one may go on here.

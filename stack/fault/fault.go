@@ -10,14 +10,15 @@ import (
 var (
 	// ErrStopped: the callee, or its whole system, has stopped.
 	ErrStopped = errors.New("stackhouse: actor stopped")
-	// ErrOtherSystem: a step sent to an actor of another system than its own. Goroutines that are no
-	// workers reach every system.
+	// ErrOtherSystem: a step sent to an actor of another system than its own. Goroutines that are
+	// no workers reach every system.
 	ErrOtherSystem = errors.New("stackhouse: the actor belongs to another system")
 	// ErrRestarted: the callee failed and was made anew; what it had begun is lost.
 	ErrRestarted = errors.New("stackhouse: actor restarted")
 	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
 	ErrTimeout error = &ending{"stackhouse: deadline exceeded", context.DeadlineExceeded}
-	// ErrNotStarted: no answer came before the deadline, as the system was never started. It is ErrTimeout too.
+	// ErrNotStarted: no answer came before the deadline, as the system was never started. It is
+	// ErrTimeout too.
 	ErrNotStarted error = &ending{"stackhouse: the system is not started", ErrTimeout}
 	// ErrCancelled: the asker gave up before the callee ended. It is context.Canceled too.
 	ErrCancelled error = &ending{"stackhouse: ask cancelled", context.Canceled}
@@ -27,10 +28,11 @@ var (
 	ErrOverloaded = errors.New("stackhouse: overloaded")
 	// ErrMailboxFull: as many messages as the callee's mailbox takes wait in it.
 	ErrMailboxFull = errors.New("stackhouse: mailbox full")
-	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too: whoever knows how to
-	// come back later needn't know why.
+	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too: whoever knows
+	// how to come back later needn't know why.
 	ErrBreakerOpen error = &ending{"stackhouse: circuit breaker open", ErrOverloaded}
-	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an offloaded one what waits for its own end.
+	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an
+	// offloaded one what waits for its own end.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")

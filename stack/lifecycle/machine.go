@@ -19,7 +19,8 @@ const (
 	Gone
 )
 
-// Hook is code that runs at an end of an instance's life, or what takes the place of one in a restart.
+// Hook is code that runs at an end of an instance's life, or what takes the place of one in a
+// restart.
 type Hook uint8
 
 // The hooks.
@@ -51,40 +52,44 @@ type Effect uint8
 
 // The effects, in the order in which they are done if one event calls for several.
 const (
-	None           Effect = iota // nothing is left
-	CountRestart                 // there is another instance
-	Refuse                       // refuse calls from now on, what is queued too
-	Hold                         // hold calls
-	EndTimer                     // take back the timer by which the actor hears that it is idle
-	EndStacks                    // end what is suspended: in Ending with ErrRestarted, but for connections; else all, with ErrStopped
-	Unstash                      // put what is stashed before what is queued
-	Recall                       // look at what is held anew: asks don't wait any more, see Down
-	ReleaseAll                   // end the hold of calls, whatever it is for
-	closes                       // by the machine itself: look what is to end before the instance
-	StopChildren                 // tell the children to stop
-	EndConnections               // end what EndStacks of a restart has left
-	Bury                         // all has ended: tell who waits for that
-	Forget                       // what the instance that ended had asked for
-	TellRestarted                // because of Cause
+	None         Effect = iota // nothing is left
+	CountRestart               // there is another instance
+	Refuse                     // refuse calls from now on, what is queued too
+	Hold                       // hold calls
+	EndTimer                   // take back the timer by which the actor hears that it is idle
+	// end what is suspended: in Ending with ErrRestarted, but for connections; else all, with
+	// ErrStopped
+	EndStacks
+	Unstash        // put what is stashed before what is queued
+	Recall         // look at what is held anew: asks don't wait any more, see Down
+	ReleaseAll     // end the hold of calls, whatever it is for
+	closes         // by the machine itself: look what is to end before the instance
+	StopChildren   // tell the children to stop
+	EndConnections // end what EndStacks of a restart has left
+	Bury           // all has ended: tell who waits for that
+	Forget         // what the instance that ended had asked for
+	TellRestarted  // because of Cause
 	TellStarted
 	Release        // end the hold of calls by this machine
 	CountIdle      // count from now on how long the actor is idle
 	LookIdle       // call Idle if nothing is in progress
 	ResumeChildren // tell the children to go on
-	Decide         // ask the supervisor what becomes of Failure, and call Resume, Wait, Restart or Stop
-	Run            // run ToRun, and call Ended
+	// ask the supervisor what becomes of Failure, and call Resume, Wait, Restart or Stop
+	Decide
+	Run // run ToRun, and call Ended
 )
 
-// Machine is the life of one actor. The zero Machine is that of one without hooks, which is Up. Each
-// event may call for effects: who calls it calls Next, and does what that says, until it says None.
-// One goroutine at a time calls its methods.
+// Machine is the life of one actor. The zero Machine is that of one without hooks, which is Up.
+// Each event may call for effects: who calls it calls Next, and does what that says, until it
+// says None. One goroutine at a time calls its methods.
 type Machine struct {
 	phase     Phase
 	hooks     Hooks
 	toRun     Hook
 	unborn    bool // there is no instance yet, or its start hook is to come: it has no end
 	unstarted bool // the start of the instance hasn't ended well: it can't go on
-	announced bool // that the actor has started was told; without a start hook its spawner does that
+	// that the actor has started was told; without a start hook its spawner does that
+	announced bool
 	drains    bool // it stops once nothing is in progress any more
 	atEnd     bool // the end hook of this instance has begun, if there is one
 	ended     bool // and has ended
@@ -96,7 +101,8 @@ type Machine struct {
 	failure   error // that is being decided
 }
 
-// New returns the life of an actor with hooks. With a PreStart it begins to handle calls behind Start.
+// New returns the life of an actor with hooks. With a PreStart it begins to handle calls behind
+// Start.
 func New(hooks Hooks) Machine {
 	starts := hooks.Has(PreStart)
 	return Machine{hooks: hooks, unborn: starts, unstarted: starts}
@@ -111,7 +117,8 @@ func (m *Machine) Starts() bool { return m.hooks.Has(PreStart) }
 // Drains reports whether the actor is to stop once nothing is in progress.
 func (m *Machine) Drains() bool { return m.drains }
 
-// Down reports whether the actor is held for so long that asks aren't to wait: they end with ErrRestarted.
+// Down reports whether the actor is held for so long that asks aren't to wait: they end with
+// ErrRestarted.
 func (m *Machine) Down() bool { return m.delay < 0 }
 
 // Delay returns the pause in the restart under way, ns.
@@ -204,8 +211,8 @@ func (m *Machine) Wait() {
 	}
 }
 
-// Restart is the event that the actor is to be made anew, because of cause, behind a delay, ns; if that
-// is negative it is as long, and the actor is Down: Up, Failed -> Ending.
+// Restart is the event that the actor is to be made anew, because of cause, behind a delay, ns;
+// if that is negative it is as long, and the actor is Down: Up, Failed -> Ending.
 func (m *Machine) Restart(cause error, delay int64) {
 	if m.phase != Up && m.phase != Failed {
 		return

@@ -143,7 +143,8 @@ var ways = [][]string{
 	Gone:     {"start", "ended", "stop", "ended"},
 }
 
-// TestEveryEvent: each event in each phase, of an actor that has all hooks and of one that has none.
+// TestEveryEvent: each event in each phase, of an actor that has all hooks and of one that has
+// none.
 func TestEveryEvent(t *testing.T) {
 	var got strings.Builder
 	for _, hooks := range []string{"PreStart PostRestart PreRestart PostStop", ""} {
@@ -186,8 +187,8 @@ func TestEveryEvent(t *testing.T) {
 	golden(t, file, string(want), got.String())
 }
 
-// TestLives: whatever happens in whatever order, a hook is the last that is to be done, calls are held
-// in all phases but Up, an actor is buried once, and nothing is to be done behind that.
+// TestLives: whatever happens in whatever order, a hook is the last that is to be done, calls are
+// held in all phases but Up, an actor is buried once, and nothing is to be done behind that.
 func TestLives(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -73,8 +73,8 @@ func Parse(text string) (Path, error) {
 	return p, nil
 }
 
-// NewOrigin returns the path of a system's root: what its actors' paths begin with. at is where others
-// reach it, as in "10.0.0.7:7400" or "[::1]:7400"; empty: they don't.
+// NewOrigin returns the path of a system's root: what its actors' paths begin with. at is where
+// others reach it, as in "10.0.0.7:7400" or "[::1]:7400"; empty: they don't.
 func NewOrigin(system, at string) (Path, error) {
 	if err := checkSystem(system); err != nil {
 		return Path{}, err
@@ -107,7 +107,8 @@ func (p Path) String() string {
 	return scheme + p.Origin() + p.local
 }
 
-// Origin returns the system and where others reach it, as in "shop@10.0.0.7:7400", or the system alone.
+// Origin returns the system and where others reach it, as in "shop@10.0.0.7:7400", or the system
+// alone.
 func (p Path) Origin() string {
 	if p.host == "" {
 		return p.system
@@ -130,7 +131,8 @@ func (p Path) Local() string { return p.local }
 // Name returns the last part, as in "order.42".
 func (p Path) Name() string { return p.local[strings.LastIndexByte(p.local, '/')+1:] }
 
-// Kind returns the two halves of the name, as in "order" and "42"; without a dot in it there is no id.
+// Kind returns the two halves of the name, as in "order" and "42"; without a dot in it there is
+// no id.
 func (p Path) Kind() (kind, id string) {
 	kind, id, _ = strings.Cut(p.Name(), ".")
 	return kind, id
@@ -168,7 +170,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkSegment is CheckName of a part of a path, which stands by its number if the actor has no name.
+// checkSegment is CheckName of a part of a path, which stands by its number if the actor has no
+// name.
 func checkSegment(part string) error {
 	number, nameless := strings.CutPrefix(part, "$")
 	if !nameless {
@@ -192,8 +195,8 @@ func checkSystem(name string) error {
 	return nil
 }
 
-// checkHost accepts a name as DNS has it, without capitals, an IPv4 address, or an IPv6 address in brackets, each as it
-// is usually written, so that paths can be compared.
+// checkHost accepts a name as DNS has it, without capitals, an IPv4 address, or an IPv6 address
+// in brackets, each as it is usually written, so that paths can be compared.
 func checkHost(host string) error {
 	if inner, bracket := strings.CutPrefix(host, "["); bracket {
 		inner, closed := strings.CutSuffix(inner, "]")

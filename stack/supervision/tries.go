@@ -8,20 +8,21 @@ import (
 const (
 	restartsDefault = 5
 	windowDefault   = 60e9
-	// holdFirst and holdMax are the shortest and the longest hold, ns: what is down for a moment is back, and what is
-	// down for good costs a start each half minute.
+	// holdFirst and holdMax are the shortest and the longest hold, ns: what is down for a moment
+	// is back, and what is down for good costs a start each half minute.
 	holdFirst, holdMax = 1e9, 30e9
 )
 
-// Tries is the restarts of late, of an actor or of a parent's children together. The zero Tries has none.
+// Tries is the restarts of late, of an actor or of a parent's children together. The zero Tries
+// has none.
 type Tries struct {
 	at   []int64 // when, within the window
 	row  int     // without a pause of a window between them
 	hold int64   // before the last of these, ns
 }
 
-// Again notes one more restart now, if there may be one, and returns the delay in it, ns: negative for a hold.
-// The pauses of actors with different serials differ by chance.
+// Again notes one more restart now, if there may be one, and returns the delay in it, ns:
+// negative for a hold. The pauses of actors with different serials differ by chance.
 func (t *Tries) Again(s *Strategy, now int64, serial uint64) (delay int64, yes bool) {
 	return t.again(s, now, luck(serial, t.row))
 }
@@ -35,7 +36,8 @@ func (t *Tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bo
 	if window <= 0 {
 		window = windowDefault
 	}
-	if n := len(t.at); n > 0 && now-t.at[n-1]-t.hold > window { // a hold is no time without a failure
+	// a hold is no time without a failure
+	if n := len(t.at); n > 0 && now-t.at[n-1]-t.hold > window {
 		t.row, t.hold = 0, 0
 	}
 	t.at = slices.DeleteFunc(t.at, func(at int64) bool { return now-at >= window })

@@ -25,8 +25,9 @@ type Result struct {
 	Ns      int64    `json:"ns"`
 	Mallocs *uint64  `json:"mallocs"` // of all goroutines; nil: not known
 	P       [3]int64 `json:"p"`       // p50, p99, p99.9 of round trips; 0: not timed
-	Bytes   int64    `json:"bytes"`   // of an idle actor, heap and goroutine stacks; 0: not measured
-	Retries uint64   `json:"retries"`
+	// of an idle actor, heap and goroutine stacks; 0: not measured
+	Bytes   int64  `json:"bytes"`
+	Retries uint64 `json:"retries"`
 }
 
 // Run makes a Work, does n operations to warm up, so that pools and queues are as large

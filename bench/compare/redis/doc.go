@@ -25,8 +25,8 @@
 // own count (INFO) of workers that another one woke, switches the kernel's of threads that
 // went to sleep.
 //
-// With -keys both servers are filled with so many keys of 16 bytes and values of 64.
-// What is shown is by how much their resident memory grew for a key, and a collection of
-// kv when it is full, as its runtime tells it (gctrace): one asked for by DEBUG GC, or, if kv doesn't
-// know that, the one that comes within two minutes by itself. redis-server has none.
+// With -keys both servers are filled with so many keys of 16 bytes and values of 64. What is
+// shown is by how much their resident memory grew for a key, and a collection of kv when it is
+// full, as its runtime tells it (gctrace): one asked for by DEBUG GC, or, if kv doesn't know
+// that, the one that comes within two minutes by itself. redis-server has none.
 package main

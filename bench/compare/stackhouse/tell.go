@@ -103,7 +103,8 @@ func (a *source) begin(s *core.NoticeStack[order]) core.Yield {
 
 func (a *source) send(s *burst) core.Yield {
 	for last := min(a.next+burstSize, a.order.N+1); a.next < last; a.next++ {
-		if err := a.to.Notice(s, uint64(a.next)); err != nil { // no more are under way than a mailbox takes
+		// no more are under way than a mailbox takes
+		if err := a.to.Notice(s, uint64(a.next)); err != nil {
 			a.order.Tally.Fail(err)
 			return s.Return()
 		}

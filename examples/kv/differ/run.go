@@ -237,7 +237,8 @@ func (s *session) play(batch []sent, counts map[string]*count) (found []differen
 			return found, err
 		}
 		if !same(c.command, redis[i], kv[i], s.unordered(batch, i, redis)) {
-			found = append(found, difference{i, bytes.Clone(redis[i]), bytes.Clone(kv[i])}) // follow reads on
+			// follow reads on
+			found = append(found, difference{i, bytes.Clone(redis[i]), bytes.Clone(kv[i])})
 		}
 	}
 	return found, nil

@@ -66,7 +66,8 @@ func (d *dice) fieldValue(hash string) string {
 	return d.value()
 }
 
-// value has the lengths at which Redis changes its ways, 44 and 64 bytes, and now and then is a large one.
+// value has the lengths at which Redis changes its ways, 44 and 64 bytes, and now and then is a
+// large one.
 func (d *dice) value() string {
 	if d.large && d.IntN(2000) == 0 {
 		return strings.Repeat("0123456789abcdef", d.IntN(20_000))

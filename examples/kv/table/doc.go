@@ -42,9 +42,9 @@
 // moving a hash to another table, and a new array for an index (16 bytes a slot) is
 // one allocation.
 //
-// While no size class gains or loses a third of its entries, no large hash comes or
-// doubles or goes, nothing is allocated. A class that grows allocates segments; one that shrinks gives
-// them back, as a value above 256 KiB does that goes or changes its size.
+// While no size class gains or loses a third of its entries, no large hash comes or doubles or
+// goes, nothing is allocated. A class that grows allocates segments; one that shrinks gives them
+// back, as a value above 256 KiB does that goes or changes its size.
 //
 // # Expiry
 //

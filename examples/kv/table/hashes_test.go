@@ -13,7 +13,8 @@ import (
 func (p *play) name() []byte {
 	n := int(p.byte()) % 24
 	if n == 23 {
-		return fmt.Appendf(nil, "a name above the limit %010d", n) // of a packed hash, or of the table
+		// of a packed hash, or of the table
+		return fmt.Appendf(nil, "a name above the limit %010d", n)
 	}
 	return fmt.Appendf(nil, "%0*d", n%9, n)
 }
@@ -305,8 +306,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestRandomIsFair: no key, and no field of a large hash, is picked much more often than another, also of those that are
-// left of many more.
+// TestRandomIsFair: no key, and no field of a large hash, is picked much more often than another,
+// also of those that are left of many more.
 func TestRandomIsFair(t *testing.T) {
 	const n, each = 100, 1000
 	for _, more := range []int{0, 900} {

@@ -19,5 +19,6 @@ func systemUnmap(b []byte) {
 	for from := 0; from < len(b); from += unmapMost {
 		systemEmpty(b[from:min(from+unmapMost, len(b))])
 	}
-	_ = syscall.Munmap(b) // the kernel may refuse to cut a mapping in two: then the addresses stay in use
+	// the kernel may refuse to cut a mapping in two: then the addresses stay in use
+	_ = syscall.Munmap(b)
 }

@@ -2,8 +2,9 @@ package table
 
 import "runtime"
 
-// Table maps keys to values, which are strings or hashes. One actor owns it and makes all calls. Keys and
-// values are copied in; a value that comes out is the table's own memory, and goes with the table.
+// Table maps keys to values, which are strings or hashes. One actor owns it and makes all calls.
+// Keys and values are copied in; a value that comes out is the table's own memory, and goes with
+// the table.
 type Table struct {
 	memory    *memory
 	arena     arena

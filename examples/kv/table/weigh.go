@@ -44,12 +44,12 @@ func (t *Table) Random(r uint64, now int64) (key []byte, ok bool) {
 	return b.key(), true
 }
 
-// picksMax is how many slots pick draws before it takes the next entry: in an index that is a tenth full one in a
-// million picks comes to that.
+// picksMax is how many slots pick draws before it takes the next entry: in an index that is a
+// tenth full one in a million picks comes to that.
 const picksMax = 128
 
-// pick returns an entry of an index that fits, or nil. It draws slots until one has such an entry. If none of many has, it
-// takes the next one, which prefers entries behind gaps.
+// pick returns an entry of an index that fits, or nil. It draws slots until one has such an
+// entry. If none of many has, it takes the next one, which prefers entries behind gaps.
 func (t *Table) pick(x *index, r uint64, fits func(b block) bool) block {
 	if x.count == 0 {
 		return nil

@@ -17,7 +17,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New makes a client of the service at an address such as 127.0.0.1:8080, for so many goroutines at once.
+// New makes a client of the service at an address such as 127.0.0.1:8080, for so many goroutines
+// at once.
 func New(address string, goroutines int) *Client {
 	return &Client{"http://" + address, &http.Client{
 		Timeout: 15 * time.Second,

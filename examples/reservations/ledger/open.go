@@ -59,7 +59,8 @@ func (l *Ledger) notAhead(at *int64) {
 	}
 }
 
-// check compares items with their reservations. Confirmed ones may have been forgotten, held ones never are.
+// check compares items with their reservations. Confirmed ones may have been forgotten, held ones
+// never are.
 func (l *Ledger) check(s Snapshot) error {
 	if len(l.items) != len(s.Items) || len(l.reservations) != len(s.Reservations) || len(l.outcomes) != len(s.Outcomes) {
 		return fmt.Errorf("%w: something stands there twice", ErrCorrupt)

@@ -14,6 +14,7 @@ const (
 	NotHeld            Refusal = "not_held"             // any more
 	StockBelowReserved Refusal = "stock_below_reserved" // more is held and confirmed
 	TooManyItems       Refusal = "too_many_items"       // the partition is full
-	TooManyOutcomes    Refusal = "too_many_outcomes"    // until the oldest has been kept for its time
-	KeyReused          Refusal = "key_reused"           // the key was another request's
+	// until the oldest has been kept for its time
+	TooManyOutcomes Refusal = "too_many_outcomes"
+	KeyReused       Refusal = "key_reused" // the key was another request's
 )

@@ -9,9 +9,10 @@ import (
 // report is what was measured.
 type report struct {
 	during          time.Duration
-	changes, writes int64           // as the service counts them
-	repeated        int             // attempts that the service asked to repeat, warming up included
-	took            []time.Duration // sorted
+	changes, writes int64 // as the service counts them
+	// attempts that the service asked to repeat, warming up included
+	repeated int
+	took     []time.Duration // sorted
 }
 
 // perWrite is how many requests shared a write; those that changed nothing don't count.

@@ -28,14 +28,17 @@ type buyer struct {
 type reply struct {
 	at   time.Time
 	took time.Duration
-	done bool  // a change was acknowledged
-	err  error // of the outage; nil: it was acknowledged, or refused for good, as what changes nothing needs no store
+	done bool // a change was acknowledged
+	// of the outage; nil: it was acknowledged, or refused for good, as what changes nothing needs
+	// no store
+	err error
 }
 
 // retryAfter is how long a buyer waits before it repeats a request, far less than it is told.
 const retryAfter = 5 * time.Millisecond
 
-// buy does one thing after the other until stop is closed. It returns when the last is resolved, or ctx ends.
+// buy does one thing after the other until stop is closed. It returns when the last is resolved,
+// or ctx ends.
 func (b *buyer) buy(ctx context.Context, stop <-chan struct{}) {
 	for ctx.Err() == nil {
 		select {

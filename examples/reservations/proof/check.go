@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// sample is how many reservations and requests of each buyer a check looks at one by one, beside all items.
+// sample is how many reservations and requests of each buyer a check looks at one by one, beside
+// all items.
 const sample = 10
 
 // check compares the service with the journals. The buyers must have settled.

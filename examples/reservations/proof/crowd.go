@@ -44,8 +44,9 @@ func (c *crowd) meet(address string) {
 	}
 }
 
-// more is how many pieces of each item come in at a time, twice as many at first; patience is how many reservations a buyer may
-// confirm until the next come in. So some pieces always go to and fro, and fewer than are wanted.
+// more is how many pieces of each item come in at a time, twice as many at first; patience is how
+// many reservations a buyer may confirm until the next come in. So some pieces always go to and
+// fro, and fewer than are wanted.
 //
 // Invariant: buyers * patience * the mean quantity <= items * more, with 16 buyers and 2.5 pieces.
 const (

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// loadMax is how long the buyers buy before the service is killed, at most; bootMax how long a service lives that is
-// killed while it starts.
+// loadMax is how long the buyers buy before the service is killed, at most; bootMax how long a
+// service lives that is killed while it starts.
 const (
 	loadMax = 300 * time.Millisecond
 	bootMax = 60 * time.Millisecond

@@ -12,8 +12,9 @@ import (
 
 // What is demanded while the store is down, and after.
 const (
-	grace        = 500 * time.Millisecond // until a store that goes down is down, and one that comes is there
-	answerWithin = 6 * time.Second        // the service's limit, and the machine's
+	// until a store that goes down is down, and one that comes is there
+	grace        = 500 * time.Millisecond
+	answerWithin = 6 * time.Second // the service's limit, and the machine's
 	backWithin   = 10 * time.Second
 )
 

@@ -24,7 +24,8 @@ func buySome(ctx context.Context, t *testing.T, c *crowd) {
 	settle()
 }
 
-// TestCheck: what a sound service has done passes; what one has done whose store lost a write doesn't.
+// TestCheck: what a sound service has done passes; what one has done whose store lost a write
+// doesn't.
 func TestCheck(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -35,7 +35,8 @@ func newService(t *testing.T, s store.Store, c Config) *Service {
 	return svc
 }
 
-// send returns the status of a request, and its body with the white space taken out. what is method, path, key and body.
+// send returns the status of a request, and its body with the white space taken out. what is
+// method, path, key and body.
 func send(s *Service, what string) (status int, body string, header http.Header) {
 	return sendIn(context.Background(), s, what)
 }
@@ -142,9 +143,10 @@ func TestBadRequests(t *testing.T) {
 		`POST /v1/reservations/1-0/confirm k`:                                                  {400, "bad_id"},
 		`POST /v1/reservations/1--1/confirm k`:                                                 {400, "bad_id"},
 		`POST /v1/reservations/1-99999999999999999999/confirm k`:                               {400, "bad_id"},
-		`POST /v1/reservations/3-1/confirm k`:                                                  {404, "unknown_reservation"}, // there is no such partition
-		`POST /v1/reservations/0-1/confirm k`:                                                  {404, "unknown_reservation"},
-		`GET /v1/reservations/0-1`:                                                             {404, "unknown_reservation"},
+		// there is no such partition
+		`POST /v1/reservations/3-1/confirm k`: {404, "unknown_reservation"},
+		`POST /v1/reservations/0-1/confirm k`: {404, "unknown_reservation"},
+		`GET /v1/reservations/0-1`:            {404, "unknown_reservation"},
 	} {
 		status, body, _ := send(s, request)
 		require.Equal(t, want.status, status, "%s: %s", request, body)
@@ -154,7 +156,8 @@ func TestBadRequests(t *testing.T) {
 	require.Equal(t, `{"sku":"tea","stock":10,"held":0,"confirmed":0,"available":10}`, body)
 }
 
-// TestOutage: each way in which the service can't help has its status and its code, and says when to come again.
+// TestOutage: each way in which the service can't help has its status and its code, and says when
+// to come again.
 func TestOutage(t *testing.T) {
 	f := &storetest.Faulty{Store: &storetest.Memory{}}
 	s := newService(t, f, Config{Partitions: 1})
@@ -228,7 +231,8 @@ func TestTimeout(t *testing.T) {
 	require.EqualValues(t, 1, counts.Writes)
 }
 
-// TestGaveUp: who gives up before the write begins is taken back: nothing of it is written, and its place is free.
+// TestGaveUp: who gives up before the write begins is taken back: nothing of it is written, and
+// its place is free.
 func TestGaveUp(t *testing.T) {
 	st := newSlow()
 	s := newService(t, st, Config{Partitions: 1, QueueMax: 1, StoreLimit: time.Minute})
@@ -252,16 +256,19 @@ func TestGaveUp(t *testing.T) {
 		}
 		second <- end
 	}()
-	require.Eventually(t, func() bool { return probe() == "overloaded" }, 10*time.Second, time.Millisecond) // the second is in
+	// the second is in
+	require.Eventually(t, func() bool { return probe() == "overloaded" }, 10*time.Second, time.Millisecond)
 	require.Equal(t, "timeout", <-second)
-	require.Eventually(t, func() bool { return probe() == "timeout" }, 10*time.Second, time.Millisecond) // it is out
+	// it is out
+	require.Eventually(t, func() bool { return probe() == "timeout" }, 10*time.Second, time.Millisecond)
 	close(st.goOn)
 	require.Equal(t, 200, <-first)
 	status, _, _ := send(s, "GET /v1/items/second")
 	require.Equal(t, 404, status)
 }
 
-// TestFull: too many requests that wait are refused with a time to come again; those that wait are answered.
+// TestFull: too many requests that wait are refused with a time to come again; those that wait
+// are answered.
 func TestFull(t *testing.T) {
 	st := newSlow()
 	s := newService(t, st, Config{Partitions: 1, QueueMax: 1, StoreLimit: time.Minute})

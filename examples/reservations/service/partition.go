@@ -23,7 +23,8 @@ type Partition struct {
 	limits     ledger.Limits
 	now        func() int64 // the time of day, ns since 1970
 	log        *slog.Logger
-	lost       func(error) // told when another process has taken the partition, or it contradicts itself
+	// told when another process has taken the partition, or it contradicts itself
+	lost func(error)
 
 	// Written by PreStart, and then by the runStack alone, of which there is at most one. Until the
 	// first load ledger is nil; while down isn't it is only looked at.
@@ -52,7 +53,8 @@ type Request struct {
 	err    error
 }
 
-// changeStack is a run of requests in progress, all that were in the mailbox when the partition had its turn.
+// changeStack is a run of requests in progress, all that were in the mailbox when the partition
+// had its turn.
 type changeStack struct {
 	core.BatchAskStack[Request, ledger.Answer]
 	round *round

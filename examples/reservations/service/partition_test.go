@@ -84,8 +84,9 @@ func known(err error) error {
 	return err
 }
 
-// TestModel: random requests, many at once, to a partition whose store fails in every way, side by side with the
-// reference. What was answered is kept, what failed is kept or not as the fault says, and never more than once.
+// TestModel: random requests, many at once, to a partition whose store fails in every way, side
+// by side with the reference. What was answered is kept, what failed is kept or not as the fault
+// says, and never more than once.
 func TestModel(t *testing.T) {
 	faults := []storetest.Fault{storetest.None, storetest.None, storetest.None, storetest.Down, storetest.Made, storetest.Late}
 	for seed := range uint64(20) {
@@ -214,7 +215,8 @@ func TestQueueMax(t *testing.T) {
 	require.Zero(t, w.item("x").Held)
 }
 
-// TestDown: while the store is down requests are refused at once, and when it is back they work, by themselves.
+// TestDown: while the store is down requests are refused at once, and when it is back they work,
+// by themselves.
 func TestDown(t *testing.T) {
 	w := newWorld(t, 1, Config{})
 	_, err := w.ask(stock)
@@ -302,8 +304,9 @@ func TestRestart(t *testing.T) {
 	require.Equal(t, int64(2), w.item("x").Held)
 }
 
-// TestRequestsThatPanicStopNoPartition: ten a second for half a minute, and one a second for five. The
-// partition is held for a while now and then; it goes on by itself, with all that was acknowledged.
+// TestRequestsThatPanicStopNoPartition: ten a second for half a minute, and one a second for
+// five. The partition is held for a while now and then; it goes on by itself, with all that was
+// acknowledged.
 func TestRequestsThatPanicStopNoPartition(t *testing.T) {
 	w := newWorld(t, 1, Config{})
 	_, err := w.ask(stock)

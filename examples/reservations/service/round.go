@@ -46,8 +46,8 @@ func (r *round) leave(s *changeStack) {
 	}
 }
 
-// apply does what is asked for and returns what must be written before anybody hears of it; nil: nothing.
-// From now on the round no longer looks at its stacks.
+// apply does what is asked for and returns what must be written before anybody hears of it; nil:
+// nothing. From now on the round no longer looks at its stacks.
 func (r *round) apply(l *ledger.Ledger) *ledger.Change {
 	for _, s := range r.stacks {
 		if s.round != r {

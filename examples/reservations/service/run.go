@@ -12,13 +12,15 @@ import (
 var (
 	// ErrStoreDown: nothing was tried.
 	ErrStoreDown = errors.New("the store can't be reached")
-	// ErrUnknown: the write may have been made or not. The same request with the same key finds out.
+	// ErrUnknown: the write may have been made or not. The same request with the same key finds
+	// out.
 	ErrUnknown = errors.New("the store failed in the write")
 	// ErrLost: another process has taken the partition, or what is stored contradicts itself.
 	ErrLost = errors.New("the partition isn't this process's any more")
 )
 
-// A partition that the store doesn't give up asks again after retryMin, then after twice that, up to retryMax.
+// A partition that the store doesn't give up asks again after retryMin, then after twice that, up
+// to retryMax.
 const (
 	retryMin = 20 * time.Millisecond
 	retryMax = 500 * time.Millisecond

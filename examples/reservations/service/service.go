@@ -100,13 +100,15 @@ type Service struct {
 	lost       chan error
 }
 
-// Start loads all partitions. If the store doesn't give them within ctx it fails and has closed the store.
+// Start loads all partitions. If the store doesn't give them within ctx it fails and has closed
+// the store.
 func Start(ctx context.Context, c Config) (*Service, error) {
 	c, err := c.validate()
 	if err != nil {
 		return nil, err
 	}
-	// A store's call must end by its own limit, not by the ask's: that would leave its goroutine behind.
+	// A store's call must end by its own limit, not by the ask's: that would leave its goroutine
+	// behind.
 	system, err := house.New(house.Config{AskTimeout: 2 * max(c.RequestLimit, c.StoreLimit, c.LoadLimit), Logger: c.Logger})
 	if err != nil {
 		return nil, err

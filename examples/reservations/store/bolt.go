@@ -20,7 +20,8 @@ import (
 // partitions in one file would wait for each other's fsync.
 type Bolt struct{ files []*boltFile }
 
-// boltFile is one partition. A token, not a mutex, stands for its writer: who waits for it can give up.
+// boltFile is one partition. A token, not a mutex, stands for its writer: who waits for it can
+// give up.
 type boltFile struct {
 	db     *bbolt.DB
 	writer chan struct{}
@@ -59,7 +60,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// A partition's buckets. Keys of numbers are big-endian, so that new ones come last; values are JSON.
+// A partition's buckets. Keys of numbers are big-endian, so that new ones come last; values are
+// JSON.
 var (
 	bucketFacts        = []byte("facts")        // see facts
 	bucketItems        = []byte("items")        // by SKU

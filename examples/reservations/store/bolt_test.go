@@ -19,8 +19,8 @@ func TestBolt(t *testing.T) {
 	})
 }
 
-// TestBoltInUse: files have one owner at a time. The lock is the open file's, so that a second one in
-// this process stands for another process.
+// TestBoltInUse: files have one owner at a time. The lock is the open file's, so that a second
+// one in this process stands for another process.
 func TestBoltInUse(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.OpenBolt(dir, 2)

@@ -22,16 +22,16 @@ var schemaSQL string
 //go:embed write.sql
 var writeSQL string
 
-// Postgres keeps all partitions in one database. A lock of the database's own would be gone with its
-// connection; the epoch in a row outlives both.
+// Postgres keeps all partitions in one database. A lock of the database's own would be gone with
+// its connection; the epoch in a row outlives both.
 type Postgres struct {
 	pool  *pgxpool.Pool
 	owner string        // this process
 	taken []atomic.Bool // partitions that it has loaded
 }
 
-// OpenPostgres connects to a database by its URL, and makes the tables if they aren't there: in the schema
-// that the URL names as search_path, else in one called reservations.
+// OpenPostgres connects to a database by its URL, and makes the tables if they aren't there: in
+// the schema that the URL names as search_path, else in one called reservations.
 func OpenPostgres(ctx context.Context, url string, partitions int) (*Postgres, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -41,9 +41,11 @@ func OpenPostgres(ctx context.Context, url string, partitions int) (*Postgres, e
 	if session["search_path"] == "" {
 		session["search_path"] = "reservations"
 	}
-	session["synchronous_commit"] = "on" // whatever the database's default is: an answer is a promise
+	// whatever the database's default is: an answer is a promise
+	session["synchronous_commit"] = "on"
 	session["application_name"] = "reservations"
-	config.MaxConns = int32(partitions) + 1 // one writes each; one more, while a broken one is being closed
+	// one writes each; one more, while a broken one is being closed
+	config.MaxConns = int32(partitions) + 1
 	config.ConnConfig.ConnectTimeout = 2 * time.Second
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/examples/reservations/store/storetest"
 )
 
-// schema returns the URL of an empty schema, which is dropped at the end. Without RESERVATIONS_POSTGRES, the URL of a
-// database, the test is skipped; with it, a database that doesn't answer is a failure.
+// schema returns the URL of an empty schema, which is dropped at the end. Without
+// RESERVATIONS_POSTGRES, the URL of a database, the test is skipped; with it, a database that
+// doesn't answer is a failure.
 func schema(t *testing.T) string {
 	t.Helper()
 	where := os.Getenv("RESERVATIONS_POSTGRES")

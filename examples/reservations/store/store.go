@@ -13,12 +13,13 @@ var (
 	ErrFenced = errors.New("store: the partition has another owner")
 	// ErrInUse: another process has the file.
 	ErrInUse = errors.New("store: another process uses it")
-	// ErrPartitions: the store was made for another number of partitions. Items would be looked for in wrong ones.
+	// ErrPartitions: the store was made for another number of partitions. Items would be looked
+	// for in wrong ones.
 	ErrPartitions = errors.New("store: it has another number of partitions")
 )
 
-// Store keeps the partitions of a catalogue. Its methods block until ctx ends, or a little longer. Several goroutines may
-// call them.
+// Store keeps the partitions of a catalogue. Its methods block until ctx ends, or a little
+// longer. Several goroutines may call them.
 type Store interface {
 	// Load begins a new epoch of a partition and returns all that is stored. The first Load takes
 	// the partition from another process; a later one fails with ErrFenced if it was taken since.

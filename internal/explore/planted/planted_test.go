@@ -259,7 +259,8 @@ func (b *bug) find(t *testing.T) {
 	}
 }
 
-// plant writes the broken copy, and returns the file that has it compiled in place of the sound one.
+// plant writes the broken copy, and returns the file that has it compiled in place of the sound
+// one.
 func (b *bug) plant(t *testing.T) (overlay string) {
 	sound, err := filepath.Abs(filepath.Join(root, b.file))
 	if err != nil {

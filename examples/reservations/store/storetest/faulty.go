@@ -14,12 +14,13 @@ type Fault int
 
 // Faults.
 const (
-	None  Fault = iota
-	Down        // nothing is done
-	Made        // a write is made, but its caller gets an error
-	Late        // a write is made when the next Load has ended, and its caller gets an error at once
-	Taken       // another process has loaded the partition
-	Lies        // a write isn't made, and its caller gets no error: a bug, for tests of checks
+	None Fault = iota
+	Down       // nothing is done
+	Made       // a write is made, but its caller gets an error
+	// a write is made when the next Load has ended, and its caller gets an error at once
+	Late
+	Taken // another process has loaded the partition
+	Lies  // a write isn't made, and its caller gets no error: a bug, for tests of checks
 )
 
 // ErrFault is the error of a store that was told to fail.

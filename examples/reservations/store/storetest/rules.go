@@ -16,8 +16,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/examples/reservations/store"
 )
 
-// Rules tests what every store promises. open opens one of three partitions in an empty place; again opens what
-// is there, as another process would.
+// Rules tests what every store promises. open opens one of three partitions in an empty place;
+// again opens what is there, as another process would.
 func Rules(t *testing.T, open func(t *testing.T) (first store.Store, again func() (store.Store, error))) {
 	t.Run("Model", func(t *testing.T) {
 		first, again := open(t)
@@ -65,7 +65,8 @@ func requireStored(t *testing.T, s store.Store, partition int, want ledger.Snaps
 	return epoch
 }
 
-// model writes what a ledger makes of random operations, and compares; at last in another store on the same data.
+// model writes what a ledger makes of random operations, and compares; at last in another store
+// on the same data.
 func model(t *testing.T, s store.Store, again func() (store.Store, error)) {
 	const partition = 1
 	limits := ledger.Limits{Hold: 20, Keep: 20, OutcomesMax: 1000}
