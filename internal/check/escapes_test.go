@@ -40,9 +40,9 @@ func escapes(t *testing.T, dir string) []string {
 		return append(problems, "escapes: no function is marked "+mark)
 	}
 	plain, tested := rounds(tr, hots)
-	said := compile(t, dir, tr.module, append([]string{"build", "-buildvcs=false", "-o", os.DevNull}, plain...))
+	said := compile(t, dir, tr.module, append([]string{"list", "-export"}, plain...))
 	if len(tested) > 0 {
-		said += compile(t, dir, tr.module, append([]string{"test", "-c", "-o", os.DevNull}, tested...))
+		said += compile(t, dir, tr.module, append([]string{"list", "-export", "-test"}, tested...))
 	}
 	listen(dir, said, hots)
 	for _, h := range hots {
@@ -75,8 +75,9 @@ func rounds(t *tree, hots []*hot) (plain, tested []string) {
 	return slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second))
 }
 
-// compile runs the go command with the compiler's diagnostics switched on for
-// the packages of the module. From a warm cache the go command repeats them.
+// compile has the go command compile packages of the module, with the compiler's diagnostics
+// switched on, and link nothing: it lists where the results are. From a warm cache it repeats
+// what the compiler said.
 func compile(t *testing.T, dir, module string, args []string) string {
 	t.Helper()
 	run := func(args []string) (string, error) {
