@@ -10,8 +10,8 @@ OVERLOAD    ?= 15
 # The other systems for which all is checked: each and each processor once, as that takes minutes; make long does all.
 SYSTEMS     ?= darwin/arm64 windows/amd64
 
-# This module and the nested ones. A go.mod in testdata belongs to a test.
-MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.git/*' | sort))
+# This module, then the nested ones. A go.mod in testdata belongs to a test.
+MODULES := . $(patsubst %/go.mod,%,$(shell find ./*/ -name go.mod -not -path '*/testdata/*' | sort))
 
 # $(call each,command,but) runs a command in the folder of every module, but of those that are named.
 each = @for dir in $(filter-out $(2),$(MODULES)); do (cd $$dir && echo "$$dir: $(1)" && $(1)) || exit 1; done
@@ -96,7 +96,8 @@ long: ## what takes minutes to hours: the tests named Long, the explorer at 3 pr
 	GO="$(GO)" KILLS=200 bash .ci/reservations
 	GO="$(GO)" bash .ci/overload 120
 
-ci: ## what a submission must pass
+ci: ## what a submission must pass; installs redis-server 7.0 and postgresql by apt where they are missing, which takes root
+	@echo "make ci: installs redis-tools, redis-server and postgresql by apt, if they are missing"
 	bash .ci/run
 
 comma := ,
