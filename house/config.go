@@ -14,7 +14,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Config is a System's settings. The zero Config is a good one.
+// Config is a System's settings. The zero Config is a good one. What the fields do in detail, and
+// when to change them, docs/guide/config.md says.
 type Config struct {
 	// Name is the system's, in the paths of its actors: letters, digits and any of -_. Empty:
 	// "stackhouse".
@@ -24,97 +25,50 @@ type Config struct {
 	Advertise string
 	// Extensions is what all actors may use, by name: see core.Extension. New copies the map.
 	Extensions map[string]any
-	// Workers is the number of loops. 0: the CPUs that affinity and cgroup quota leave to the
-	// process, at least 2, so that an actor that blocks one by mistake doesn't stop all. At most
-	// 1,024: each has a thread when it blocks, and memory of its own.
+	// Workers is the number of loops, 1,024 at most. 0: as many as the CPUs that affinity and
+	// cgroup quota leave to the process, at least 2.
 	Workers int
-	// Budget is how many messages a visit to an actor handles at most before the
-	// next ready actor's turn. 0: 32. Less is fairer, more is faster for actors
-	// with long queues. A visit isn't cut: one of quick steps goes on beyond the 256 messages of a
-	// turn, and beyond TurnTime, and timers, the network and other workers wait for its end.
+	// Budget is how many messages a visit to an actor handles at most before the next ready
+	// actor's turn. 0: 32. Less is fairer, more is faster for actors with long queues.
 	Budget int
 	// TurnTime is how long a turn runs actors before the worker looks at timers, the network and
-	// other workers again; it also looks after 256 messages, behind the visit that they end in:
-	// see Budget. 0: 200 µs, of which such a look takes a hundredth. Negative: the messages alone
-	// count. Steps aren't interrupted, and the clock is read once for several: as many as take an
-	// eighth of TurnTime together if they go on as they did, at most 64, and the rest of a visit.
-	// Where that is less than 64, a visit to an actor handles no more either. docs/design/turn.md
-	// has the bound on an actor's wait that follows.
+	// other workers again, as it does after 256 messages. 0: 200 µs. Negative: those alone count.
 	TurnTime time.Duration
 	// SlowStep is how long a step may take before the Logger and Stats.SlowSteps hear of it, with
-	// worker, actor and step. 0: 100 ms. Negative: never. A step that never ends is not found.
-	// The clock is read once for several messages: Stats counts readings that found that much
-	// time gone, not steps, and the line says of how many messages it was ("took" is theirs
-	// together), and names the last of them, its actor and the first step for it: one message is
-	// certain to be it, unless the operating system gave its processor to others. Each worker
-	// writes ten lines a second at most, and says in "skipped" how many it left out before. Where
-	// a goroutine runs a parked worker's turn, see WakeForGuests, nobody reads the clock behind
-	// its end: a slow step is mostly missed there. Another worker that does so reads it, and
-	// counts what it finds as its own.
+	// worker, actor and step. 0: 100 ms. Negative: never. A step that never ends isn't found.
 	SlowStep time.Duration
 	// AskTimeout is the deadline of asks that inherit none. 0: 5 s.
 	AskTimeout time.Duration
-	// MailboxMax is how many messages may wait for an actor, unless it is spawned with a mailbox
-	// of its own. 0: 1,024. Negative: any number. One more is refused with ErrMailboxFull: see
-	// core.Mailbox.
+	// MailboxMax is how many messages may wait for an actor that is spawned without a mailbox of
+	// its own. 0: 1,024. Negative: any number. One more is refused with ErrMailboxFull.
 	MailboxMax int
-	// Spin is how long a worker that has nothing to do looks for work before it
-	// parks. A parked worker costs its waker some 30 µs to wake; a spinning one
-	// costs CPU time. 0: 20 µs. Negative: park at once. Not all workers spin longer
-	// than 5 µs at a time: who would be the last parks then, so that a system at rest
-	// leaves a CPU to those who have work for it. A worker alone is the last. One that has
-	// looked in vain parks at once the next time, and up to 15 times if that goes on. It
-	// also looks on, instead of parking, for a timer that is due within Spin.
+	// Spin is how long a worker that has nothing to do looks for work before it parks: to be woken
+	// takes some 30 µs, to spin takes CPU time. 0: 20 µs. Negative: it parks at once.
 	Spin time.Duration
-	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: one for
-	// which it has had, of late, 20 events or more from one sleep to the next. What comes
-	// meanwhile it finds all at once, and who sends it needn't wake anybody, which takes either
-	// of them as long as a few events do. Network cards moderate their interrupts so. Messages
-	// and timers end a nap. 0: 20 µs, to which the system adds what it takes to end a sleep, as
-	// it does to a wake-up. Negative: never. Where a worker can't sleep that exactly it doesn't
-	// nap: elsewhere than on Linux, and before 5.11 or wherever there is no epoll_pwait2.
+	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: so that
+	// finds several events at once. 0: 20 µs. Negative: never. Messages and timers end a nap.
 	Nap time.Duration
-	// ShareAfter is how long an actor with messages must have waited for its turn, with half of
-	// that to be expected for the next one (or four times as long, whatever is to be expected),
-	// before its worker gives actors to one that has nothing to do: half of those that wait. 0:
-	// 500 µs, which is worth waking a thread. Negative: actors stay where they were born. Actors
-	// with connections stay always, as do those that were spawned on a worker by hand, replicas,
-	// those that have moved in the last 10 ms, those that have answers to take, and those that
-	// wait for more than 64 answers. LockThreads and CPUs imply that all stay. Actors that talk
-	// much may be separated: spawn both on one Worker to prevent that. A worker has nothing to do
-	// when it is about to park, or has spun for 5 µs. Workers from index 64 on are given nothing.
+	// ShareAfter is how long an actor with messages waits before its worker gives actors to one
+	// that has nothing to do. 0: 500 µs. Negative: actors stay where they were born, as do those
+	// that were spawned on a worker by hand, and all with LockThreads or CPUs.
 	ShareAfter time.Duration
-	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest
-	// runs the worker's turns on its own goroutine until its answer is there, which
-	// takes less than a microsecond instead of tens, and no CPU but the guest's. Steps
-	// that were queued before its own run on it too, so no step may wait for what an
-	// asking goroutine holds or will do. LockThreads and CPUs imply WakeForGuests.
+	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest runs the
+	// worker's turns on its own goroutine until its answer is there, so no step may wait for
+	// what an asking goroutine holds or will do. LockThreads and CPUs imply it.
 	WakeForGuests bool
-	// LockThreads gives each worker an OS thread that runs nothing else: for actors
-	// that call libraries which keep state in the thread, and for profiles by thread.
-	// Nobody runs the turns of another worker, as actors may rely on their thread: neither
-	// guests, see WakeForGuests, nor workers that have sent to a parked one. It costs wake-ups:
-	// what else runs on the processor of a worker that parks or is preempted must go
-	// to another thread and back; most of all where the poller waits on a channel, as
-	// on other systems than Linux. A step that calls runtime.Goexit
-	// ends the thread; its worker goes on on another.
+	// LockThreads gives each worker an OS thread that runs nothing else: for actors that call
+	// libraries which keep state in the thread, and for profiles by thread. It costs wake-ups.
 	LockThreads bool
-	// CPUs binds the thread of worker i to CPU CPUs[i%len(CPUs)], numbered as the
-	// operating system does; it implies LockThreads. Start fails if the process may
-	// not use one of them, and on other systems than Linux. Two workers on one CPU
-	// wait for each other, and so does whoever else was given it. Processes that a
-	// step starts inherit its CPU. Empty: threads run where the operating system
-	// puts them.
+	// CPUs binds the thread of worker i to CPU CPUs[i%len(CPUs)], and implies LockThreads. Start
+	// fails if the process may not use one of them, and on other systems than Linux. Empty:
+	// threads run where the operating system puts them.
 	CPUs []int
-	// SpareProcs is how many processors of the Go scheduler the goroutines beside the
-	// workers get: Start raises GOMAXPROCS, never lowers it, to workers and spare ones
-	// together, so that a worker in a system call need not be robbed of its own. It
-	// does so only if the environment doesn't set GOMAXPROCS. 0: a fourth of the
-	// CPUs, at least 1. Negative: GOMAXPROCS is left alone.
+	// SpareProcs is how many processors of the Go scheduler the goroutines beside the workers get:
+	// Start raises GOMAXPROCS by them, unless the environment sets it. 0: a fourth of the CPUs,
+	// at least 1. Negative: GOMAXPROCS is left alone.
 	SpareProcs int
-	// Supervise says what becomes of actors at the top of the tree that fail, see
-	// supervision.Strategy. nil: they restart, at once 5 times a minute, and then behind a hold
-	// of 1 to 30 s.
+	// Supervise says what becomes of actors at the top of the tree that fail. nil: they restart,
+	// at once 5 times a minute, and then behind a hold of 1 to 30 s.
 	Supervise *supervision.Strategy
 	// OffloadMax is how many goroutines run offloaded functions at most. 0: 64.
 	OffloadMax int
@@ -129,19 +83,15 @@ type Config struct {
 
 	// Clock is monotonic time in nanoseconds. nil: the machine's. Simulations set it.
 	Clock func() int64
-	// Manual leaves the workers to the caller, who calls Turn; nothing is said of threads and
-	// processors. Offloaded functions run in turns of any worker, as many at a time as their pool
-	// has goroutines, behind what the turn found ready. Shutdown runs those that are left.
-	// Simulations set it.
+	// Manual leaves the workers to the caller, who calls Turn, in which offloaded functions run,
+	// too; nothing is said of threads and processors. Simulations set it.
 	Manual bool
-	// OffloadTime says how long an offloaded function of a Manual system takes. It is called
-	// twice for each, for the time from its begin until it runs, which is at one moment of the
-	// Clock, and from then until its result goes home; turns find those that are due, the first
-	// of each pool first. nil: it takes no time. Simulations set it.
+	// OffloadTime says how long an offloaded function of a Manual system takes: it is called
+	// twice for each, for the time until it runs, and until its result goes home. nil: it takes
+	// no time. Simulations set it.
 	OffloadTime func() time.Duration
-	// Trace, if set, is told of each message before it is handled: the worker's
-	// index, the actor's number, the step to come and the number of the ask.
-	// Simulations set it.
+	// Trace, if set, is told of each message before it is handled: the worker's index, the
+	// actor's number, the step to come and the number of the ask. Simulations set it.
 	Trace func(worker int, actor uint64, step string, ask uint64)
 }
 
