@@ -2,14 +2,21 @@ package house
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 
+	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // linesEvery is the least time between two lines of one kind about one worker's actors,
 // ns: a crash loop must not become a logging loop.
 const linesEvery = 100e6
+
+// tracesMax is how many calls of a trace are written.
+const tracesMax = 16
 
 // rateLimit writes lines of one kind, at a limited rate.
 type rateLimit struct {
@@ -26,6 +33,15 @@ func (l *rateLimit) due(now int64) (skipped int, yes bool) {
 	l.nextAt = now + linesEvery
 	skipped, l.skipped = l.skipped, 0
 	return skipped, true
+}
+
+// describe is House.Describe of an address.
+func describe(a stack.AnyAddress) string {
+	p := a.Path()
+	if p.Local() == "" || strings.HasPrefix(p.Name(), "$") { // nobody's, or by its number
+		return a.String()
+	}
+	return fmt.Sprintf("%s (%v)", p.Local(), a)
 }
 
 // reportUsedUp says what is used up.
@@ -47,7 +63,14 @@ func reportFailure(l *rateLimit, log *slog.Logger, now int64, err error) {
 	args := []any{"error", err, "skipped", skipped}
 	var p *fault.PanicError
 	if errors.As(err, &p) {
-		args = append(args, "trace", string(p.Trace))
+		var calls []any
+		for i, f := range fault.Frames(p.Trace) {
+			if i == tracesMax {
+				break
+			}
+			calls = append(calls, strconv.Itoa(i+1), f)
+		}
+		args = append(args, slog.Group("trace", calls...))
 	}
 	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
 	log.Error("stackhouse: an actor failed", args...)

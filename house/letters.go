@@ -49,5 +49,5 @@ func (w *Worker) reportLost(h *stack.House, s *stack.Stack, why stack.Reason) {
 	letter := s.Handler().DeadLetter(h, why)
 	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
 	w.system.config.Logger.Info("stackhouse: nobody handles a notice", "reason", why.String(), "message", letter.Type,
-		"to", letter.To.String(), "worker", w.hot.Index, "skipped", skipped)
+		"to", describe(letter.To), "worker", w.hot.Index, "skipped", skipped)
 }

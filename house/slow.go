@@ -17,5 +17,5 @@ func reportSlow(l *rateLimit, log *slog.Logger, now int64, e stack.SlowStep) {
 	}
 	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
 	log.Warn("stackhouse: a step was slow", "took", e.Took, "worker", e.Worker,
-		"messages", e.Messages, "actor", e.Actor.String(), "step", e.Step, "skipped", skipped)
+		"messages", e.Messages, "actor", describe(e.Actor), "step", e.Step, "skipped", skipped)
 }

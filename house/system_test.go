@@ -469,7 +469,7 @@ func TestSpawnDuringShutdown(t *testing.T) {
 	}
 }
 
-// TestNothingLeftBehind: after everything the goroutines, descriptors and pooled
+// TestG19NothingLeftBehind: after everything the goroutines, descriptors and pooled
 // objects are as before.
 func TestNothingLeftBehind(t *testing.T) {
 	files := descriptors(t)
@@ -609,9 +609,42 @@ func TestFailuresAreLogged(t *testing.T) {
 	if n := strings.Count(text, "an actor failed"); n != 2 {
 		t.Errorf("%d lines for two bursts, want 2:\n%s", n, text)
 	}
-	for _, want := range []string{"at the disco", "house_test.actor#1", "(*actor).do", "skipped=0", "skipped=49", "system_test.go"} {
+	for _, want := range []string{"at the disco", "house_test.actor#1", "(*actor).do", "skipped=0", "skipped=49"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log doesn't say %q:\n%s", want, text)
+		}
+	}
+	// First where the user's code was.
+	first := regexp.MustCompile(`trace.1="\S*house_test.TestFailuresAreLogged.func\S* \S*/system_test.go:\d+" trace.2="`)
+	if !first.MatchString(text) || strings.Contains(text, `\n`) {
+		t.Errorf("the trace doesn't begin with the test's step:\n%s", text)
+	}
+}
+
+// TestNamedInTheLog: an actor that has a name is found by it.
+func TestNamedInTheLog(t *testing.T) {
+	var out bytes.Buffer
+	sim := housetest.New(t, 1, house.Config{Workers: 1, Supervise: resumes, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	a, err := core.SpawnWith(sim, func() *actor { return &actor{} }, core.Props{Name: "disco"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = housetest.Ask(t, sim, onDo.At(a), func(*task) core.Yield { panic("no lights") })
+	var p *core.PanicError
+	if !errors.As(err, &p) || p.Actor != "/user/disco (house_test.actor#1)" {
+		t.Errorf("the panic was of %q", p.Actor)
+	}
+	if err := core.Notice(onHear.At(a), func() {}); err != nil {
+		t.Error(err)
+	}
+	a.Stop() // ahead of that
+	sim.Rest()
+	for _, want := range []string{
+		`error="stackhouse: actor panicked: /user/disco (house_test.actor#1) in `,
+		`reason=stopped message=func() to="/user/disco (house_test.actor#1)"`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the log doesn't say %q:\n%s", want, out.String())
 		}
 	}
 }

@@ -71,7 +71,8 @@ func (s *Stack) misuseWait(types unsafe.Pointer, next step) {
 		s.misuse()
 	}
 	if types != s.by.types {
-		panic("stack: the next step belongs to another actor or stack than " + s.by.Name())
+		panic("stack: the next step belongs to another actor or stack than " + s.by.Name() +
+			": Suspend takes a method of that actor for that stack")
 	}
 	if next == nil {
 		panic("stack: Suspend without a next step in " + s.by.Name())

@@ -170,8 +170,15 @@ func (h *House) kind() reflect.Type {
 // Gone reports whether the actor has stopped, or is about to. Any goroutine may ask.
 func (h *House) Gone() bool { return h.flags.has(flagStopped) }
 
-// Describe returns the actor's type and number, as in "main.Cache#42". Any goroutine may call it.
-func (h *House) Describe() string { return fmt.Sprintf("%v#%d", h.kind(), h.serial) }
+// Describe returns the actor's type and number, as in "main.Cache#42", behind its path if it has a
+// name: "/user/cache (main.Cache#42)". Any goroutine may call it.
+func (h *House) Describe() string {
+	who := fmt.Sprintf("%v#%d", h.kind(), h.serial)
+	if h.Name() == "" {
+		return who
+	}
+	return fmt.Sprintf("%s (%s)", h.Local(), who)
+}
 
 // hasMail reports whether a visit would find anything. Only the owner may ask.
 func (h *House) hasMail() bool {

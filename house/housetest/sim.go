@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -34,8 +35,9 @@ type Sim struct {
 
 // New returns a started simulation. Clock, Manual and Trace of c are set by it, and OffloadTime
 // if it is nil: then an offloaded function takes up to 17 ms, often much less. It runs in
-// between, and others before, behind, or while it takes its time. The system is shut down at the
-// end of the test, which ends those that are left.
+// between, and others before, behind, or while it takes its time. Without a Logger what the
+// system has to say goes to the log of t. The system is shut down at the end of the test, which
+// ends those functions that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	return build(t, seed, c, true)
@@ -53,6 +55,9 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
 	if c.Trace = nil; traced {
 		c.Trace = s.trace
+	}
+	if c.Logger == nil {
+		c.Logger = Log(t)
 	}
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
@@ -79,6 +84,10 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	})
 	return s
 }
+
+// Log returns a logger whose lines go to the log of t, which go test shows if t fails: for a
+// system that has been shut down when t ends.
+func Log(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 // trace folds an event into the hash.
 func (s *Sim) trace(worker int, actor uint64, step string, ask uint64) {

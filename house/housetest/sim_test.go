@@ -2,6 +2,8 @@ package housetest_test
 
 import (
 	"errors"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,6 +127,28 @@ func TestUntracedLeavesNoTrace(t *testing.T) {
 	door := core.Spawn(sim, func() *Door { return &Door{} })
 	if _, err := housetest.Ask(t, sim, doorLook.At(door), struct{}{}); err != nil || events > 0 {
 		t.Errorf("the caller's Trace was told of %d messages, %v", events, err)
+	}
+}
+
+// heard is a test whose log can be read.
+type heard struct {
+	testing.TB
+	log strings.Builder
+}
+
+func (h *heard) Output() io.Writer { return &h.log }
+
+// TestSimLogsToTheTest: who failed is told there, and not on the terminal.
+func TestSimLogsToTheTest(t *testing.T) {
+	h := &heard{TB: t}
+	sim := housetest.New(h, 1, house.Config{})
+	_, tell := core.SpawnNoticeFunc(sim, func(*core.NoticeStack[int]) core.Yield { panic("at the disco") })
+	if err := core.Notice(tell, 1); err != nil {
+		t.Fatal(err)
+	}
+	sim.Rest()
+	if text := h.log.String(); !strings.Contains(text, "at the disco") {
+		t.Errorf("the log of the test: %q", text)
 	}
 }
 
