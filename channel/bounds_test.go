@@ -19,7 +19,7 @@ import (
 // Results that have ended out of turn, and those that the client doesn't take, are bounded by
 // their bytes: beyond, no further request of the connection begins, and all are answered in the
 // end.
-func TestResultsThatWaitAreBounded(t *testing.T) {
+func TestG7ResultsThatWaitAreBounded(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		const long, most = 60_000, 128 << 10
 		w := openWorld(t, p, func(c *config) { c.OutputMax = most })
@@ -267,7 +267,7 @@ func TestLongResultsShareTheTurn(t *testing.T) {
 
 // A request must come whole in its time, which is longer for a long one; bytes that ask for
 // nothing keep no connection.
-func TestRequestTimeout(t *testing.T) {
+func TestG24RequestTimeout(t *testing.T) {
 	if !netio.CanShare {
 		t.Skip("goroutines tell this poller of bytes, and a virtual clock doesn't wait for them")
 	}

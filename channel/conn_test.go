@@ -11,7 +11,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel"
 )
 
-func TestRequestsSplitAtEveryByte(t *testing.T) {
+func TestG22RequestsSplitAtEveryByte(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, nil)
 		c := w.dial()

@@ -56,9 +56,9 @@ func TestClientClosesWithResultsUnsent(t *testing.T) {
 	})
 }
 
-// TestNoReplyReachesAnotherConnection: connections that come, go, break and
+// TestG5NoReplyReachesAnotherConnection: connections that come, go, break and
 // reuse each other's descriptors, pools and tokens see nothing but their own.
-func TestNoReplyReachesAnotherConnection(t *testing.T) {
+func TestG5NoReplyReachesAnotherConnection(t *testing.T) {
 	n := 10_000
 	if invariant.Race {
 		n = 1_000

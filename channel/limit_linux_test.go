@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestAcceptAtDescriptorLimit: a server without descriptors serves whom it has, does
+// TestG24AcceptAtDescriptorLimit: a server without descriptors serves whom it has, does
 // not burn the processor, and accepts again when it has some.
-func TestAcceptAtDescriptorLimit(t *testing.T) {
+func TestG24AcceptAtDescriptorLimit(t *testing.T) {
 	if os.Getenv("CHANNEL_CHILD") != "" {
 		serveFewDescriptors(t)
 		return
@@ -50,7 +50,7 @@ func serveFewDescriptors(t *testing.T) {
 func descriptorLimit(t *testing.T, network string) {
 	ctx, cancel := context.WithTimeout(context.Background(), lostAfter)
 	defer cancel()
-	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestAcceptAtDescriptorLimit$")
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestG24AcceptAtDescriptorLimit$")
 	child.Env = append(os.Environ(), "CHANNEL_CHILD="+network)
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()

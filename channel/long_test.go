@@ -35,6 +35,6 @@ func TestLongLifeCycles(t *testing.T) {
 		t.Run("shutdown", TestShutdownWithoutDrain)
 		t.Run("stop", TestFrontStops)
 		t.Run("gone", TestClientGoesMidPipeline)
-		t.Run("never", TestClientsThatNeverRead)
+		t.Run("never", TestG8ClientsThatNeverRead)
 	}
 }

@@ -152,7 +152,7 @@ func shutdownsUnderLoad(t *testing.T, times int) {
 	}
 }
 
-func TestShutdownUnderLoad(t *testing.T) { shutdownsUnderLoad(t, 10) }
+func TestG11ShutdownUnderLoad(t *testing.T) { shutdownsUnderLoad(t, 10) }
 
 func TestLongShutdownUnderLoad(t *testing.T) {
 	long(t)

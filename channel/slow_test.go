@@ -14,9 +14,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// TestClientsThatNeverRead: each costs a bounded amount of memory and then its
+// TestG8ClientsThatNeverRead: each costs a bounded amount of memory and then its
 // connection, and the others don't notice.
-func TestClientsThatNeverRead(t *testing.T) {
+func TestG8ClientsThatNeverRead(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		const (
 			stuck     = 20

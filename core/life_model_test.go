@@ -327,8 +327,8 @@ func modelRuns(t *testing.T, ops int) {
 	}
 }
 
-// TestLifeModel is 100,000 operations.
-func TestLifeModel(t *testing.T) { modelRuns(t, 100_000) }
+// TestG10LifeModel is 100,000 operations.
+func TestG10LifeModel(t *testing.T) { modelRuns(t, 100_000) }
 
 // TestLifeModelLong is 10 million.
 func TestLifeModelLong(t *testing.T) {

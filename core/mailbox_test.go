@@ -260,9 +260,9 @@ func TestDropPolicies(t *testing.T) {
 	}
 }
 
-// TestFloodOfAStuckActor: goroutines that send to an actor whose step doesn't end use no more
+// TestG7FloodOfAStuckActor: goroutines that send to an actor whose step doesn't end use no more
 // memory than its mailbox takes; what it took is handled once it goes on, and nothing else.
-func TestFloodOfAStuckActor(t *testing.T) {
+func TestG7FloodOfAStuckActor(t *testing.T) {
 	for name, m := range map[string]core.Mailbox{
 		"the default": {},
 		"few":         core.Bounded(3, core.Reject),

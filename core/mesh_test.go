@@ -162,9 +162,9 @@ func wantMesh(t *testing.T, seed uint64, ask func(core.Port[struct{}, report]) r
 	}
 }
 
-// TestRandomTrafficOnThreads: 100,000 numbered messages between 16 actors on 4
+// TestG1RandomTrafficOnThreads: 100,000 numbered messages between 16 actors on 4
 // workers: no inversion, no loss, and every answer is the asker's.
-func TestRandomTrafficOnThreads(t *testing.T) {
+func TestG1RandomTrafficOnThreads(t *testing.T) {
 	before := descriptors(t)
 	ignore := goleak.IgnoreCurrent()
 	const each = 100_000 / meshPeers

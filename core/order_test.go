@@ -72,9 +72,9 @@ func teller(to core.Address[tally], from, n int) script {
 	return again
 }
 
-// TestOrderOfOneSender: notices and asks of one sender to one actor arrive in
+// TestG2OrderOfOneSender: notices and asks of one sender to one actor arrive in
 // the order in which they were sent, whatever others send meanwhile.
-func TestOrderOfOneSender(t *testing.T) {
+func TestG2OrderOfOneSender(t *testing.T) {
 	eachSeed(t, 20, 3, func(t *testing.T, sim *housetest.Sim) {
 		to := newTally(sim.Workers()[0])
 		const n = 300

@@ -343,7 +343,7 @@ func spawnsAndStops(t *testing.T, n int) {
 	}
 }
 
-func TestSpawnsAndStopsLeaveNothing(t *testing.T) {
+func TestG19SpawnsAndStopsLeaveNothing(t *testing.T) {
 	n := 100_000
 	if invariant.Enabled || invariant.Race {
 		n = 10_000

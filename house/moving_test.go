@@ -144,7 +144,7 @@ func hopAbout(t *testing.T, rounds, tells int, burns time.Duration) house.Stats 
 }
 
 // Order holds, and nothing is lost or answered twice, while actors move between workers.
-func TestOrderWhileActorsMove(t *testing.T) {
+func TestG2OrderWhileActorsMove(t *testing.T) {
 	if hopAbout(t, 400, 2, 3*time.Microsecond).Given == 0 {
 		t.Error("no actor has moved")
 	}

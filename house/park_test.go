@@ -69,7 +69,7 @@ func parkCycles(t *testing.T, parks uint64) {
 	t.Logf("%d parks, of which %d were ended by a message, in %v", st.Parks, st.Woken, time.Since(began).Round(time.Second))
 }
 
-func TestParkCycles(t *testing.T) { parkCycles(t, 10_000) }
+func TestG4ParkCycles(t *testing.T) { parkCycles(t, 10_000) }
 
 // TestLongParkCycles: a million parks, and not one wake-up lost.
 func TestLongParkCycles(t *testing.T) {

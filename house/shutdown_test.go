@@ -330,8 +330,8 @@ func TestShutdownFromAStepOfAManualSystem(t *testing.T) {
 	<-sys.Done()
 }
 
-// TestShutdownUnderLoad: nothing is left, whatever actors and pools are at.
-func TestShutdownUnderLoad(t *testing.T) {
+// TestG11ShutdownUnderLoad: nothing is left, whatever actors and pools are at.
+func TestG11ShutdownUnderLoad(t *testing.T) {
 	files, ignore := descriptors(t), goleak.IgnoreCurrent()
 	for i := range 20 {
 		sys := running(t, house.Config{Workers: 2})

@@ -471,7 +471,7 @@ func TestSpawnDuringShutdown(t *testing.T) {
 
 // TestG19NothingLeftBehind: after everything the goroutines, descriptors and pooled
 // objects are as before.
-func TestNothingLeftBehind(t *testing.T) {
+func TestG19NothingLeftBehind(t *testing.T) {
 	files := descriptors(t)
 	ignore := goleak.IgnoreCurrent()
 	for range 20 {

@@ -15,7 +15,7 @@ import (
 // there and back on every one of them; connections are reset at random moments, also
 // by the handlers of others, so that descriptors and slots are recycled while events for
 // their former owners are under way.
-func TestNonceThroughRecycledDescriptors(t *testing.T) {
+func TestG6NonceThroughRecycledDescriptors(t *testing.T) {
 	for i, batch := range []int{1, 7, batchMax} {
 		seed := int64(i + 1)
 		x := &exchange{

@@ -36,7 +36,7 @@ func TestPollTakesWake(t *testing.T) {
 
 // The worker keeps the rule: it looks at its queue after polling and before waiting.
 // Each sender awaits the answer to its last wake, so one lost wake stops everything.
-func TestWakeIsNeverLost(t *testing.T) {
+func TestG4WakeIsNeverLost(t *testing.T) {
 	for _, batch := range batches {
 		for _, polls := range []bool{false, true} {
 			f := newFixture(t, batch)

@@ -178,7 +178,7 @@ func TestSharedByManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestUseOfReleasedBytes(t *testing.T) {
+func TestG5UseOfReleasedBytes(t *testing.T) {
 	const twice, late = "pool: bytes released twice", "pool: retain of released bytes"
 	for _, n := range []int{10, SlabMax + 1} {
 		var s Shard

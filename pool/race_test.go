@@ -69,7 +69,7 @@ var plants = []plant{
 
 // The plants run in processes of their own, because a found race fails the test
 // that it is found in.
-func TestRaceDetectorSeesFormerHolders(t *testing.T) {
+func TestG5RaceDetectorSeesFormerHolders(t *testing.T) {
 	if !invariant.Race {
 		t.Skip("needs -race")
 	}
@@ -92,7 +92,7 @@ func TestRaceDetectorSeesFormerHolders(t *testing.T) {
 func TestPlant(t *testing.T) {
 	name := os.Getenv("POOL_PLANT")
 	if name == "" {
-		t.Skip("run by TestRaceDetectorSeesFormerHolders")
+		t.Skip("run by TestG5RaceDetectorSeesFormerHolders")
 	}
 	for _, p := range plants {
 		if p.name != name {

@@ -371,7 +371,7 @@ func TestAnswerOfAGuestWaitsForTheOutbox(t *testing.T) {
 }
 
 // What one guest has sent before another one sends arrives first, whatever either has sent before.
-func TestGuestsOvertakeNobody(t *testing.T) {
+func TestG2GuestsOvertakeNobody(t *testing.T) {
 	h := newHand(t, 1)
 	x := &reader{}
 	to := settleOn(h, 0, x)

@@ -246,7 +246,7 @@ var mailboxes = []struct {
 // On one worker a mailbox is exact: random notices, asks and batches of three actors are refused,
 // dropped and handled as by the model, in its order; also while its actor pauses, drains, or
 // stops.
-func TestMailboxModel(t *testing.T) {
+func TestG7MailboxModel(t *testing.T) {
 	for _, m := range mailboxes {
 		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
 			seeds := uint64(40)

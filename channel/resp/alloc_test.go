@@ -95,8 +95,8 @@ func TestRestAllocatesNothing(t *testing.T) {
 	})
 }
 
-// TestLyingLengthsAllocateNothing: what is announced costs nothing until it comes.
-func TestLyingLengthsAllocateNothing(t *testing.T) {
+// TestG22LyingLengthsAllocateNothing: what is announced costs nothing until it comes.
+func TestG22LyingLengthsAllocateNothing(t *testing.T) {
 	for _, in := range []string{
 		"*1048576\r\n", "*1\r\n$67108864\r\n", "$67108864\r\n", strings.Repeat("*1048576\r\n", 32),
 		strings.Repeat("%524288\r\n", 32), "~1048576\r\n", "=67108864\r\n", "!67108864\r\n", strings.Repeat("|0\r\n", 1000),

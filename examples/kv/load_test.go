@@ -18,9 +18,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 )
 
-// TestShutdownUnderLoad: what SIGTERM does. Each command was answered, or it was not
+// TestG11ShutdownUnderLoad: what SIGTERM does. Each command was answered, or it was not
 // taken in and the connection ended between two replies.
-func TestShutdownUnderLoad(t *testing.T) {
+func TestG11ShutdownUnderLoad(t *testing.T) {
 	each(t, func(t *testing.T, workers int) { shutdownUnderLoad(t, workers) })
 }
 

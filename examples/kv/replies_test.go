@@ -67,9 +67,9 @@ func split(t *testing.T, line string) (words []string) {
 	return words
 }
 
-// TestReplies: one by one, and all in one pipeline, whose replies come as if the
+// TestG23Replies: one by one, and all in one pipeline, whose replies come as if the
 // commands had been sent one by one.
-func TestReplies(t *testing.T) {
+func TestG23Replies(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 5)

@@ -59,10 +59,10 @@ func TestQuitWhileTheClientSends(t *testing.T) {
 	group.Wait()
 }
 
-// TestBadRequestsStopNothing: commands of which a store or a front panics, ten a second for half a
-// minute and one a second for five, are answered by errors; all others, on the same connection and
-// on another, as ever.
-func TestBadRequestsStopNothing(t *testing.T) {
+// TestG22BadRequestsStopNothing: commands of which a store or a front panics, ten a second for
+// half a minute and one a second for five, are answered by errors; all others, on the same
+// connection and on another, as ever.
+func TestG22BadRequestsStopNothing(t *testing.T) {
 	inStore, inFront := lookup([]byte("strlen")), lookup([]byte("echo"))
 	do, run := inStore.do, inFront.run
 	inStore.do = func(*store, *storeStack) resp.Reply { panic("planted") }

@@ -146,9 +146,9 @@ var (
 	servantServe = core.Handle((*servant).serve)
 )
 
-// TestEveryAskEndsOnce: asks = replies + timeouts + failures + cancels, as askers
+// TestG3EveryAskEndsOnce: asks = replies + timeouts + failures + cancels, as askers
 // saw it, and as the workers counted it.
-func TestEveryAskEndsOnce(t *testing.T) {
+func TestG3EveryAskEndsOnce(t *testing.T) {
 	for seed := range seeds(100) {
 		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%3), Supervise: resumes, Logger: slog.New(slog.DiscardHandler)})
 		var b books

@@ -138,8 +138,8 @@ func orders(t *testing.T, seed uint64) (hash uint64, events int) {
 	return sim.Hash(), sim.Events()
 }
 
-// TestSameSeedSameHash runs 200 seeds twice each.
-func TestSameSeedSameHash(t *testing.T) {
+// TestG27SameSeedSameHash runs 200 seeds twice each.
+func TestG27SameSeedSameHash(t *testing.T) {
 	seen := map[uint64]uint64{}
 	for seed := range uint64(200) {
 		hash, events := orders(t, seed)

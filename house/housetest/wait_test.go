@@ -274,9 +274,9 @@ func TestWaitBoundIsExact(t *testing.T) {
 	}
 }
 
-// TestWaitBoundHolds: with steps of whatever length, up to the longest, no wait is longer than the
-// bound, and no turn.
-func TestWaitBoundHolds(t *testing.T) {
+// TestG9WaitBoundHolds: with steps of whatever length, up to the longest, no wait is longer than
+// the bound, and no turn.
+func TestG9WaitBoundHolds(t *testing.T) {
 	for seed := range seeds(60) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		budget := 1 + rng.IntN(64)
@@ -315,9 +315,9 @@ func TestWaitBoundHolds(t *testing.T) {
 	}
 }
 
-// TestTurnEndsInTime: steps that become slow all at once hold a turn up for as many
+// TestG9TurnEndsInTime: steps that become slow all at once hold a turn up for as many
 // messages as go by without a look at the clock. From the next turn on it ends in time.
-func TestTurnEndsInTime(t *testing.T) {
+func TestG9TurnEndsInTime(t *testing.T) {
 	const budget, step, turnTime = 48, int64(20 * time.Microsecond), int64(200 * time.Microsecond)
 	l := newLoad(t, 1, house.Config{Budget: budget, TurnTime: time.Duration(turnTime)}, 0, 0)
 	w := l.sim.Workers()[0]
@@ -345,9 +345,9 @@ func TestTurnEndsInTime(t *testing.T) {
 	}
 }
 
-// TestNobodyStarves: an actor that always has answers comes to its calls too, however short its
+// TestG9NobodyStarves: an actor that always has answers comes to its calls too, however short its
 // visits are.
-func TestNobodyStarves(t *testing.T) {
+func TestG9NobodyStarves(t *testing.T) {
 	for _, budget := range []int{1, 8, 16, 17, 32} {
 		for _, step := range []int64{0, 20_000} {
 			l := newLoad(t, 1, house.Config{Budget: budget}, 0, 0)

@@ -22,7 +22,7 @@ func whens(n *future.Node) (all []int64) {
 	return all
 }
 
-func TestNeverEarlyNorLate(t *testing.T) {
+func TestG12NeverEarlyNorLate(t *testing.T) {
 	for _, begin := range []int64{0, 1, 1<<19 - 1, 1 << 36, year} {
 		for _, d := range []int64{0, 1, 63, 64, 65, 1 << 19, second, 3600 * second, year, 100 * year} {
 			var w Wheel
@@ -129,7 +129,7 @@ func TestNextIsExactWithoutCancel(t *testing.T) {
 	}
 }
 
-func TestMillionTimers(t *testing.T) {
+func TestG12MillionTimers(t *testing.T) {
 	const many = 1_000_000
 	r := rand.New(rand.NewSource(1))
 	var w Wheel

@@ -11,6 +11,8 @@
 //   - escapes: a function marked //alloc:none makes nothing on the heap, as
 //     told by the compiler (escapes_test.go);
 //   - features: what docs/features.md says is shown, by tests that exist (features_test.go);
+//   - guarantees: each of docs/guarantees.md is shown by tests that exist, and tests named
+//     TestG1… stand in the row of theirs (guarantees_test.go);
 //   - pages: links lead somewhere, names in code quotes exist, README.md and
 //     ARCHITECTURE.md stay short (pages_test.go), and code in pages compiles (snippets_test.go);
 //   - docs: every package has a doc.go and an Example that runs, every exported

@@ -21,9 +21,9 @@ var rawElsewhere = []permit{
 	{files: "internal/self/*.s", what: "assembly", why: "which goroutine runs, for telling one that it is a worker's", test: "TestIDs"},
 }
 
-// TestRawCodeIsListed: SECURITY.md says that each such file stands in a list, with a test that
+// TestG26RawCodeIsListed: SECURITY.md says that each such file stands in a list, with a test that
 // covers it.
-func TestRawCodeIsListed(t *testing.T) {
+func TestG26RawCodeIsListed(t *testing.T) {
 	all := slices.Concat(raw, rawElsewhere)
 	report(t, unlisted(t, os.DirFS(root), all))
 	for _, p := range rawElsewhere {
