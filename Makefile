@@ -37,7 +37,7 @@ invariants: ## all tests with the costly checks
 	$(call each,$(GO) test -tags invariants -timeout 4m ./...)
 
 explore: ## the tests of what has scheduling points, with them and the costly checks, and every order at them
-	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./house ./internal/explore/... ./pool ./stack
+	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./internal/explore/... ./pool ./stack
 	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
 race: ## all tests but the gates and those of bench/compare, with the costly checks and the race detector
