@@ -86,10 +86,10 @@ compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes mi
 	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
 
-long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions and all bugs planted for it, AddressSanitizer and checkptr (with gcc or clang), known vulnerabilities, five million commands of differ, 200 kills, two minutes of overload
+long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions, AddressSanitizer and checkptr (with gcc or clang), known vulnerabilities, five million commands of differ, 200 kills, two minutes of overload
 	$(MAKE) cross SYSTEMS="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
 	STACKHOUSE_LONG=1 $(GO) test -run Long -count 1 -timeout 2h ./...
-	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run 'ExploreLong|PlantedLong' -v -count 1 -timeout 2h ./pool ./stack ./house ./internal/explore/planted
+	STACKHOUSE_LONG=1 $(GO) test -tags invariants$(comma)explore -run 'ExploreLong' -v -count 1 -timeout 2h ./pool ./stack ./house
 	$(GO) test -asan -timeout 30m ./pool ./stack ./channel/...
 	GO="$(GO)" bash .ci/vulnerable
 	GO="$(GO)" DIFFER_COMMANDS=5000000 bash .ci/differ
