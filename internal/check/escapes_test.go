@@ -23,8 +23,8 @@ func TestEscapes(t *testing.T) {
 // the compiler says about the heap against the marked functions.
 //
 // What is inlined is reported where it was inlined, so a marked function answers
-// for it. A generic function is compiled only where it is instantiated, which may
-// be in the tests of its package: these are compiled too, and a marked function
+// for it. A generic function is compiled only where it is instantiated: package
+// instances does it for those that are for users alone, and a marked function
 // of which the compiler said nothing is a problem.
 func escapes(t *testing.T, dir string) []string {
 	t.Helper()
@@ -39,40 +39,30 @@ func escapes(t *testing.T, dir string) []string {
 	if len(hots) == 0 {
 		return append(problems, "escapes: no function is marked "+mark)
 	}
-	plain, tested := rounds(tr, hots)
-	said := compile(t, dir, tr.module, append([]string{"list", "-export"}, plain...))
-	if len(tested) > 0 {
-		said += compile(t, dir, tr.module, append([]string{"list", "-export", "-test"}, tested...))
-	}
-	listen(dir, said, hots)
+	listen(dir, compile(t, dir, tr.module, append([]string{"list", "-export"}, shipped(tr, hots)...)), hots)
 	for _, h := range hots {
 		slices.Sort(h.broken)
 		problems = append(problems, slices.Compact(h.broken)...)
 		if !h.compiled {
-			problems = append(problems, fmt.Sprintf("%s:%d: %s is marked %s but nobody instantiates it: a test of its package should", h.at.path, h.where.Line, h.name, mark))
+			problems = append(problems, fmt.Sprintf("%s:%d: %s is marked %s but nobody instantiates it: internal/check/instances should", h.at.path, h.where.Line, h.name, mark))
 		}
 	}
 	return problems
 }
 
-// rounds chooses what to compile. Programs are left out unless they hold a
-// marked function, as each would have to be linked.
-func rounds(t *tree, hots []*hot) (plain, tested []string) {
-	first, second := map[string]bool{}, map[string]bool{}
+// shipped lists what to compile: all packages but programs, which would have to be linked, unless
+// they hold a marked function.
+func shipped(t *tree, hots []*hot) []string {
+	rooms := map[string]bool{}
 	for _, s := range t.sources {
 		if !s.test && s.file.Name.Name != "main" {
-			first["./"+s.room] = true
+			rooms["./"+s.room] = true
 		}
 	}
 	for _, h := range hots {
-		if h.generic || h.at.test {
-			second["./"+h.at.room] = true
-		}
-		if !h.at.test {
-			first["./"+h.at.room] = true
-		}
+		rooms["./"+h.at.room] = true
 	}
-	return slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second))
+	return slices.Sorted(maps.Keys(rooms))
 }
 
 // compile has the go command compile packages of the module, with the compiler's diagnostics

@@ -68,6 +68,7 @@ floor 8
 	bench/strain -> anything     # clients of a cache, a process of its own, that it loads
 	examples/... -> anything
 	internal/check               # these tests
+	internal/check/instances -> core, channel/resp   # of generic functions, for the compiler to speak of
 	internal/explore/planted     # bugs that the explorer must find
 
 nobody imports floor 8
