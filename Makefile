@@ -40,8 +40,11 @@ explore: ## the tests of what has scheduling points, with them and the costly ch
 	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./internal/explore/... ./pool ./stack
 	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
-race: ## all tests but the gates and those of bench/compare, with the costly checks and the race detector
-	$(call each,$(GO) test -race -tags invariants -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
+# What tests count with the race detector isn't what users have: those that count alone are left out.
+MEASURES := Allocates?Nothing|NoMallocs|NoFreshMemory|IdleActorBytes|IdleConnections
+
+race: ## all tests but the gates, those of bench/compare and MEASURES, with the costly checks and the race detector
+	$(call each,$(GO) test -race -tags invariants -skip '$(MEASURES)' -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
 
 portable: ## the tests of what meets the network, over the poller that other systems have
 	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./examples/kv
