@@ -84,13 +84,13 @@ func TestDispatchSlotWithNewOwner(t *testing.T) {
 	require.Equal(t, 1, f.batch(told{reused, Readable}))
 }
 
-// The table moves while a handler of the batch runs.
+// The table grows while a handler of the batch runs.
 func TestDispatchHandlerGrowsTable(t *testing.T) {
 	f := newFixture(t, batchMax)
 	a, b := f.pair()
 	var more []Token
 	h := &recorder{then: func(Ready) {
-		for range 3 * slotsMin {
+		for range 3 * chunkSlots {
 			more = append(more, f.p.slots.take(-1, new(recorder)))
 		}
 	}}

@@ -59,11 +59,15 @@ func (t Token) generation() uint32 { return uint32(t >> 32) }
 // the goroutine in Wait. It grows to the largest number of descriptors ever registered together,
 // which the system's descriptor limit bounds, and never shrinks.
 type slots struct {
-	entries []slot
-	free    uint32 // head of the chain of free slots, or noSlot
-	used    int    // Invariant: used + length of the free chain == len(entries)
-	stale   uint64 // events whose token was stale
+	chunks []*chunk
+	free   uint32 // head of the chain of free slots, or noSlot
+	used   int    // Invariant: used + length of the free chain == slots in chunks
+	stale  uint64 // events whose token was stale
 }
+
+// chunk is 2 KiB of slots, which stay where they are: growing a table of one piece would leave
+// the old one as garbage, and take as long as there are connections.
+type chunk [chunkSlots]slot
 
 type slot struct {
 	handler    Handler // Invariant: nil exactly while the slot is free
@@ -73,8 +77,8 @@ type slot struct {
 }
 
 const (
-	noSlot   = ^uint32(0)
-	slotsMin = 64 // first growth: 2 KiB
+	noSlot     = ^uint32(0)
+	chunkSlots = 64
 )
 
 func (s *slots) init() { s.free = noSlot }
@@ -90,7 +94,7 @@ func (s *slots) take(fd int, h Handler) Token {
 		s.grow()
 	}
 	i := s.free
-	e := &s.entries[i]
+	e := s.at(i)
 	if e.handler != nil {
 		misuse("free slot has a handler")
 	}
@@ -121,7 +125,7 @@ func (s *slots) put(t Token, fd int) bool {
 }
 
 // deliver calls the handler of t, or counts t as stale. The slot is not
-// touched after the call: by then it may have another owner, or have moved.
+// touched after the call: by then it may have another owner.
 //
 //alloc:none
 func (s *slots) deliver(t Token, r Ready) bool {
@@ -136,27 +140,30 @@ func (s *slots) deliver(t Token, r Ready) bool {
 
 // find returns the slot that t holds, or nil.
 func (s *slots) find(t Token) *slot {
-	if uint64(t.slot()) >= uint64(len(s.entries)) {
+	if uint64(t.slot()) >= uint64(len(s.chunks)*chunkSlots) {
 		return nil
 	}
-	if e := &s.entries[t.slot()]; e.generation == t.generation() && e.handler != nil {
+	if e := s.at(t.slot()); e.generation == t.generation() && e.handler != nil {
 		return e
 	}
 	return nil
 }
 
-// grow doubles the table and chains the new slots, the lowest first.
+// at returns a slot that is there.
+func (s *slots) at(i uint32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
+
+// grow adds a chunk and chains its slots, the lowest first.
 //
 //go:noinline
 func (s *slots) grow() {
-	old := len(s.entries)
-	entries := make([]slot, max(slotsMin, 2*old))
-	copy(entries, s.entries)
-	for i := len(entries) - 1; i >= old; i-- {
-		entries[i] = slot{generation: 1, fd: -1, next: s.free}
-		s.free = uint32(i)
+	c := &chunk{}
+	first := uint32(len(s.chunks) * chunkSlots)
+	for i := range uint32(chunkSlots) {
+		c[i] = slot{generation: 1, fd: -1, next: first + i + 1}
 	}
-	s.entries = entries
+	c[chunkSlots-1].next = s.free
+	s.free = first
+	s.chunks = append(s.chunks, c)
 }
 
 // misuse stands apart so that its callers hold no conversion to an interface.

@@ -319,7 +319,7 @@ func (p *Poller) Close() error {
 	err := unix.Close(p.epfd)
 	p.epfd = -1
 	p.at, p.end = 0, 0
-	p.slots.entries, p.slots.used = nil, 0
+	p.slots.chunks, p.slots.used = nil, 0
 	p.slots.init()
 	unix.Close(p.doze)
 	p.bell.close()

@@ -280,7 +280,7 @@ func (p *Poller) Close() error {
 	}
 	p.registered = nil
 	p.at, p.end = 0, 0
-	p.slots.entries, p.slots.used = nil, 0
+	p.slots.chunks, p.slots.used = nil, 0
 	p.slots.init()
 	return nil
 }

@@ -36,7 +36,7 @@ func newSlots() *slots {
 }
 
 func (s *slots) freeLen() (n int) {
-	for i := s.free; i != noSlot; i = s.entries[i].next {
+	for i := s.free; i != noSlot; i = s.at(i).next {
 		n++
 	}
 	return n
@@ -85,23 +85,23 @@ func TestSlotsAgainstModel(t *testing.T) {
 			require.Equal(t, len(model), s.used, "seed %d, step %d", seed, i)
 			require.Equal(t, stale, s.stale, "seed %d, step %d", seed, i)
 		}
-		require.Equal(t, len(s.entries), s.used+s.freeLen(), "seed %d", seed)
+		require.Equal(t, len(s.chunks)*chunkSlots, s.used+s.freeLen(), "seed %d", seed)
 	}
 }
 
 func TestSlotsAreReused(t *testing.T) {
 	s := newSlots()
-	for range 10 * slotsMin {
+	for range 10 * chunkSlots {
 		s.put(s.take(7, new(recorder)), 7)
 	}
-	require.Len(t, s.entries, slotsMin)
+	require.Len(t, s.chunks, 1)
 }
 
 func TestGenerationSkipsZero(t *testing.T) {
 	s := newSlots()
 	h := new(recorder)
 	s.put(s.take(7, h), 7)
-	s.entries[0].generation = math.MaxUint32
+	s.at(0).generation = math.MaxUint32
 	last := s.take(7, h)
 	require.True(t, s.put(last, 7))
 	next := s.take(7, h)
