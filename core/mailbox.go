@@ -1,6 +1,9 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/order"
+)
 
 // Mailbox is where the asks and notices wait that an actor hasn't taken yet: how many there may
 // be, what becomes of one more, and in which order they are taken. It is a value, for Props; each
@@ -62,7 +65,7 @@ func ByPriority(n int, rules ...Class) Mailbox {
 }
 
 // Classes is how many classes there are: 0, which goes first, to Classes-1.
-const Classes = stack.Classes
+const Classes = order.Classes
 
 // Class is a rule of ByPriority, for the messages of one handler.
 type Class struct {

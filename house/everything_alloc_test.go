@@ -7,6 +7,7 @@ package house_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,6 +95,19 @@ var everything = map[string]core.Mailbox{
 	"priority":    core.ByPriority(32, onGuardedAsk.Class(func(*uint64) int { return core.Classes - 1 })),
 	"fair":        core.FairBySender(32),
 	"unbounded":   core.Unbounded(),
+	"ordered":     core.Ordered(32, func() core.Order { return &fifo{} }),
+}
+
+// fifo is the order of arrival, as a user's own.
+type fifo struct{ waiting []core.Waiting }
+
+func (f *fifo) Put(m core.Waiting) { f.waiting = append(f.waiting, m) }
+func (f *fifo) Len() int           { return len(f.waiting) }
+
+func (f *fifo) Take() core.Waiting {
+	m := f.waiting[0]
+	f.waiting = slices.Delete(f.waiting, 0, 1)
+	return m
 }
 
 // everythingOn does n operations at actors with a name, a parent, a strategy, a bounded mailbox,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
 // clerk handles what stands first in its model, or says that it is wrong. A message is a number;
@@ -154,7 +155,7 @@ func (m *model) pop() *item {
 	for i, it := range m.waiting {
 		switch {
 		case m.kind == "fair" && it.queue != m.turns[0]:
-		case next < 0, m.kind == "priority" && it.n%Classes < m.waiting[next].n%Classes:
+		case next < 0, m.kind == "priority" && it.n%order.Classes < m.waiting[next].n%order.Classes:
 			next = i
 		}
 	}
@@ -215,9 +216,9 @@ var senderSend = NewNotice((*talker).send)
 func classOf(s *Stack) int {
 	switch {
 	case s.by.class == classAsk:
-		return *Request[int, int](s) % Classes
+		return *Request[int, int](s) % order.Classes
 	}
-	return *Message[int](s) % Classes
+	return *Message[int](s) % order.Classes
 }
 
 var mailboxes = []struct {

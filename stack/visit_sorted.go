@@ -78,19 +78,30 @@ func (w *Engine) sort(h *House, r *rules) {
 			r.drain = s
 			continue
 		}
-		w.current, w.by, w.inStep = s, s.by, true // a panic is its failure,
-		h.unshown -= s.by.counts                  // and its end
+		w.Blame(s)
 		r.sorter.Push(s)
-		h.unshown += s.by.counts
-		w.inStep = false
+		w.Spare(s)
 	}
+}
+
+// Blame has a panic be the failure of s, which waits in a Mailbox, and its end, until Spare.
+func (w *Engine) Blame(s *Stack) {
+	w.current, w.by, w.inStep = s, s.by, true
+	s.to.unshown -= s.by.counts
+}
+
+// Spare ends what Blame began.
+func (w *Engine) Spare(s *Stack) {
+	s.to.unshown += s.by.counts
+	w.inStep = false
 }
 
 // unsort is the reverse of sort: all that the mark, which has just been taken from q, stands for
 // is first there.
 func (r *rules) unsort(q *queue) {
 	var all queue
-	for s := r.pop(); s != nil; s = r.pop() {
+	all.join(&r.again)
+	for s := r.sorter.Drain(); s != nil; s = r.sorter.Drain() {
 		all.push(s)
 	}
 	if r.drain != nil {

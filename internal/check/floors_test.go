@@ -32,9 +32,10 @@ floor 2
 	netio             -> pool
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
+	stack/order       -> pool          # in which a mailbox gives its calls
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/path, stack/supervision
+	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/order, stack/path, stack/supervision
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4
