@@ -17,6 +17,7 @@ var mailboxes = map[string]core.Mailbox{
 	"oldest":   core.Bounded(100, core.DropOldest),
 	"priority": core.ByPriority(100),
 	"fair":     core.FairBySender(100),
+	"ordered":  core.Ordered(100, func() core.Order { return &fifo{} }),
 }
 
 // A drain lets end what came before it, and nothing else, in whatever order calls are taken. It
