@@ -8,11 +8,11 @@ import (
 
 // Order is a mailbox order of the user's own: it says which of the messages that wait begins next.
 // An actor with Ordered has one to itself, and its methods are called in turns of the actor's
-// worker alone: they may not block, and what only a step may do panics.
+// worker alone: they may not block.
 //
 // A panic in Put, or a wrong Len behind it, is the failure of the message that was to be put; a
 // panic in Take, or a message from it that doesn't wait, that of the message that has waited
-// longest. Then, and when the actor waits for a restart, a fresh Order gets all that wait, in the
+// longest. Then, and when a restart turns asks away, a fresh Order gets all that wait still, in the
 // order in which they came.
 type Order interface {
 	// Put adds a message. They are put in the order in which they came.
