@@ -194,6 +194,48 @@ func TestWrongOrders(t *testing.T) {
 	}
 }
 
+// TestOneSlipIsOneFailure: what an Order has mistaken once goes with it. The fresh one has all the
+// others.
+func TestOneSlipIsOneFailure(t *testing.T) {
+	for _, wrong := range []string{"make", "nil", "put", "lost", "late", "take", "none", "again", "taken", "len"} {
+		t.Run(wrong, func(t *testing.T) {
+			eachSeed(t, 8, 1, func(t *testing.T, sim *housetest.Sim) {
+				rng := rand.New(rand.NewPCG(sim.Seed, 1))
+				slipped := false
+				is := func(where string) bool {
+					now := where == wrong && !slipped && rng.IntN(5) == 0
+					slipped = slipped || now
+					return now
+				}
+				d, a := spawnDesk(t, sim, core.Ordered(1000, func() core.Order {
+					if is("make") {
+						panic(errHot)
+					}
+					if is("nil") {
+						return nil
+					}
+					return &least{wrong: is}
+				}))
+				var calls []core.Pending[int]
+				for i := range 50 {
+					calls = append(calls, core.Begin(deskAsk.At(a), i))
+					if i%10 == 9 {
+						sim.Rest()
+					}
+				}
+				failures := 0
+				for _, c := range calls {
+					if _, err := c.Get(); err != nil {
+						failures++
+					}
+				}
+				require.LessOrEqual(t, failures, 1)
+				require.Len(t, d.handled, 50-failures)
+			})
+		})
+	}
+}
+
 // TestWhatWaitsNoMore: an Order that looks at a message that it has given panics, and doesn't see
 // the one that is in its place.
 func TestWhatWaitsNoMore(t *testing.T) {
