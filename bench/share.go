@@ -10,6 +10,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // What workers do with work that isn't theirs alone: they share what is too much for one, and
@@ -45,7 +46,7 @@ var (
 
 func (b *burner) burn(s *burnStack) core.Yield {
 	runtime.KeepAlive(spin(b.spins))
-	b.done[s.Engine().Index]++
+	b.done[stack.Of(s).Engine().Index]++
 	if s.Msg.Again && core.Now(s) < s.Msg.Until {
 		b.self.Notice(s, s.Msg)
 	}

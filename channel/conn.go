@@ -84,11 +84,11 @@ type conn[Req, Rep any] struct {
 	waits    *line // that it stands in, of the site's share or of its intake; nil: in none
 
 	in       input
-	intake   *intake                      // that counts it, one of the site's two
-	lead     *lead                        // non-nil: it leads, or did
-	counted  int                          // bytes, by the intake
-	begun    *core.ChannelStack[Req, Rep] // the request that Decode is at
-	inflight stack.Inflight[Req, Rep]
+	intake   *intake        // that counts it, one of the site's two
+	lead     *lead          // non-nil: it leads, or did
+	counted  int            // bytes, by the intake
+	begun    *stack.Inbound // the request that Decode is at
+	inflight stack.Inflight
 	working  int // requests in flight that have no result yet
 	out      output
 	flush    stack.Deferred

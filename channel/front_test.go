@@ -10,6 +10,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // front serves the connections of one worker of these tests:
@@ -137,7 +138,7 @@ func (f *front) do(s *lineStack) core.Yield {
 	case "whose":
 		f.peer = s.Peer()
 	case "worker":
-		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(s.Engine().Index), 10)})
+		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(stack.Of(s).Engine().Index), 10)})
 	case "sleep":
 		n, _ := number(rest)
 		time.Sleep(time.Duration(n) * time.Millisecond)
@@ -145,7 +146,7 @@ func (f *front) do(s *lineStack) core.Yield {
 		f.blocked.Add(1)
 		<-f.gate
 	case "mark":
-		f.conns = append(f.conns, s.Conn())
+		f.conns = append(f.conns, stack.InboundOf(stack.Of(s)).Conn())
 	}
 	return s.Return(reply{line})
 }

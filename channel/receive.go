@@ -164,9 +164,9 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // decodeOne decodes a request from the start of in. It reports whether the codec skipped bytes
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
-	s := stack.Inbound[Req, Rep](w, c.House(), c.serve.handler, c)
+	s := w.Receive(c.House(), c.serve.handler, c)
 	c.begun = s // if Decode panics, close gives it back
-	n, err := c.codec.Decode(in, &s.Req)
+	n, err := c.codec.Decode(in, stack.Request[Req, Rep](&s.Stack))
 	if uint(n) > uint(len(in)) {
 		panic("channel: Decode took other bytes than it got")
 	}
@@ -197,7 +197,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 }
 
 // accept starts the handler of s, whose bytes are input, unless there are too many.
-func (c *conn[Req, Rep]) accept(w *stack.Engine, s *core.ChannelStack[Req, Rep], input pool.Bytes) {
+func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
 		c.site.share.begun()

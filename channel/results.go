@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -9,7 +8,7 @@ import (
 // This file is how results leave a connection.
 
 // result is called when a request in flight has ended.
-func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
+func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 	c.working--
 	if !s.KeptBack() && !s.AtPart() {
 		c.site.share.ended()
@@ -31,7 +30,7 @@ func (c *conn[Req, Rep]) result(s *core.ChannelStack[Req, Rep]) {
 
 // offered is called when a request has offered a part of its result. It has no part in the site's
 // share until there is room.
-func (c *conn[Req, Rep]) offered(s *core.ChannelStack[Req, Rep]) {
+func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
 	if c.phase >= deaf {
 		c.inflight.DropPart(w, s)
@@ -80,10 +79,14 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		return
 	}
 	for c.inflight.Ready() && c.out.unsent < c.serve.config.OutputMax {
-		rep, last, err := c.inflight.Result()
+		in := c.inflight.Oldest()
+		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last(), in.Err()
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
-		c.inflight.Written(w)
+		if c.inflight.Written(w) {
+			var zero Rep
+			*rep = zero
+		}
 		if last {
 			c.hangUp(w)
 			return

@@ -131,11 +131,11 @@ var (
 
 // begin registers the listening socket with the worker's poller.
 func (st *site) begin(s *openStack) core.Yield {
-	st.poller = s.Engine().Net.(*netio.Poller)
+	st.poller = stack.Of(s).Engine().Net.(*netio.Poller)
 	st.peers = s.Req.peers
 	st.accept.site, st.accept.burst = st, 1
 	st.own.gone.Store(false)
-	stack.Own(&st.accept, s.House(), acceptHandler)
+	stack.Own(&st.accept, stack.Of(s).House(), acceptHandler)
 	if !s.Req.listener.full {
 		return s.Return(0)
 	}

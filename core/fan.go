@@ -87,22 +87,28 @@ type fanned[Req any] struct {
 
 type fanHost struct{}
 
+// fanStack is one fan-out in progress.
+type fanStack[Req, Rep any] struct {
+	kept stack.Kept
+	AskStack[Req, Rep]
+}
+
 // allStack is one Broadcast in progress.
 type allStack[F, Req, Rep any] struct {
-	stack.FanStack[fanned[Req], Answers[Rep]]
+	fanStack[fanned[Req], Answers[Rep]]
 	f F
 }
 
 // firstStack is one First in progress.
 type firstStack[F, Req, Rep any] struct {
-	stack.FanStack[fanned[Req], Rep]
+	fanStack[fanned[Req], Rep]
 	f      F
 	failed [FanMax / 64]uint64 // who has, by number
 }
 
 func askAll[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
 	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
-	return s.Await()
+	return stack.Of(s).Await()
 }
 
 func gathered[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
@@ -110,13 +116,13 @@ func gathered[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
 		return s.Throw(ErrTimeout)
 	}
 	all := slots[F, Rep](&s.f)[:len(s.Req.to)]
-	s.Keep()
+	stack.Of(s).KeepAnswers()
 	return s.Return(Answers[Rep]{all})
 }
 
 func askFirst[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
-	return s.Await()
+	return stack.Of(s).Await()
 }
 
 // won reports whether somebody has replied, and notes who has failed.
@@ -141,7 +147,7 @@ func decided[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 			continue
 		}
 		if rep, err := f[i].Get(); err == nil {
-			s.Keep()
+			stack.Of(s).KeepAnswers()
 			return s.Return(rep)
 		}
 		if s.failed[i/64]>>(i%64)&1 == 0 {

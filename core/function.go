@@ -41,7 +41,7 @@ func SpawnFunc[Req, Rep any](at Place, f func(s *AskStack[Req, Rep]) Yield) (Add
 	if f == nil {
 		panic("core: SpawnFunc of no function")
 	}
-	by := handlerOf[Function[Req, Rep]](func() *stack.Handler { return stack.NewAsk((*Function[Req, Rep]).run) })
+	by := handlerOf[Function[Req, Rep]](func() *stack.Handler { return stack.NewAsk[Req, Rep](stack.EntryOf((*Function[Req, Rep]).run)) })
 	a := Spawn(at, func() *Function[Req, Rep] { return &Function[Req, Rep]{f} })
 	return a, Port[Req, Rep]{a.house, &route[Req]{by: by}}
 }
@@ -51,7 +51,7 @@ func SpawnNoticeFunc[Msg any](at Place, f func(s *NoticeStack[Msg]) Yield) (Addr
 	if f == nil {
 		panic("core: SpawnNoticeFunc of no function")
 	}
-	by := handlerOf[NoticeFunction[Msg]](func() *stack.Handler { return stack.NewNotice((*NoticeFunction[Msg]).run) })
+	by := handlerOf[NoticeFunction[Msg]](func() *stack.Handler { return stack.NewNotice[Msg](stack.EntryOf((*NoticeFunction[Msg]).run)) })
 	a := Spawn(at, func() *NoticeFunction[Msg] { return &NoticeFunction[Msg]{f} })
 	return a, NoticePort[Msg]{to: a.house, by: by}
 }

@@ -10,7 +10,17 @@ import (
 // HookStack is a hook of an actor's life in progress. A hook ends with Return or Throw, or
 // asks and ends with Suspend. What it asks into are futures that are fields of the actor. Nothing
 // else of the actor runs meanwhile.
-type HookStack = stack.HookStack
+type HookStack struct {
+	running
+	state stack.HookState
+}
+
+// Return ends the hook.
+func (s *HookStack) Return() Yield { return stack.Of(s).End() }
+
+// Cause returns the failure for which the actor restarts; nil in a start that is no restart, and
+// in a stop.
+func (s *HookStack) Cause() error { return s.state.Cause() }
 
 // Starter is implemented by actors that prepare themselves.
 type Starter interface {
@@ -59,16 +69,16 @@ func hooksOf[A any](actor any) *stack.Hooks {
 	}
 	h := &stack.Hooks{}
 	if starts {
-		h.PreStart = stack.NewHook("PreStart", func(a *A, s *HookStack) Yield { return any(a).(Starter).PreStart(s) })
+		h.PreStart = stack.NewHook("PreStart", stack.EntryOf(func(a *A, s *HookStack) Yield { return any(a).(Starter).PreStart(s) }))
 	}
 	if stops {
-		h.PostStop = stack.NewHook("PostStop", func(a *A, s *HookStack) Yield { return any(a).(Stopper).PostStop(s) })
+		h.PostStop = stack.NewHook("PostStop", stack.EntryOf(func(a *A, s *HookStack) Yield { return any(a).(Stopper).PostStop(s) }))
 	}
 	if ends {
-		h.PreRestart = stack.NewHook("PreRestart", func(a *A, s *HookStack) Yield { return any(a).(PreRestarter).PreRestart(s) })
+		h.PreRestart = stack.NewHook("PreRestart", stack.EntryOf(func(a *A, s *HookStack) Yield { return any(a).(PreRestarter).PreRestart(s) }))
 	}
 	if begins {
-		h.PostRestart = stack.NewHook("PostRestart", func(a *A, s *HookStack) Yield { return any(a).(PostRestarter).PostRestart(s) })
+		h.PostRestart = stack.NewHook("PostRestart", stack.EntryOf(func(a *A, s *HookStack) Yield { return any(a).(PostRestarter).PostRestart(s) }))
 	}
 	kept, _ := hooks.LoadOrStore(key, h)
 	return kept.(*stack.Hooks)

@@ -9,6 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // mayfly writes down its life.
@@ -114,7 +115,7 @@ func TestSpawnFromAStep(t *testing.T) {
 			var answer core.Future[int]
 			wantAnswer(t, sim, a, func(_ *player, s *scene) core.Yield {
 				at := core.Spawn(place(s), func() *mayfly { return &mayfly{life: &life} })
-				if beside := at.House().Owner() == s.Engine(); beside != (i < 2) && i < 3 {
+				if beside := at.House().Owner() == stack.Of(s).Engine(); beside != (i < 2) && i < 3 {
 					t.Errorf("place %d: beside %t", i, beside)
 				}
 				fly.At(at).Ask(s, &answer, "a")

@@ -12,6 +12,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // desk is an actor with a small mailbox.
@@ -122,7 +123,7 @@ func TestMailboxFull(t *testing.T) {
 		for worker := range 2 {
 			_, from := cast(sim, worker)
 			begun := core.Begin(from, func(_ *player, s *scene) core.Yield {
-				w := s.Engine().Index
+				w := stack.Of(s).Engine().Index
 				for i := range 2 {
 					if err := take.Notice(s, i); err != nil {
 						t.Error(err)

@@ -79,7 +79,7 @@ func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64
 // actor, as Timer, panics.
 //
 //alloc:none
-func (p Port[Req, Rep]) Forward(s stack.Answering[Rep], req Req) Yield {
+func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	st := stack.Of(s)
 	if p.to == nil {
 		return p.passElsewhere(st, req)
@@ -183,14 +183,14 @@ type Handler[A, Req, Rep any] struct{ route *route[Req] }
 // core.Handle((*Cache).get), where get takes a pointer to a struct that embeds AskStack. Call it
 // once, in a package variable. The middleware, if any, is told of each call, the first given
 // first.
-func Handle[A, S, Req, Rep any, PS stack.AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk(first, around...)}}
+func Handle[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
 }
 
 // HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
 // takes up to limit consecutive asks at once (0: 64).
-func HandleBatch[A, S, Req, Rep any, PS stack.BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewBatchAsk(first, limit)}}
+func HandleBatch[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
 }
 
 // At returns the port of the handler at an actor.
@@ -202,14 +202,14 @@ func (h Handler[A, Req, Rep]) At(a Address[A]) Port[Req, Rep] {
 type NoticeHandler[A, Msg any] struct{ by *stack.Handler }
 
 // HandleNotice is Handle for a first step whose stack embeds NoticeStack.
-func HandleNotice[A, S, Msg any, PS stack.NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) NoticeHandler[A, Msg] {
-	return NoticeHandler[A, Msg]{stack.NewNotice(first, around...)}
+func HandleNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{stack.NewNotice[Msg](stack.EntryOf(first), around...)}
 }
 
 // HandleNoticeBatch is HandleNotice for a first step whose stack embeds
 // BatchNoticeStack: it takes up to limit consecutive notices at once (0: 64).
-func HandleNoticeBatch[A, S, Msg any, PS stack.BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
-	return NoticeHandler[A, Msg]{stack.NewBatchNotice(first, limit)}
+func HandleNoticeBatch[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{stack.NewBatchNotice[Msg](stack.EntryOf(first), limit)}
 }
 
 // At returns the port of the handler at an actor.

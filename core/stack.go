@@ -5,45 +5,112 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // Yield is what a step returns; Return, Throw, Suspend and their kin make one.
 type Yield = stack.Yield
 
-// AskStack is one ask in progress: see stack.AskStack.
-type AskStack[Req, Rep any] = stack.AskStack[Req, Rep]
-
-// NoticeStack is one notice in progress: see stack.NoticeStack.
-type NoticeStack[Msg any] = stack.NoticeStack[Msg]
-
-// BatchAskStack is a run of consecutive asks, handled together.
-type BatchAskStack[Req, Rep any] = stack.BatchAskStack[Req, Rep]
-
-// BatchNoticeStack is a run of consecutive notices, handled together.
-type BatchNoticeStack[Msg any] = stack.BatchNoticeStack[Msg]
-
-// ChannelStack is one inbound request of a connection.
-type ChannelStack[Req, Rep any] = stack.ChannelStack[Req, Rep]
-
-// Peer is who sent such a request: see stack.Peer.
-type Peer = stack.Peer
-
-// Room is the answer to a part of a result: see ChannelStack.Part.
-type Room = stack.Room
+// Running is a stack whose step runs: the pointer to a struct that embeds one of the kinds.
+type Running = stack.Running
 
 // Future is the slot for one reply, a field of the stack that asks.
 type Future[Rep any] = stack.Future[Rep]
 
-// Running is a stack whose step runs: the pointer to a struct that embeds one of the kinds.
-type Running = stack.Running
+// head is a stack.Head by a name that users don't see.
+type head = stack.Head
 
-// Suspend ends the step of s; next runs when all that s asked is answered.
+// running is what all kinds of stacks have. Each kind is laid out as stack knows it, which
+// TestLayouts compares.
+type running struct{ head }
+
+// Throw ends the stack with an error instead of a reply. The asker of an ask gets err; in a notice,
+// or a hook, it is a failure of the actor.
+func (s *running) Throw(err error) Yield { return stack.Of(s).Throw(err) }
+
+// Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
+// longer needed by the asker. It is where a reply's bytes are put, as a reply never aliases the
+// actor's state. Only a step of the stack may call it. In a batch it is for ReturnEach.
+func (s *running) Bytes(n int) []byte { return stack.Of(s).Bytes(n) }
+
+// Copy returns a copy of p that lives as long as the stack, as Bytes does.
+func (s *running) Copy(p []byte) []byte { return stack.Of(s).Copy(p) }
+
+// Deadline returns when the asker stops waiting, in ns on the system's clock, as Now; 0: never.
+func (s *running) Deadline() int64 { return stack.Of(s).Deadline() }
+
+// Barrier holds the actor's calls until the stack ends: nothing else of the actor begins. Those in
+// progress go on. Only a step of the stack may call it.
+func (s *running) Barrier() { stack.Of(s).Barrier() }
+
+// answer is what asks and requests of connections have: what they answer with.
+type answer[Rep any] struct {
+	running
+	rep Rep
+}
+
+func (s *answer[Rep]) answers() *answer[Rep] { return s }
+
+// Answering is a running stack that owes a Rep.
+type Answering[Rep any] interface {
+	Running
+	answers() *answer[Rep]
+}
+
+// AskStack is one ask in progress. Embed it in a struct whose other fields are the locals that
+// survive a wait.
+type AskStack[Req, Rep any] struct {
+	answer[Rep]
+	Req Req // what was asked; the handler may change it
+}
+
+// ask makes *AskStack, and what embeds it, recognisable to type inference.
+func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
+
+// Return ends the stack with a reply.
+//
+//alloc:none
+func (s *AskStack[Req, Rep]) Return(rep Rep) Yield {
+	y := stack.Of(s).End()
+	s.rep = rep
+	return y
+}
+
+// AskOf is satisfied by the pointer to every S that embeds AskStack[Req, Rep].
+type AskOf[S, Req, Rep any] interface {
+	stack.RunningOf[S]
+	ask() *AskStack[Req, Rep]
+}
+
+// NoticeStack is one notice in progress. Embed it in a struct whose other fields are the locals
+// that survive a wait.
+type NoticeStack[Msg any] struct {
+	running
+	Msg Msg // what was said; the handler may change it
+}
+
+func (s *NoticeStack[Msg]) notice() *NoticeStack[Msg] { return s }
+
+// Return ends the stack.
+//
+//alloc:none
+func (s *NoticeStack[Msg]) Return() Yield { return stack.Of(s).End() }
+
+// NoticeOf is satisfied by the pointer to every S that embeds NoticeStack[Msg].
+type NoticeOf[S, Msg any] interface {
+	stack.RunningOf[S]
+	notice() *NoticeStack[Msg]
+}
+
+// Suspend ends the step of s; the actor turns to other messages. The step next runs when all that
+// s asked is answered: replied, failed or timed out.
 func Suspend[A, S any, PS stack.RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
 	return stack.Suspend(s, next)
 }
 
-// SuspendAny is Suspend, but next runs at each answer.
+// SuspendAny is Suspend, but next runs at each answer. It may suspend again, without asking more,
+// for the next one.
 func SuspendAny[A, S any, PS stack.RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
 	return stack.SuspendAny(s, next)
 }
 
-// SuspendUntil is Suspend, but ready is asked after each answer and next runs when it says yes,
-// at the latest when all is answered. It only looks: to ask or to end s in it panics.
+// SuspendUntil is Suspend, but ready is asked after each answer and next runs when it says yes: the
+// first to win, 3 of 5; at the latest when all is answered. It only looks: to ask or to end s in
+// it panics.
 func SuspendUntil[A, S any, PS stack.RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {
 	return stack.SuspendUntil(s, ready, next)
 }

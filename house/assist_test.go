@@ -15,7 +15,7 @@ type teller struct {
 	heard int
 }
 
-func (a *teller) hear(s *stack.NoticeStack[int]) stack.Yield {
+func (a *teller) hear(s *notice) stack.Yield {
 	a.heard++
 	*a.now += a.takes
 	if a.to != nil {
@@ -28,7 +28,7 @@ func (a *teller) hear(s *stack.NoticeStack[int]) stack.Yield {
 
 var tellerHear *stack.Handler
 
-func init() { tellerHear = stack.NewNotice((*teller).hear) } // which hear refers to
+func init() { tellerHear = newNotice((*teller).hear) } // which hear refers to
 
 // TestAssistsUnlessSlow: a turn runs the turn of the parked worker to which it has sent, and what
 // comes back. Behind a slow one the other is woken at once, so many times: two that take long
@@ -93,13 +93,13 @@ type doer struct {
 	heard int
 }
 
-func (a *doer) hear(s *stack.NoticeStack[int]) stack.Yield {
+func (a *doer) hear(s *notice) stack.Yield {
 	a.heard++
 	a.do(s.Engine())
 	return s.Return()
 }
 
-var doerHear = stack.NewNotice((*doer).hear)
+var doerHear = newNotice((*doer).hear)
 
 // duo is two workers, the second of which is parked, with a doer each.
 type duo struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // Mayflies have hooks, a name, a child with the same, watchers, an armed timer, stacks that wait
@@ -88,7 +89,7 @@ var (
 
 func (m *mayfly) PreStart(s *core.HookStack) core.Yield {
 	m.lives.Add(1)
-	if s.House().Parent() == nil { // no child itself
+	if stack.Of(s).House().Parent() == nil { // no child itself
 		m.child, _ = core.SpawnWith(core.Under(s), newMayfly(m.lives), core.Props{Name: "child"})
 		core.Watch(s, m.child, onMayflyGone)
 	}
@@ -171,7 +172,7 @@ func (a *swarm) begin(s *swarming) core.Yield {
 			at = core.Beside(s)
 		}
 		a.born++
-		m, err := spawnMayfly(at, a.lives, fmt.Sprintf("%d.%d", s.House().Serial(), a.born), i)
+		m, err := spawnMayfly(at, a.lives, fmt.Sprintf("%d.%d", stack.Of(s).House().Serial(), a.born), i)
 		if err != nil {
 			return s.Throw(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // A herder finds out which of its sheep are on one worker, and drives those until some of them
@@ -45,7 +46,7 @@ func (a *sheep) run(s *sheepRun) core.Yield {
 }
 
 // tell answers on which worker it is.
-func (a *sheep) tell(s *sheepWhere) core.Yield { return s.Return(s.Engine().Index) }
+func (a *sheep) tell(s *sheepWhere) core.Yield { return s.Return(stack.Of(s).Engine().Index) }
 
 func (h *herder) ask(s *herding) core.Yield {
 	if s.Req == 0 {

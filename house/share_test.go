@@ -205,7 +205,7 @@ func TestOfferHelp(t *testing.T) {
 type napper struct{ nap bool }
 
 type napStack struct {
-	stack.NoticeStack[int]
+	notice
 	f stack.Future[int]
 }
 
@@ -220,7 +220,7 @@ func (a *napper) hear(s *napStack) stack.Yield {
 
 func (a *napper) woke(s *napStack) stack.Yield { return s.Return() }
 
-var napHear = stack.NewNotice((*napper).hear)
+var napHear = newNotice((*napper).hear)
 
 // A step ends its goroutine, and with it the turn, in which an actor began to wait. That actor is
 // given away at the beginning of the next turn: with what it waits for.
@@ -275,12 +275,12 @@ func TestShareBehindGoexit(t *testing.T) {
 // asked does something in its step.
 type asked struct{ do func() }
 
-func (a *asked) answer(s *stack.AskStack[int, int]) stack.Yield {
+func (a *asked) answer(s *ask) stack.Yield {
 	a.do()
 	return s.Return(0)
 }
 
-var askedAnswer = stack.NewAsk((*asked).answer)
+var askedAnswer = newAsk((*asked).answer)
 
 // Who can't be woken, as somebody runs its turn, is given nothing, and offers help again when
 // that turn is over.

@@ -105,7 +105,7 @@ func (s *stage) end() {
 type sleeper struct{}
 
 type sleeperStack struct {
-	stack.AskStack[int, int]
+	ask
 	f stack.Future[struct{}]
 }
 
@@ -116,7 +116,7 @@ func (*sleeper) asked(s *sleeperStack) stack.Yield {
 
 func (*sleeper) awake(s *sleeperStack) stack.Yield { return s.Return(s.Req) }
 
-var sleeperAsk = stack.NewAsk((*sleeper).asked)
+var sleeperAsk = newAsk((*sleeper).asked)
 
 // A guest's borrowed turn sets an alarm, for earlier than the parked worker would wake: that
 // sleeps anew, and the guest gets its answer when the time has come.
@@ -152,7 +152,7 @@ type relay struct {
 	heard int
 }
 
-func (a *relay) hear(s *stack.NoticeStack[int]) stack.Yield {
+func (a *relay) hear(s *notice) stack.Yield {
 	a.heard++
 	a.s.now += a.takes
 	if s.Msg > 0 {
@@ -167,7 +167,7 @@ func (a *relay) hear(s *stack.NoticeStack[int]) stack.Yield {
 
 var relayHear *stack.Handler
 
-func init() { relayHear = stack.NewNotice((*relay).hear) } // which hear refers to
+func init() { relayHear = newNotice((*relay).hear) } // which hear refers to
 
 // A message goes to and fro between two workers, one time more than a turn assists: the one runs
 // the turn of the other, or wakes it, always if its turns are slow.
@@ -191,9 +191,9 @@ func exploreAssist(s *stage) {
 // witness counts what it hears.
 type witness struct{ heard int }
 
-func (a *witness) hear(s *stack.NoticeStack[int]) stack.Yield { a.heard++; return s.Return() }
+func (a *witness) hear(s *notice) stack.Yield { a.heard++; return s.Return() }
 
-var witnessHear = stack.NewNotice((*witness).hear)
+var witnessHear = newNotice((*witness).hear)
 
 // A worker is told to leave while a guest tells an actor something, again and again: it leaves
 // when it has done what was there, whatever comes.

@@ -62,7 +62,7 @@ func (e *echo) ask(s *AskStack[echoReq, echoRep]) Yield {
 	return s.Return(echoRep{s.Req.N + 1})
 }
 
-var echoAsk = NewAsk((*echo).ask)
+var echoAsk = newAsk((*echo).ask)
 
 func (a *asker) run(s *askerStack) Yield {
 	a.left = s.Msg
@@ -84,7 +84,7 @@ func (a *asker) next(s *askerStack) Yield {
 	return Suspend(s, (*asker).next)
 }
 
-var askerRun = NewNotice((*asker).run)
+var askerRun = newNotice((*asker).run)
 
 func BenchmarkAskLocal(b *testing.B) {
 	w, _ := newTestWorker()
@@ -111,7 +111,7 @@ type sink struct{ n uint64 }
 
 func (k *sink) take(s *NoticeStack[uint64]) Yield { k.n += s.Msg; return s.Return() }
 
-var sinkTake = NewNotice((*sink).take)
+var sinkTake = newNotice((*sink).take)
 
 type source struct{ to *House }
 type sourceStack struct{ NoticeStack[int] }
@@ -123,7 +123,7 @@ func (a *source) run(s *sourceStack) Yield {
 	return s.Return()
 }
 
-var sourceRun = NewNotice((*source).run)
+var sourceRun = newNotice((*source).run)
 
 func BenchmarkNoticeLocal(b *testing.B) {
 	w, _ := newTestWorker()

@@ -7,55 +7,28 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// answer is the part of a stack that a Future reads: it doesn't depend on the
-// request's type.
+// answer is the part of an ask that a Future reads: it doesn't depend on the request's type.
+// Invariant: core.AskStack is laid out as asked is.
 type answer[Rep any] struct {
-	Stack
+	Head
 	rep Rep
 }
 
-// AskStack is one ask in progress. Embed it in a struct whose other fields are
-// the locals that survive a wait. Its steps have Req, Return and, from Stack, Throw,
-// Bytes, Copy and Deadline.
-type AskStack[Req, Rep any] struct {
+type asked[Req, Rep any] struct {
 	answer[Rep]
-	Req Req // what was asked; the handler may change it
+	Req Req
 }
 
-// ask makes *AskStack, and what embeds it, recognisable to type inference.
-func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
-
-// Return ends the stack with a reply.
-//
-//alloc:none
-func (s *AskStack[Req, Rep]) Return(rep Rep) Yield {
-	y := s.finish()
-	s.rep = rep
-	return y
-}
-
-// AskOf is satisfied by the pointer to every S that embeds AskStack[Req, Rep].
-type AskOf[S, Req, Rep any] interface {
-	RunningOf[S]
-	ask() *AskStack[Req, Rep]
-}
-
-// NewAsk makes the handler whose first step is first.
-func NewAsk[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) *Handler {
-	h := newHandler(classAsk, wrapped(first, around), releaseAsk[S, Req, Rep, PS]())
+// NewAsk makes the handler of asks whose first step is first, of a core.AskStack[Req, Rep].
+func NewAsk[Req, Rep any](first Entry, around ...Middleware) *Handler {
+	h := first.handler(classAsk, around, releasesAsk[Req, Rep]())
 	h.ask.hand = handing[Rep]()
-	h.wrap(erase(first), around)
 	return h
 }
 
-func releaseAsk[S, Req, Rep any, PS AskOf[S, Req, Rep]]() func(PS) {
-	if !holds[Req]() && !holds[Rep]() {
-		return nil
-	}
-	return func(s PS) {
-		letGo(&s.ask().Req)
-		letGo(&s.ask().rep)
-	}
+// releasesAsk returns what a stack of such an ask holds.
+func releasesAsk[Req, Rep any]() releases {
+	return releases{releasesAt[Req](unsafe.Offsetof(asked[Req, Rep]{}.Req)), releasesAt[Rep](unsafe.Offsetof(answer[Rep]{}.rep))}
 }
 
 // Future is the slot for one reply: a field of the stack that asks. It must not
@@ -103,10 +76,10 @@ func unready(p *future.Promise) {
 	panic("stack: Get of a future that is not answered yet")
 }
 
-// Request returns the request in c, which a handler of AskStack[Req, Rep]s made.
-func Request[Req, Rep any](c *Stack) *Req { return &(*AskStack[Req, Rep])(unsafe.Pointer(c)).Req }
+// Request returns the request in c, which NewAsk[Req, Rep] made the handler of.
+func Request[Req, Rep any](c *Stack) *Req { return &(*asked[Req, Rep])(unsafe.Pointer(c)).Req }
 
-// Reply returns the reply in c, which a handler of AskStack[Req, Rep]s made.
+// Reply returns the reply in c, which NewAsk[Req, Rep] made the handler of.
 func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
 
 // Bind begins an ask by s: it takes a stack from the own shard, writes the way

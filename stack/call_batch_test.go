@@ -19,7 +19,7 @@ func (a *forgetful) all(s *forgetStack) Yield {
 	return End(&s.Stack)
 }
 
-var forgetAll = NewBatchAsk((*forgetful).all, 0)
+var forgetAll = newBatchAsk((*forgetful).all, 0)
 
 // TestUnansweredMembers: a batch that ends without an answer has its members end
 // with ErrUnanswered; one that ends with an error, with that.

@@ -47,7 +47,7 @@ const (
 
 // envelopeFor is the envelope of one type of message. Entries is an array of them.
 type envelopeFor[Entries any] struct {
-	envelope
+	head    envelope
 	entries Entries
 }
 
@@ -87,8 +87,8 @@ func newEnvelopeFor[Msg, Entries any](by *Handler, max int) *Handler {
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Entries]{}), Fixed: fixedSize},
 		func() *pool.Object {
 			e := new(envelopeFor[Entries])
-			e.by = m
-			return &e.Object
+			e.head.by = m
+			return &e.head.Object
 		},
 		func(o *pool.Object) {
 			e := envelopeOf(stackOf(o))

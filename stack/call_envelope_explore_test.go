@@ -50,7 +50,7 @@ func (p *parting) Release() { p.last() }
 func TestGuestReleasesWhatAnotherHasSent(t *testing.T) {
 	h := newHand(t, 1)
 	house := settleOn(h, 0, &tallier{})
-	by := NewNotice(func(_ *tallier, s *NoticeStack[parting]) Yield { return s.Return() })
+	by := newNotice(func(_ *tallier, s *NoticeStack[parting]) Yield { return s.Return() })
 	h.workers[0].Leave()
 	released := 0
 	at(t, "inbox.ring", func() {

@@ -46,10 +46,10 @@ func (r *reader) asked(s *AskStack[words, int]) Yield {
 }
 
 var (
-	readWords = NewNotice((*reader).words)
-	readLine  = NewNotice((*reader).line)
-	readLong  = NewNotice((*reader).long)
-	readAsk   = NewAsk((*reader).asked)
+	readWords = newNotice((*reader).words)
+	readLine  = newNotice((*reader).line)
+	readLong  = newNotice((*reader).long)
+	readAsk   = newAsk((*reader).asked)
 )
 
 // tellFrom tells h in one of the ways, from a step of w.
@@ -178,7 +178,7 @@ func (k *tallier) add(s *NoticeStack[words]) Yield {
 	return s.Return()
 }
 
-var tallierAdd = NewNotice((*tallier).add)
+var tallierAdd = newNotice((*tallier).add)
 
 // What stands in an envelope for a worker that has left is dropped, and comes home.
 func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
@@ -215,7 +215,7 @@ func (f *faulty) add(s *NoticeStack[words]) Yield {
 	return s.Return()
 }
 
-var faultyAdd = NewNotice((*faulty).add)
+var faultyAdd = newNotice((*faulty).add)
 
 // Notices to a house of the same worker share envelopes too, and each ends for itself.
 func TestEnvelopesInALane(t *testing.T) {
@@ -257,8 +257,8 @@ func (g *glutton) grosser(s *NoticeStack[grosser]) Yield {
 }
 
 var (
-	gluttonGross   = NewNotice((*glutton).gross)
-	gluttonGrosser = NewNotice((*glutton).grosser)
+	gluttonGross   = newNotice((*glutton).gross)
+	gluttonGrosser = newNotice((*glutton).grosser)
 )
 
 // An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
@@ -344,8 +344,8 @@ func (a *answerer) meanwhile(s *NoticeStack[func()]) Yield {
 }
 
 var (
-	answererAsk       = NewAsk((*answerer).ask)
-	answererMeanwhile = NewNotice((*answerer).meanwhile)
+	answererAsk       = newAsk((*answerer).ask)
+	answererMeanwhile = newNotice((*answerer).meanwhile)
 )
 
 // What a guest says when it has its answer comes behind what was said before the answer.
@@ -419,7 +419,7 @@ func (q *quitter) hear(s *NoticeStack[words]) Yield {
 	return s.Return()
 }
 
-var quitterHear = NewNotice((*quitter).hear)
+var quitterHear = newNotice((*quitter).hear)
 
 // Nothing of an envelope is handled behind the message that ended the actor: what is left are
 // dead letters.
@@ -464,10 +464,10 @@ func (a *heap) text(s *NoticeStack[string]) Yield {
 }
 
 var (
-	heapByte = NewNotice((*heap).byte)
-	heapNum  = NewNotice((*heap).num)
-	heapPair = NewNotice((*heap).pair)
-	heapText = NewNotice((*heap).text)
+	heapByte = newNotice((*heap).byte)
+	heapNum  = newNotice((*heap).num)
+	heapPair = newNotice((*heap).pair)
+	heapText = newNotice((*heap).text)
 )
 
 // What a goroutine, the actor's own worker or another one tells an actor that doesn't take it

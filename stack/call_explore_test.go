@@ -158,8 +158,8 @@ func (a *inquirer) note(f *Future[int]) {
 }
 
 var (
-	inquirerTold  = NewNotice((*inquirer).told)
-	inquirerAsked = NewAsk((*inquirer).asked)
+	inquirerTold  = newNotice((*inquirer).told)
+	inquirerAsked = newAsk((*inquirer).asked)
 )
 
 // got checks that a has had one answer, with one of the errors.
@@ -352,8 +352,8 @@ func (*boss) end(s *bossStack) Yield {
 }
 
 var (
-	bossOffload = NewNotice((*boss).begin)
+	bossOffload = newNotice((*boss).begin)
 	bossJob     = NewJob[int, int]()
-	bossReads   = NewAsk((*boss).read)
+	bossReads   = newAsk((*boss).read)
 	bossReading = NewJob[[]byte, int]()
 )

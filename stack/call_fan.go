@@ -7,20 +7,25 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// FanStack is an ask that asks others and answers with what they said: its reply
-// may refer to the answers of its futures, which live as long as it does. Its first
-// step ends with Await, the second with Keep and then Return.
-type FanStack[Req, Rep any] struct {
-	AskStack[Req, Rep]
-	kept *future.Promise // whose answers are put with the stack
+// A fan is an ask that asks others and answers with what they said: its reply may refer to the
+// answers of its futures, which live as long as it does. Its first step ends with Await, the
+// second with KeepAnswers and then a return.
+type fan struct {
+	Kept
+	Stack
 }
 
-func (s *FanStack[Req, Rep]) fan() *FanStack[Req, Rep] { return s }
+// Kept is the answers that are put with a fan. It stands right before the Head.
+type Kept struct{ first *future.Promise }
+
+func fanOf(s *Stack) *fan {
+	return (*fan)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Offsetof(fan{}.Stack))))
+}
 
 // Await is Suspend, or SuspendUntil, with the steps that NewFan got.
 //
 //alloc:none
-func (s *FanStack[Req, Rep]) Await() Yield {
+func (s *Stack) Await() Yield {
 	if s.by.fan.won == nil {
 		return s.wait(waitAll, s.by.fan.next, s.by.types)
 	}
@@ -29,26 +34,29 @@ func (s *FanStack[Req, Rep]) Await() Yield {
 	return y
 }
 
-// Keep cancels what s still waits for, and has the answers that are there live
-// until s is put. A step of s calls it right before Return.
+// KeepAnswers cancels what s still waits for, and has the answers that are there live
+// until s is put. A step of s calls it right before it returns.
 //
 //alloc:none
-func (s *FanStack[Req, Rep]) Keep() {
+func (s *Stack) KeepAnswers() {
 	w := s.Engine()
 	if s.fresh != 0 {
 		w.fresh[s.fresh-1] = nil
 		s.fresh = 0
 	}
 	if s.pending != 0 {
-		w.cancelAsked(s.to, &s.Stack)
+		w.cancelAsked(s.to, s)
 	}
-	s.kept, s.bound = s.bound, nil
+	fanOf(s).first, s.bound = s.bound, nil
 }
 
-// FanOf is satisfied by the pointer to every S that embeds FanStack[Req, Rep].
-type FanOf[S, Req, Rep any] interface {
-	RunningOf[S]
-	fan() *FanStack[Req, Rep]
+// putAnswers is called before a fan is cleared.
+func putAnswers(o *pool.Object) {
+	for p := fanOf(stackOf(o)).first; p != nil; p = p.Next {
+		if p.Call != nil {
+			pool.Send(p.Call) // whoever puts the stack
+		}
+	}
 }
 
 // NewFan makes the handler whose first step is first, and whose second is next: when
@@ -57,14 +65,14 @@ type FanOf[S, Req, Rep any] interface {
 //
 // Neither request nor reply are released with the stack: the reply belongs to one
 // of the answers.
-func NewFan[A, S, Req, Rep any, PS FanOf[S, Req, Rep]](first, next func(*A, PS) Yield, won func(*A, PS) bool) *Handler {
-	h := newHandler(classAsk, first, func(s PS) {
-		for p := s.fan().kept; p != nil; p = p.Next {
-			if p.Call != nil {
-				pool.Send(p.Call) // whoever puts the stack
-			}
-		}
-	})
+func NewFan[A, S any, PS RunningOf[S]](first, next func(*A, PS) Yield, won func(*A, PS) bool) *Handler {
+	e := EntryOf(first)
+	clear := e.shape.clear
+	e.shape.clear = func(o *pool.Object) {
+		putAnswers(o)
+		clear(o)
+	}
+	h := e.handler(classAsk, nil, nil)
 	h.fan.next = erase(next)
 	h.fan.won = *(*predicate)(unsafe.Pointer(&won))
 	return h

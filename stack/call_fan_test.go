@@ -95,7 +95,7 @@ func TestFanStack(t *testing.T) {
 			for i, at := range []*Engine{w, w, other} {
 				asked.to = append(asked.to, adopt(at, uint64(i+2), &lateActor{}))
 			}
-			h := NewNotice((*fanner).run)
+			h := newNotice((*fanner).run)
 			for range 3 { // the second and third recycle
 				asked.sum = 0
 				w.Push(a, w.Begin(h))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -44,6 +45,7 @@ type Handler struct {
 
 	title  string       // name of a handler without a first step
 	around []Middleware // told of each call
+	users  Running      // of one with middleware: a nil pointer to its stacks
 	actor  reflect.Type // who handles it
 }
 
@@ -132,66 +134,71 @@ func (s *Stack) StepName() string {
 	return s.step.name()
 }
 
-// newHandler makes a handler whose stacks are S. The function release, if not
-// nil, lets go of what the message and the reply hold.
-func newHandler[A, S any, PS RunningOf[S]](c class, first func(*A, PS) Yield, release func(PS)) *Handler {
-	if first == nil {
+// Entry is the first step of a handler, with what is to be known of its stacks. EntryOf makes it;
+// that of no step is refused.
+type Entry struct {
+	step  step
+	types unsafe.Pointer
+	actor reflect.Type
+	shape shape
+}
+
+// EntryOf returns the entry by first, whose stacks are S.
+func EntryOf[A, S any, PS RunningOf[S]](first func(*A, PS) Yield) Entry {
+	return Entry{erase(first), typeWord(first), reflect.TypeFor[A](), shapeOf[S, PS]()}
+}
+
+// handler makes the handler that begins there.
+func (e Entry) handler(c class, around []Middleware, r releases) *Handler {
+	if e.step == nil {
 		panic("stack: a handler needs a first step")
 	}
-	h := &Handler{class: c, counts: 1, first: erase(first), types: typeWord(first), actor: reflect.TypeFor[A]()}
-	h.kind = newKind(h, release)
+	h := &Handler{class: c, counts: 1, first: e.step, types: e.types, actor: e.actor}
+	h.wrap(around, e.shape.users)
+	h.kind = h.newKind(e.shape, r)
 	return h
 }
 
-// newKind makes the pooled kind of the stacks S of h.
-func newKind[S any, PS RunningOf[S]](h *Handler, release func(PS)) *pool.Kind {
+// shape is a type of stacks. It has what depends on types, so that little more is compiled for
+// each.
+type shape struct {
+	of      reflect.Type
+	offset  uintptr              // of the Stack
+	users   Running              // a nil pointer to one
+	clear   func(o *pool.Object) // all of one but the Object and by, and lets go what it carries
+}
+
+func shapeOf[S any, PS RunningOf[S]]() shape {
 	var probe S
-	layout := pool.Layout{
-		Size:   unsafe.Sizeof(probe),
-		Offset: uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe)),
-		Fixed:  fixedSize,
-	}
-	h.offset = int(layout.Offset)
-	return pool.NewKind("stack "+h.Name(), layout,
+	offset := uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe))
+	return shape{reflect.TypeFor[S](), offset, PS(nil), func(o *pool.Object) {
+		s := stackOf(o)
+		if !s.carried.Empty() {
+			s.carried.Release()
+		}
+		var zero S
+		object, by := s.Object, s.by
+		*(*S)(unsafe.Add(unsafe.Pointer(s), -offset)) = zero
+		s.Object, s.by = object, by
+	}}
+}
+
+func (p shape) size() uintptr { return p.of.Size() }
+
+// newKind makes the pooled kind of the stacks of h.
+func (h *Handler) newKind(p shape, r releases) *pool.Kind {
+	h.offset = int(p.offset)
+	return pool.NewKind("stack "+h.Name(), pool.Layout{Size: p.size(), Offset: p.offset, Fixed: fixedSize},
 		func() *pool.Object {
-			st := (*Stack)(unsafe.Add(unsafe.Pointer(new(S)), layout.Offset))
+			s := (*Stack)(unsafe.Add(reflect.New(p.of).UnsafePointer(), p.offset))
 			// What comes first must be a write, and of no pointer: a read, as a check for nil
 			// does it, or a write barrier would have a new page mapped twice. The compiler leaves
 			// out no zero that is written at an offset that it doesn't know.
-			st.sent = 0
-			st.by = h
-			return &st.Object
+			s.sent = 0
+			s.by = h
+			return &s.Object
 		},
-		clearing(layout.Offset, release))
-}
-
-// clearing returns the function that clears the stacks S. The Object and by,
-// which the whole struct's clearing takes along, are put back.
-func clearing[S any, PS RunningOf[S]](offset uintptr, release func(PS)) func(*pool.Object) {
-	if offset == 0 && release == nil { // most: no detour on the way of every message
-		return func(o *pool.Object) {
-			st := stackOf(o)
-			if !st.carried.Empty() {
-				st.carried.Release()
-			}
-			var zero S
-			object, by := st.Object, st.by
-			*(*S)(unsafe.Pointer(st)) = zero
-			st.Object, st.by = object, by
-		}
-	}
-	return func(o *pool.Object) {
-		st := stackOf(o)
-		st.carried.Release()
-		s := (*S)(st.self())
-		if release != nil {
-			release(s)
-		}
-		var zero S
-		object, by := st.Object, st.by
-		*s = zero
-		st.Object, st.by = object, by
-	}
+		r.before(p.clear))
 }
 
 // Releaser is implemented, on the pointer, by messages and replies that hold counted bytes:
@@ -200,15 +207,39 @@ func clearing[S any, PS RunningOf[S]](offset uintptr, release func(PS)) func(*po
 // failure would contain that.
 type Releaser interface{ Release() }
 
-// holds reports whether *T is a Releaser.
-func holds[T any]() bool {
-	_, ok := any((*T)(nil)).(Releaser)
-	return ok
+// release is where a stack has a Releaser.
+type release struct {
+	at uintptr  // from the Stack on
+	as Releaser // a nil pointer to its type; nil: it is none
 }
 
-// letGo calls v's Release if it has one.
-func letGo[T any](v *T) {
-	if r, ok := any(v).(Releaser); ok {
-		r.Release()
+func releasesAt[T any](at uintptr) release {
+	as, _ := any((*T)(nil)).(Releaser)
+	return release{at, as}
+}
+
+// holds reports whether *T is a Releaser.
+func holds[T any]() bool { return releasesAt[T](0).as != nil }
+
+// releases are those of one type of stack.
+type releases []release
+
+// before returns a function that calls them, and then clear.
+func (r releases) before(clear func(*pool.Object)) func(*pool.Object) {
+	r = slices.DeleteFunc(r, func(v release) bool { return v.as == nil })
+	if len(r) == 0 {
+		return clear
 	}
+	return func(o *pool.Object) {
+		for _, v := range r {
+			boxed(v.as, unsafe.Add(unsafe.Pointer(o), v.at)).Release()
+		}
+		clear(o)
+	}
+}
+
+// boxed returns an interface that holds p. As has the type: a nil pointer.
+func boxed[I any](as I, p unsafe.Pointer) I {
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&as))[1] = p
+	return as
 }

@@ -4,16 +4,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
-// HookStack is a hook of an actor's life in progress. It may ask and suspend like any
-// stack; the futures that it asks into are fields of the actor, which nothing else uses
-// meanwhile.
-type HookStack struct {
+// hookStack is a hook of an actor's life in progress, laid out as core.HookStack is.
+type hookStack struct {
 	Stack
+	HookState
+}
+
+// HookState is what the runtime knows of a hook. It stands right behind the Head.
+type HookState struct {
 	cause error
 	role  role
 	at    lifecycle.Hook   // of roleLife
 	pause Future[struct{}] // of who waits for the time
 }
+
+// Cause returns the failure for which the actor of a hook restarts; nil in a start that is no
+// restart, and in a stop.
+func (s *HookState) Cause() error { return s.cause }
 
 // role is what a hook's stack is there for.
 type role uint8
@@ -25,13 +32,6 @@ const (
 	roleDrain              // no hook: what was queued before it has begun
 	roleQuiet              // no hook: it looks whether calls begin, see life_quiet.go
 )
-
-// Return ends the hook.
-func (s *HookStack) Return() Yield { return s.finish() }
-
-// Cause returns the failure for which the actor restarts; nil in a start that is
-// no restart, and in a stop.
-func (s *HookStack) Cause() error { return s.cause }
 
 // Hooks are the ends of an actor's life, by NewHook; nil: it has none of that kind.
 type Hooks struct {
@@ -47,14 +47,19 @@ func (hs *Hooks) kinds() (kinds lifecycle.Hooks) {
 		With(lifecycle.PreRestart, hs.PreRestart != nil).With(lifecycle.PostRestart, hs.PostRestart != nil)
 }
 
-// NewHook makes the handler of a hook, whose name goes into reports.
-func NewHook[A any](title string, first func(*A, *HookStack) Yield) *Handler {
-	h := newHandler(classHook, first, nil)
+// NewHook makes the handler of a hook, a core.HookStack, whose name goes into reports.
+func NewHook(title string, first Entry) *Handler {
+	h := first.handler(classHook, nil, nil)
 	h.title = title
 	return h
 }
 
-func passed(_ *struct{}, s *HookStack) Yield { return s.Return() }
+// newOwnHook makes the handler of a hook that no user sees.
+func newOwnHook(title string, first func(*struct{}, *hookStack) Yield) *Handler {
+	return NewHook(title, EntryOf(first))
+}
+
+func passed(_ *struct{}, s *hookStack) Yield { return s.End() }
 
 // newHook takes the stack of a hook.
 func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) *Stack {
@@ -87,4 +92,4 @@ func (w *Engine) noteFailure(h *House, err error) {
 }
 
 // failureHandler is that of a failure, whose stack has ended before it begins.
-var failureHandler = NewHook("a failure", passed)
+var failureHandler = newOwnHook("a failure", passed)

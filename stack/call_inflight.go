@@ -4,8 +4,8 @@ import "github.com/stackhouse-go/stackhouse/pool"
 
 // Inflight is the requests of one connection that came in and whose results are
 // not written yet, in order.
-type Inflight[Req, Rep any] struct {
-	head, tail *ChannelStack[Req, Rep]
+type Inflight struct {
+	head, tail *Inbound
 	n          int
 	bytes      int  // of all requests
 	held       int  // bytes that stacks hold, see Held
@@ -14,18 +14,18 @@ type Inflight[Req, Rep any] struct {
 }
 
 // Len returns the number of requests in flight.
-func (q *Inflight[Req, Rep]) Len() int { return q.n }
+func (q *Inflight) Len() int { return q.n }
 
 // Bytes returns how many bytes the requests are in.
-func (q *Inflight[Req, Rep]) Bytes() int { return q.bytes }
+func (q *Inflight) Bytes() int { return q.bytes }
 
 // Held returns how many bytes the stacks hold of requests that are complete, or wait behind a
 // part: what their steps took, and the answers that they got.
-func (q *Inflight[Req, Rep]) Held() int { return q.held }
+func (q *Inflight) Held() int { return q.held }
 
 // Accept queues a request, whose bytes are input, behind those in flight and
 // starts its handler.
-func (q *Inflight[Req, Rep]) Accept(w *Engine, c *ChannelStack[Req, Rep], input pool.Bytes) {
+func (q *Inflight) Accept(w *Engine, c *Inbound, input pool.Bytes) {
 	c.input = input.Retain()
 	q.push(c)
 	w.Push(c.to, &c.Stack)
@@ -33,14 +33,14 @@ func (q *Inflight[Req, Rep]) Accept(w *Engine, c *ChannelStack[Req, Rep], input 
 
 // Refuse queues a request, whose bytes are input, behind those in flight with err as its
 // result: no handler starts.
-func (q *Inflight[Req, Rep]) Refuse(c *ChannelStack[Req, Rep], input pool.Bytes, err error) {
+func (q *Inflight) Refuse(c *Inbound, input pool.Bytes, err error) {
 	c.input = input.Retain()
 	c.err, c.complete, c.used = err, true, true
 	c.close()
 	q.push(c)
 }
 
-func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
+func (q *Inflight) push(c *Inbound) {
 	if q.tail == nil {
 		q.head = c
 	} else {
@@ -53,16 +53,17 @@ func (q *Inflight[Req, Rep]) push(c *ChannelStack[Req, Rep]) {
 }
 
 // Complete reports whether the oldest request's result is there.
-func (q *Inflight[Req, Rep]) Complete() bool { return q.head != nil && q.head.complete }
+func (q *Inflight) Complete() bool { return q.head != nil && q.head.complete }
 
-// Result returns the oldest request's result, or the part of it, which must be there, and whether
-// the connection is to be closed behind it. It is valid until Pop, or Written.
-func (q *Inflight[Req, Rep]) Result() (rep *Rep, last bool, err error) {
-	return &q.head.rep, q.head.last, q.head.err
-}
+// Oldest returns the oldest request. If it is Ready its reply, or error, is its result, or the part
+// of it: valid until Written.
+func (q *Inflight) Oldest() *Inbound { return q.head }
+
+// Last reports whether the connection is to be closed behind the result.
+func (c *Inbound) Last() bool { return c.last }
 
 // Pop frees the oldest request, whose result must be there.
-func (q *Inflight[Req, Rep]) Pop(w *Engine) {
+func (q *Inflight) Pop(w *Engine) {
 	c := q.head
 	if !c.complete {
 		panic("stack: a request leaves the inflight queue before its end")
@@ -81,7 +82,7 @@ func (q *Inflight[Req, Rep]) Pop(w *Engine) {
 // Cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
 // once, unless they keep a job, those still queued before their first step. It returns how many
 // were held back, or had been at a part and go on.
-func (q *Inflight[Req, Rep]) Cancel(w *Engine) (back int) {
+func (q *Inflight) Cancel(w *Engine) (back int) {
 	for c := q.head; c != nil; c = c.after {
 		if c.complete {
 			continue
@@ -106,7 +107,7 @@ func (q *Inflight[Req, Rep]) Cancel(w *Engine) (back int) {
 }
 
 // Ended notes what c, which has just completed, holds.
-func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
+func (q *Inflight) Ended(c *Inbound) {
 	if c.KeptBack() {
 		q.back--
 	}
@@ -114,7 +115,7 @@ func (q *Inflight[Req, Rep]) Ended(c *ChannelStack[Req, Rep]) {
 }
 
 // hold notes what c holds now.
-func (q *Inflight[Req, Rep]) hold(c *ChannelStack[Req, Rep]) {
+func (q *Inflight) hold(c *Inbound) {
 	q.held -= c.holds
 	c.holds = c.carried.Size()
 	for p := c.bound; p != nil && p.Bound; p = p.Next {
@@ -127,7 +128,7 @@ func (q *Inflight[Req, Rep]) hold(c *ChannelStack[Req, Rep]) {
 
 // HoldBack keeps requests that haven't begun from beginning, until LetBegin, and returns how many.
 // Each is put aside when its turn comes.
-func (q *Inflight[Req, Rep]) HoldBack() (n int) {
+func (q *Inflight) HoldBack() (n int) {
 	if !q.fresh {
 		return 0
 	}
@@ -143,11 +144,11 @@ func (q *Inflight[Req, Rep]) HoldBack() (n int) {
 }
 
 // HeldBack reports whether LetBegin is called for.
-func (q *Inflight[Req, Rep]) HeldBack() bool { return q.back > 0 }
+func (q *Inflight) HeldBack() bool { return q.back > 0 }
 
 // LetBegin lets the first most of those that were held back begin, and returns how many there
 // were; false: not all were put aside yet, so that it is called too early, and again.
-func (q *Inflight[Req, Rep]) LetBegin(w *Engine, most int) (n int, aside bool) {
+func (q *Inflight) LetBegin(w *Engine, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.after {
 		if c.KeptBack() && !c.complete && !c.aside {
 			return 0, false
@@ -166,5 +167,5 @@ func (q *Inflight[Req, Rep]) LetBegin(w *Engine, most int) (n int, aside bool) {
 	return n, true
 }
 
-// KeptBack reports whether s was held back, and not let begin since.
-func (s *ChannelStack[Req, Rep]) KeptBack() bool { return s.cancelled.Uint32.Load() == heldBack }
+// KeptBack reports whether c was held back, and not let begin since.
+func (c *Inbound) KeptBack() bool { return c.cancelled.Uint32.Load() == heldBack }

@@ -1,8 +1,10 @@
 package stack
 
+import "unsafe"
+
 // Middleware is called around the calls of the handlers that it is given to: in turns of the
 // actor's worker, so it must not block, and on several workers at once if it serves several
-// actors.
+// actors. What it is called with is the pointer that the handler's steps get.
 type Middleware interface {
 	// Begins is called before the first step of a call. An error refuses the call: an ask is
 	// answered with it, a notice is a dead letter. A panic is a failure of the actor. It must not
@@ -18,23 +20,27 @@ type Middleware interface {
 // middlewareMax is how many a handler can have: Stack.ends counts them.
 const middlewareMax = endBars - 1
 
-// wrapped is the first step of a handler, behind its middleware if it has some.
-func wrapped[A any, PS Running](first func(*A, PS) Yield, around []Middleware) func(*A, PS) Yield {
-	if first == nil || len(around) == 0 {
-		return first
+// wrap gives a handler, which nobody knows yet, its middleware, and a nil pointer to its stacks. Its
+// name stays that of the step behind that.
+func (h *Handler) wrap(around []Middleware, users Running) {
+	if len(around) == 0 {
+		return
 	}
 	if len(around) > middlewareMax {
 		panic("stack: a handler with too much middleware")
 	}
-	return func(a *A, ps PS) Yield {
-		s := Of(ps)
+	first := h.first
+	h.around, h.users, h.title = around, users, first.name()
+	h.first = func(a, self unsafe.Pointer) Yield {
+		r := boxed(users, self)
+		s := Of(r)
 		for _, m := range around {
-			if err := m.Begins(ps); err != nil {
+			if err := m.Begins(r); err != nil {
 				return s.denied(err)
 			}
 			s.ends++
 		}
-		return first(a, ps)
+		return first(a, self)
 	}
 }
 
@@ -46,12 +52,4 @@ func (s *Stack) denied(err error) Yield {
 		s.Engine().Lost(s.to, s, LostRefused)
 	}
 	return y
-}
-
-// wrap gives a handler, which nobody knows yet, its middleware. The name is that of the step
-// behind it.
-func (h *Handler) wrap(first step, around []Middleware) {
-	if len(around) > 0 {
-		h.around, h.title = around, first.name()
-	}
 }

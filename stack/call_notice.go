@@ -5,38 +5,17 @@ import (
 	"unsafe"
 )
 
-// NoticeStack is one notice in progress. Embed it in a struct whose other fields
-// are the locals that survive a wait.
-type NoticeStack[Msg any] struct {
-	Stack
-	Msg Msg // what was said; the handler may change it
+// told is how a notice is laid out, as core.NoticeStack is.
+type told[Msg any] struct {
+	Head
+	Msg Msg
 }
 
-// notice makes *NoticeStack, and what embeds it, recognisable to type inference.
-func (s *NoticeStack[Msg]) notice() *NoticeStack[Msg] { return s }
-
-// Return ends the stack.
-//
-//alloc:none
-func (s *NoticeStack[Msg]) Return() Yield { return s.finish() }
-
-// NoticeOf is satisfied by the pointer to every S that embeds NoticeStack[Msg].
-type NoticeOf[S, Msg any] interface {
-	RunningOf[S]
-	notice() *NoticeStack[Msg]
-}
-
-// NewNotice makes the handler whose first step is first.
-func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) *Handler {
-	var release func(PS)
-	if holds[Msg]() {
-		release = func(s PS) { letGo(&s.notice().Msg) }
-	}
-	h := newHandler(classNotice, wrapped(first, around), release)
-	h.wrap(erase(first), around)
+// NewNotice makes the handler of notices whose first step is first, of a core.NoticeStack[Msg].
+func NewNotice[Msg any](first Entry, around ...Middleware) *Handler {
+	h := first.handler(classNotice, around, releases{releasesNotice[Msg]()})
 	describeMessages[Msg](h)
-	var probe S
-	if len(around) == 0 && release == nil && unsafe.Sizeof(probe) == unsafe.Sizeof(NoticeStack[Msg]{}) {
+	if len(around) == 0 && h.notice.box != nil && first.shape.size() == unsafe.Sizeof(told[Msg]{}) {
 		h.bare.is = true
 		if hasPointers(reflect.TypeFor[Msg]()) {
 			h.bare.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
@@ -46,10 +25,12 @@ func NewNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, aro
 	return h
 }
 
+func releasesNotice[Msg any]() release { return releasesAt[Msg](unsafe.Offsetof(told[Msg]{}.Msg)) }
+
 // describeMessages has h, of notices, know its messages.
 func describeMessages[Msg any](h *Handler) {
 	h.notice.message, h.notice.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
-	if !holds[Msg]() {
+	if releasesNotice[Msg]().as == nil {
 		h.notice.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
 	}
 }
@@ -93,8 +74,8 @@ func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
 	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))
 }
 
-// Message returns the message in c, which a handler of NoticeStack[Msg]s made.
-func Message[Msg any](c *Stack) *Msg { return &(*NoticeStack[Msg])(unsafe.Pointer(c)).Msg }
+// Message returns the message in c, which NewNotice[Msg] made the handler of.
+func Message[Msg any](c *Stack) *Msg { return &(*told[Msg])(unsafe.Pointer(c)).Msg }
 
 // tellsOfLetters reports whether events of this type tell of dead letters. If such a notice is
 // lost itself then nobody is told: the subscriber can't keep up, and would get another one.

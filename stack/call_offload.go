@@ -28,7 +28,7 @@ import (
 // call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home,
 // see keepOn.
 type job[In, R any] struct {
-	AskStack[In, R]
+	asked[In, R]
 	fn       func(context.Context, In) (R, error)
 	onGiveUp jobState
 }
@@ -43,10 +43,10 @@ type jobState struct {
 // NewJob makes the handler of jobs that take an In and give an R.
 func NewJob[In, R any]() *Handler {
 	h := &Handler{class: classAsk, title: "offload"}
-	h.kind = newKind(h, releaseAsk[job[In, R], In, R, *job[In, R]]())
+	h.kind = h.newKind(shapeOf[job[In, R]](), releasesAsk[In, R]())
 	h.job.work = func(ctx context.Context, s *Stack) {
 		j := (*job[In, R])(unsafe.Pointer(s))
-		j.rep, j.err = j.fn(ctx, j.Req)
+		j.rep, s.err = j.fn(ctx, j.Req)
 	}
 	h.job.onGiveUp = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).onGiveUp }
 	return h

@@ -16,77 +16,74 @@ type Room struct{}
 
 var partHandler = func() *Handler {
 	h := &Handler{class: classAsk, title: "part"}
-	h.kind = newKind[AskStack[struct{}, Room]](h, nil)
+	h.kind = h.newKind(shapeOf[asked[struct{}, Room]](), nil)
 	return h
 }()
 
-// part is what a ChannelStack knows of the part that it is at.
+// part is what an Inbound knows of the part that it is at.
 type part struct {
 	room    *Stack // the call whose answer it waits for; nil: it is at none
 	written bool
 }
 
-// Part offers rep as a part of the result: it is written in its turn, behind the results of all
-// requests that came before. f is answered once that was done, and the connection has room for
-// more: until then rep's bytes must live, and with the answer what Bytes and Copy gave is gone. No
-// deadline ends the wait; the end of the connection ends s. Return is the last part, as if it were
-// the whole. An end of s before f is answered drops a part that wasn't written. An empty part waits
-// for the turn of s: then all requests before it are answered. Only a step of s may call it; it
-// panics while f, or another part, waits.
-func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
-	if s.part.room != nil {
-		panic("stack: a part is offered before there is room for it in " + s.by.Name())
+// Part begins to offer a part of the result of c. The caller writes that, as its reply, and calls
+// Offer. f is answered when that was written, and the connection has room for more. Only a step of
+// c may call it; it panics while f, or another part, waits.
+func (c *Inbound) Part(f *Future[Room]) {
+	if c.part.room != nil {
+		panic("stack: a part is offered before there is room for it in " + c.by.Name())
 	}
-	c := s.Bind(&f.promise, partHandler, 0)
+	room := c.Bind(&f.promise, partHandler, 0)
 	f.promise.Postpone(math.MaxInt64)
-	c.deadline = 0
-	s.rep, s.part = rep, part{room: c}
-	s.by.request.parted(&s.Stack)
+	room.deadline = 0
+	c.part = part{room: room}
 }
 
-// AtPart reports whether s waits behind a part.
-func (s *ChannelStack[Req, Rep]) AtPart() bool { return s.part.room != nil }
+// Offer offers the part that was written.
+func (c *Inbound) Offer() { c.by.request.parted(&c.Stack) }
+
+// AtPart reports whether c waits behind a part.
+func (c *Inbound) AtPart() bool { return c.part.room != nil }
 
 // Ready reports whether the oldest request has something to be written: its result, or a part of
 // that.
-func (q *Inflight[Req, Rep]) Ready() bool {
+func (q *Inflight) Ready() bool {
 	s := q.head
 	return s != nil && (s.complete || s.part.room != nil && !s.part.written && s.mode != waitKept)
 }
 
 // Waits reports whether the oldest request, unless it is Ready, waits for room behind a part.
-func (q *Inflight[Req, Rep]) Waits() bool {
+func (q *Inflight) Waits() bool {
 	return q.head != nil && q.head.part.written && q.head.mode != waitKept
 }
 
-// Offered notes what s, which has just offered a part, holds.
-func (q *Inflight[Req, Rep]) Offered(s *ChannelStack[Req, Rep]) { q.hold(s) }
+// Offered notes what c, which has just offered a part, holds.
+func (q *Inflight) Offered(c *Inbound) { q.hold(c) }
 
-// Written notes that what Result gave was encoded: the oldest request is freed, or goes on behind
-// its part, by GoOn.
-func (q *Inflight[Req, Rep]) Written(w *Engine) {
-	s := q.head
-	if s.complete {
+// Written notes that the result of the oldest request, or the part of it, was encoded. It is freed
+// then, or goes on behind its part, by GoOn: that is reported, and the reply is to be cleared.
+func (q *Inflight) Written(w *Engine) (goesOn bool) {
+	c := q.head
+	if c.complete {
 		q.Pop(w)
-		return
+		return false
 	}
-	s.part.written = true
-	var zero Rep
-	s.rep = zero
-	if s.Taken() { // no function that was offloaded reads what it carries
-		s.carried.Release()
+	c.part.written = true
+	if c.Taken() { // no function that was offloaded reads what it carries
+		c.carried.Release()
 	}
-	q.hold(s)
+	q.hold(c)
+	return true
 }
 
 // GoOn has the oldest request, which waits for room, go on.
-func (q *Inflight[Req, Rep]) GoOn(w *Engine) { q.head.goOn(w) }
+func (q *Inflight) GoOn(w *Engine) { q.head.goOn(w) }
 
-// DropPart has s go on as if its part were written.
-func (q *Inflight[Req, Rep]) DropPart(w *Engine, s *ChannelStack[Req, Rep]) { s.goOn(w) }
+// DropPart has c go on as if its part were written.
+func (q *Inflight) DropPart(w *Engine, c *Inbound) { c.goOn(w) }
 
-func (s *ChannelStack[Req, Rep]) goOn(w *Engine) {
-	room := s.part.room
-	s.part = part{}
+func (c *Inbound) goOn(w *Engine) {
+	room := c.part.room
+	c.part = part{}
 	w.reply(room)
 }

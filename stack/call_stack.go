@@ -12,8 +12,8 @@ import (
 // pointers untyped. Handler.types says which A and S; Suspend compares.
 type step func(actor, self unsafe.Pointer) Yield
 
-// Stack is the head of every stack: one message being handled. It is embedded
-// through one of the kinds (AskStack, NoticeStack, …) in the user's struct.
+// Stack is the head of every stack: one message being handled. The user's struct embeds it as
+// a Head, through one of the kinds of core.
 type Stack struct {
 	pool.Object          // Invariant: first, because promises hold stacks as pooled objects
 	by          *Handler // who handles it; written once by the maker
@@ -54,8 +54,13 @@ const fixedSize = unsafe.Offsetof(Stack{}.next)
 // predicate is a method expression func(*A, *S) bool with untyped pointers.
 type predicate func(actor, self unsafe.Pointer) bool
 
-// Running is a stack whose step runs. Every pointer to a struct that embeds one
-// of the kinds is one.
+// Head is a Stack as it stands in users' structs, which embed it: they have none of its methods.
+// See Of.
+type Head struct{ s Stack }
+
+func (h *Head) stack() *Stack { return &h.s }
+
+// Running is a stack whose step runs. Every pointer to a struct that embeds a Head is one.
 type Running interface{ stack() *Stack }
 
 // RunningOf is Running for the pointer to S.
@@ -99,8 +104,7 @@ func (s *Stack) Deadline() int64 { return s.deadline }
 func (s *Stack) Err() error { return s.err }
 
 // Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
-// longer needed by the asker. It is where a reply's bytes are put, as a reply
-// never aliases the actor's state. Only a step of s may call it.
+// longer needed by the asker. Only a step of s may call it.
 func (s *Stack) Bytes(n int) []byte {
 	s.used = true
 	return s.carried.Carry(&s.Engine().Shard, n).B()
@@ -113,6 +117,9 @@ func (s *Stack) Copy(p []byte) []byte {
 	return b
 }
 
+// End ends a step of s, and s with it.
+func (s *Stack) End() Yield { return s.finish() }
+
 // Throw ends the stack with an error instead of a reply. The asker of an ask
 // gets err; in a notice it is a failure of the actor.
 func (s *Stack) Throw(err error) Yield {
@@ -124,4 +131,4 @@ func (s *Stack) Throw(err error) Yield {
 	return y
 }
 
-func hookOf(s *Stack) *HookStack { return (*HookStack)(unsafe.Pointer(s)) }
+func hookOf(s *Stack) *hookStack { return (*hookStack)(unsafe.Pointer(s)) }

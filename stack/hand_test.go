@@ -180,7 +180,7 @@ func (*writer) write(s *NoticeStack[func(w *Engine)]) Yield {
 	return s.Return()
 }
 
-var writerWrite = NewNotice((*writer).write)
+var writerWrite = newNotice((*writer).write)
 
 // inMail counts the messages that really wait in h.
 func (h *House) inMail() (n int) {

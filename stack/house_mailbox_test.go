@@ -48,10 +48,10 @@ func (c *clerk) hear(n int) {
 }
 
 var (
-	clerkShort = NewNotice((*clerk).short)
-	clerkLonge = NewNotice((*clerk).long)
-	clerkAsk   = NewAsk((*clerk).ask)
-	clerkAll   = NewBatchNotice((*clerk).batch, 5)
+	clerkShort = newNotice((*clerk).short)
+	clerkLonge = newNotice((*clerk).long)
+	clerkAsk   = newAsk((*clerk).ask)
+	clerkAll   = newBatchNotice((*clerk).batch, 5)
 )
 
 // model is a mailbox that is easy to believe in.
@@ -211,7 +211,7 @@ func (a *talker) answered(s *sendStack) Yield {
 	return s.Return()
 }
 
-var senderSend = NewNotice((*talker).send)
+var senderSend = newNotice((*talker).send)
 
 func classOf(s *Stack) int {
 	switch {
@@ -396,9 +396,9 @@ func (l *ledger) long(s *ledgerLong) Yield          { l.note(s.Msg); return s.Re
 func (l *ledger) ask(s *AskStack[words, int]) Yield { l.note(s.Req); return s.Return(s.Req.N) }
 
 var (
-	ledgerShort = NewNotice((*ledger).short)
-	ledgerLonge = NewNotice((*ledger).long)
-	ledgerAsk   = NewAsk((*ledger).ask)
+	ledgerShort = newNotice((*ledger).short)
+	ledgerLonge = newNotice((*ledger).long)
+	ledgerAsk   = newAsk((*ledger).ask)
 )
 
 // Whoever sends, from wherever: what was accepted is handled or dropped, and counted so; what a
@@ -862,7 +862,7 @@ func TestMailboxOfConnections(t *testing.T) {
 		require.NoError(t, w.Push(to, &wires[i].Stack))
 	}
 	require.Zero(t, to.waits())
-	pairs := NewBatchNotice((*pairActor).told, 0)
+	pairs := newBatchNotice((*pairActor).told, 0)
 	require.NoError(t, notify(w, to, pairs, text{}))
 	require.NoError(t, notify(w, to, pairs, text{}), "the other is dropped, and none of a connection")
 	require.Equal(t, 1, to.waits())

@@ -38,14 +38,14 @@ func TestSystemMessagesInOrder(t *testing.T) {
 	h := adopt(w, 1, &lateActor{})
 	var told []string
 	h.Give(Props{Hooks: &Hooks{
-		PreStart: NewHook("PreStart", func(_ *lateActor, s *HookStack) Yield {
+		PreStart: NewHook("PreStart", EntryOf(func(_ *lateActor, s *hookStack) Yield {
 			told = append(told, "started")
-			return s.Return()
-		}),
-		PostStop: NewHook("PostStop", func(_ *lateActor, s *HookStack) Yield {
+			return s.End()
+		})),
+		PostStop: NewHook("PostStop", EntryOf(func(_ *lateActor, s *hookStack) Yield {
 			told = append(told, "stopped")
-			return s.Return()
-		}),
+			return s.End()
+		})),
 	}})
 	c := w.Guests.Call(h, lateAsk)
 	w.Guests.Send(c)

@@ -19,4 +19,4 @@ func (k *keeper) ask(s *keptStack) Yield {
 
 func (k *keeper) end(s *keptStack) Yield { return s.Return(s.Req) }
 
-var keeperAsk = NewAsk((*keeper).ask)
+var keeperAsk = newAsk((*keeper).ask)

@@ -64,8 +64,8 @@ func (a *lateActor) told(s *lateNotice) Yield {
 }
 
 var (
-	lateAsk  = NewAsk((*lateActor).ask)
-	lateTold = NewNotice((*lateActor).told)
+	lateAsk  = newAsk((*lateActor).ask)
+	lateTold = newNotice((*lateActor).told)
 )
 
 func TestStackInTheMiddleOfStruct(t *testing.T) {
@@ -95,13 +95,15 @@ func TestStackInTheMiddleOfStruct(t *testing.T) {
 
 func TestLayouts(t *testing.T) {
 	require.Zero(t, unsafe.Offsetof(Stack{}.Object), "stackOf")
-	require.Zero(t, unsafe.Offsetof(answer[int]{}.Stack), "Future.Get, Reply")
-	require.Zero(t, unsafe.Offsetof(AskStack[int, int]{}.answer), "Request")
-	require.Zero(t, unsafe.Offsetof(NoticeStack[int]{}.Stack), "Message")
-	require.Zero(t, unsafe.Offsetof(BatchAskStack[int, int]{}.batch), "batchOf")
-	require.Zero(t, unsafe.Offsetof(BatchNoticeStack[int]{}.batch), "batchOf")
-	require.Zero(t, unsafe.Offsetof(ChannelStack[int, int]{}.inbound), "Inbound")
-	require.Zero(t, unsafe.Offsetof(job[int, int]{}.AskStack), "Offload")
+	require.Zero(t, unsafe.Offsetof(answer[int]{}.Head), "Future.Get, Reply")
+	require.Zero(t, unsafe.Offsetof(asked[int, int]{}.answer), "Request")
+	require.Zero(t, unsafe.Offsetof(told[int]{}.Head), "Message")
+	require.Zero(t, unsafe.Offsetof(Batch{}.Stack), "BatchOf")
+	require.Zero(t, unsafe.Offsetof(hookStack{}.Stack), "hookOf")
+	require.Zero(t, unsafe.Offsetof(envelopeFor[[1]int]{}.head)+unsafe.Offsetof(envelope{}.Stack), "envelopeOf")
+	require.Zero(t, unsafe.Offsetof(job[int, int]{}.asked), "Offload")
+	require.EqualValues(t, unsafe.Sizeof(InboundState{}), unsafe.Offsetof(Inbound{}.Stack), "InboundOf")
+	require.EqualValues(t, unsafe.Sizeof(Kept{}), unsafe.Offsetof(fan{}.Stack), "fanOf")
 	require.Zero(t, unsafe.Offsetof(Call{}.Object), "NewCall")
 	c := &Call{}
 	require.Same(t, c, callOf(&c.house))
@@ -136,7 +138,7 @@ func TestBatchLayout(t *testing.T) {
 	w, _ := newTestWorker()
 	a := &pairActor{}
 	h := adopt(w, 1, a)
-	by := NewBatchAsk((*pairActor).all, 0)
+	by := newBatchAsk((*pairActor).all, 0)
 	var calls []*Call
 	for range 3 {
 		c := w.Guests.Call(h, by)
@@ -257,16 +259,16 @@ func (g *gate) later(s *gateStack) Yield { return s.Return(count{N: 3}) }
 func TestInflight(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
-	var q Inflight[text, count]
+	var q Inflight
 	ended := 0
-	by := NewChannel((*gate).serve, nil, func(c *ChannelStack[text, count]) {
+	by := newChannel((*gate).serve, nil, func(c *Inbound) {
 		require.Same(t, &q, c.Conn())
 		ended++
 	})
 	input := w.Shard.Copy([]byte("later now last"))
 	for _, word := range []string{"later", "now", "last"} {
-		c := Inbound[text, count](w, h, by, &q)
-		c.Req.S = word
+		c := w.Receive(h, by, &q)
+		Request[text, count](&c.Stack).S = word
 		q.Accept(w, c, input.Slice(0, len(word)))
 	}
 	require.Equal(t, len("laternowlast"), q.Bytes())
@@ -277,16 +279,13 @@ func TestInflight(t *testing.T) {
 	q.Cancel(w)
 	require.Equal(t, 3, ended)
 
-	_, _, err := q.Result()
-	require.ErrorIs(t, err, fault.ErrCancelled)
+	require.ErrorIs(t, q.Oldest().Err(), fault.ErrCancelled)
 	q.Pop(w)
-	rep, last, err := q.Result()
-	require.NoError(t, err)
-	require.False(t, last)
-	require.Equal(t, count{N: 1}, *rep)
+	require.NoError(t, q.Oldest().Err())
+	require.False(t, q.Oldest().Last())
+	require.Equal(t, count{N: 1}, *Reply[count](&q.Oldest().Stack))
 	q.Pop(w)
-	_, last, _ = q.Result()
-	require.True(t, last)
+	require.True(t, q.Oldest().Last())
 	q.Pop(w)
 	require.Zero(t, q.Len())
 	require.Zero(t, q.Bytes())
@@ -297,12 +296,12 @@ func TestInflight(t *testing.T) {
 func TestHoldBackTwice(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
-	var q Inflight[text, count]
-	by := NewChannel((*gate).serve, nil, func(*ChannelStack[text, count]) {})
+	var q Inflight
+	by := newChannel((*gate).serve, nil, func(*Inbound) {})
 	input := w.Shard.Copy([]byte("now"))
 	for range 3 {
-		c := Inbound[text, count](w, h, by, &q)
-		c.Req.S = "now"
+		c := w.Receive(h, by, &q)
+		Request[text, count](&c.Stack).S = "now"
 		q.Accept(w, c, input)
 	}
 	input.Release()

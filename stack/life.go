@@ -199,14 +199,14 @@ func (s *Stack) firstWaiting() *future.Promise {
 }
 
 // makeHandler is the factory of a restart as a hook, which contains a panic, and runtime.Goexit.
-var makeHandler = NewHook("the factory", func(_ *struct{}, s *HookStack) Yield {
+var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yield {
 	h := s.to
 	p := s.Engine().Driver.Factory(h)()
 	if p == nil {
 		panic("stack: the factory of an actor returned nil")
 	}
 	h.setSelf(p)
-	return s.Return()
+	return s.End()
 })
 
 // bury is the end. Who waits for it or watches hears of it when all is released.

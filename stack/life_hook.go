@@ -3,7 +3,7 @@ package stack
 import "github.com/stackhouse-go/stackhouse/stack/lifecycle"
 
 // pauseHandler lets the delay in a restart pass.
-var pauseHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStack) Yield {
+var pauseHandler = newOwnHook("a pause in a restart", func(_ *struct{}, s *hookStack) Yield {
 	s.Alarm(s.pause.Promise(), s.to.life().Delay(), 0)
 	return Suspend(s, passed)
 })
@@ -12,7 +12,7 @@ var pauseHandler = NewHook("a pause in a restart", func(_ *struct{}, s *HookStac
 var drainHandler = newDrain()
 
 func newDrain() *Handler {
-	h := NewHook("a stop behind what is queued", passed)
+	h := newOwnHook("a stop behind what is queued", passed)
 	h.counts = 0 // however full the mailbox is
 	return h
 }

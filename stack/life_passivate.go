@@ -68,7 +68,7 @@ func (w *Engine) retire(h *House, p *passive) {
 // noteBatch counts the members of a batch that begins but the first, which is counted.
 func (w *Engine) noteBatch(h *House, s *Stack) {
 	if p := &h.annex.Load().quiet.passive; p.calls > 0 {
-		p.begun += int64(batchOf(s).members.n - 1)
+		p.begun += int64(BatchOf(s).members.n - 1)
 		w.retire(h, p)
 	}
 }

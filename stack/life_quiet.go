@@ -21,7 +21,7 @@ type quiet struct {
 }
 
 // quietHandler is that of the timer.
-var quietHandler = NewHook("a receive timeout", (func(*struct{}, *HookStack) Yield)(passed))
+var quietHandler = newOwnHook("a receive timeout", passed)
 
 // ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that
 // runs s when no call of it has begun for so long, ns, again and again; 0: never. Only a step of
@@ -149,7 +149,7 @@ func (w *Engine) forgetQuiet(h *House) {
 }
 
 // quieted is the step of the timer: it tells the actor if nothing has begun, and goes on.
-func quieted(_ *struct{}, s *HookStack) Yield {
+func quieted(_ *struct{}, s *hookStack) Yield {
 	h, w := s.to, s.Engine()
 	q := h.annex.Load().quiet
 	if w.seen&flagNoted != 0 {
@@ -164,7 +164,7 @@ func quieted(_ *struct{}, s *HookStack) Yield {
 	w.passivate(h, q)
 	q.due = q.next(w.Now)
 	if q.due == 0 {
-		return s.Return()
+		return s.End()
 	}
 	s.Alarm(s.pause.Promise(), q.due-w.Now, 0)
 	return Suspend(s, quieted)

@@ -60,14 +60,14 @@ func (w *Engine) stash(h *House, s *Stack) {
 		w.keep(h, s)
 		return
 	}
-	b := batchOf(s)
+	b := BatchOf(s)
 	for m := b.members.first; m != nil; {
 		next := m.next
 		m.next = nil
 		w.keep(h, m)
 		m = next
 	}
-	b.members = members{}
+	b.members = Members{}
 	w.Shard.Put(&s.Object)
 }
 

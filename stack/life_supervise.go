@@ -33,11 +33,11 @@ func (w *Engine) decide(h *House, v *verdict) {
 	w.runHook(h, decideHandler, roleDecide, 0, v)
 }
 
-var decideHandler = NewHook("a decider", func(_ *struct{}, s *HookStack) Yield {
+var decideHandler = newOwnHook("a decider", func(_ *struct{}, s *hookStack) Yield {
 	v := s.cause.(*verdict)
 	by, _ := s.Engine().strategy(v.of.life())
 	v.says = by.Directive(v.error)
-	return s.Return()
+	return s.End()
 })
 
 // retried is what restarts there were.

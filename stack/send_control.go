@@ -29,14 +29,12 @@ type control struct {
 	watch watcher
 }
 
-// controlStack carries it. No step runs in it.
-type controlStack struct{ AskStack[control, struct{}] }
-
+// controlHandler is that of the stacks that carry it. No step runs in them.
 var controlHandler = newControl()
 
 func newControl() *Handler {
 	h := &Handler{class: classAsk, title: "a system message"}
-	h.kind = newKind[controlStack](h, nil)
+	h.kind = h.newKind(shapeOf[asked[control, struct{}]](), nil)
 	return h
 }
 

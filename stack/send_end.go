@@ -155,7 +155,7 @@ func (w *Engine) drop(h *House, s *Stack) {
 // endBatch sends the members home, then frees the batch. A member that got no
 // answer gets the batch's error.
 func (w *Engine) endBatch(h *House, s *Stack) {
-	b := batchOf(s)
+	b := BatchOf(s)
 	err, threw := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
 	for m := b.members.first; m != nil; {
 		next := m.next // read first: whoever gets m overwrites it
@@ -169,7 +169,7 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 		w.home(h, m)
 		m = next
 	}
-	b.members = members{}
+	b.members = Members{}
 	w.Shard.Put(&s.Object)
 	if threw {
 		w.noteFailure(h, err)
@@ -202,7 +202,7 @@ func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 			w.failed(h, s, &fault.PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})
 		}
 	}()
-	m.Ended(s, s.err)
+	m.Ended(boxed(s.by.users, s.self()), s.err)
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its

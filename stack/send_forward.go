@@ -35,14 +35,6 @@ var relayKind = pool.NewKind("forward",
 	},
 	func(o *pool.Object) { (*relay)(unsafe.Pointer(o)).call = nil }).Keeps()
 
-// Answering is a running stack that owes a Rep.
-type Answering[Rep any] interface {
-	Running
-	answers() *answer[Rep]
-}
-
-func (a *answer[Rep]) answers() *answer[Rep] { return a }
-
 // Forward ends the step of s, an ask, which another call answers in its place: one handled by h,
 // whose replies are of the same type. The caller writes the request, and where to: Aim. It is
 // sent when the step has ended.

@@ -17,7 +17,7 @@ func (d *desk) pass(s *AskStack[words, int]) Yield {
 	return y
 }
 
-var deskPass = NewAsk((*desk).pass)
+var deskPass = newAsk((*desk).pass)
 
 // desks has an actor of a worker forward to h, and a guest ask it for n.
 func (s *stage) desks(worker int, h *House, n int) *Call {

@@ -19,7 +19,7 @@ func (*hermit) sleep(s *hermitStack) Yield {
 
 func (*hermit) woken(*hermitStack) Yield { panic("nobody waits for it") }
 
-var hermitAsk = NewAsk((*hermit).sleep)
+var hermitAsk = newAsk((*hermit).sleep)
 
 // calls sends an ask of a guest without waiting for its answer.
 func (s *stage) calls(h *House, by *Handler, n int) *Call {
@@ -70,7 +70,7 @@ func (a *hedger) told(s *hedgeStack) Yield {
 
 func (*hedger) got(s *hedgeStack) Yield { return s.Return() }
 
-var hedgerTold = NewNotice((*hedger).told)
+var hedgerTold = newNotice((*hedger).told)
 
 // Two asks of actors on one worker are given up by one on another: one of them while it is
 // answered, if it isn't the first.

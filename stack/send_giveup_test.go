@@ -29,7 +29,7 @@ func (a *idler) Ended(_ Running, err error) { a.ended++ }
 func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	h := newHand(t, 1)
 	a := &idler{}
-	by := NewAsk((*idler).idle, a)
+	by := newAsk((*idler).idle, a)
 	k := settleOn(h, 0, a)
 	var calls []*Call
 	for range 10_000 {
@@ -82,7 +82,7 @@ func TestAnswerBehindWhoHasLeft(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		h := makeHand(2)
 		a := &idler{}
-		by := NewAsk((*idler).idle, a)
+		by := newAsk((*idler).idle, a)
 		asker, callee := settleOn(h, 0, a), settleOn(h, 1, a)
 		c := stackOf(h.workers[0].Shard.Take(by.kind))
 		c.to, c.back = callee, asker
@@ -111,7 +111,7 @@ func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
 func askedOfWhoHasLeft(t *testing.T) (*hand, *idler, *House, *Call) {
 	h := makeHand(1)
 	a := &idler{}
-	by := NewAsk((*idler).idle, a)
+	by := newAsk((*idler).idle, a)
 	k := settleOn(h, 0, a)
 	c := h.guests.Call(k, by)
 	require.NoError(t, h.guests.Send(c))

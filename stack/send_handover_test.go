@@ -40,7 +40,7 @@ func (p *porter) heard(s *porterStack) Yield {
 	return s.Return()
 }
 
-var porterHear = NewNotice((*porter).hear)
+var porterHear = newNotice((*porter).hear)
 
 // deliver tells a house a number, and has its owner take it.
 func deliver(h *hand, to *House, n int) {

@@ -24,7 +24,8 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	carried := s.carry() // before the answer that p has is let go
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
-	j.Req, j.fn, j.onGiveUp.kept, c.carried = in, fn, kept, carried
+	j.Req, j.fn, j.onGiveUp.kept = in, fn, kept
+	c.carried = carried
 	c.to = s.to
 	if kept {
 		p.Postpone(math.MaxInt64)
@@ -55,7 +56,7 @@ func (s *Stack) carry() (all pool.Carrier) {
 		all.Keep(shard, p.Call)
 	}
 	if s.by.class == classBatch {
-		for m := batchOf(s).members.first; m != nil; m = m.next {
+		for m := BatchOf(s).members.first; m != nil; m = m.next {
 			m.holdIn(&all, shard)
 		}
 	}

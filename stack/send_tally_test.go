@@ -16,7 +16,7 @@ func TestTallyAgainstModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 64))
 		handlers := make([]*Handler, 1+r.IntN(100))
 		for i := range handlers {
-			handlers[i] = NewNotice((*writer).write)
+			handlers[i] = newNotice((*writer).write)
 			describeMessages[func(w *Engine)](handlers[i])
 		}
 		var tally Tally

@@ -141,8 +141,8 @@ func (s *summer) second(n *NoticeStack[byte]) Yield {
 }
 
 var (
-	summerTell   = NewNotice((*summer).tell)
-	summerSecond = NewNotice((*summer).second)
+	summerTell   = newNotice((*summer).tell)
+	summerSecond = newNotice((*summer).second)
 )
 
 // Short messages go by 128, here, to another worker, and of guests; each comes once and in order,
@@ -210,10 +210,10 @@ func (*sized) l64(s *NoticeStack[[64]byte]) Yield { return s.Return() }
 func (*sized) l65(s *NoticeStack[[65]byte]) Yield { return s.Return() }
 
 func TestHowManyAnEnvelopeTakes(t *testing.T) {
-	require.Equal(t, 128, NewNotice((*sized).l8).bare.envelope.envelope.max)
-	require.Equal(t, 64, NewNotice((*sized).l9).bare.envelope.envelope.max)
-	require.Equal(t, 64, NewNotice((*sized).l16).bare.envelope.envelope.max)
-	require.Equal(t, 16, NewNotice((*sized).l17).bare.envelope.envelope.max)
-	require.Equal(t, 16, NewNotice((*sized).l64).bare.envelope.envelope.max)
-	require.Nil(t, NewNotice((*sized).l65).bare.envelope)
+	require.Equal(t, 128, newNotice((*sized).l8).bare.envelope.envelope.max)
+	require.Equal(t, 64, newNotice((*sized).l9).bare.envelope.envelope.max)
+	require.Equal(t, 64, newNotice((*sized).l16).bare.envelope.envelope.max)
+	require.Equal(t, 16, newNotice((*sized).l17).bare.envelope.envelope.max)
+	require.Equal(t, 16, newNotice((*sized).l64).bare.envelope.envelope.max)
+	require.Nil(t, newNotice((*sized).l65).bare.envelope)
 }

@@ -14,7 +14,7 @@ type (
 
 func (w *witness) see(s *witnessStack) Yield { w.seen = append(w.seen, s.Msg); return s.Return() }
 
-var witnessSee = NewNotice((*witness).see)
+var witnessSee = newNotice((*witness).see)
 
 // TestTopicForgets: whoever publishes takes subscribers that have stopped off the list, so that
 // it doesn't grow, and the last one leaves a topic that costs a load.

@@ -333,9 +333,9 @@ func (l *listener) long(s *listenStack) Yield         { s.local++; l.hear(s.Msg)
 func (l *listener) asked(s *AskStack[words, int]) Yield { l.all++; return s.Return(s.Req.N) }
 
 var (
-	listenWords = NewNotice((*listener).words)
-	listenLong  = NewNotice((*listener).long)
-	listenAsk   = NewAsk((*listener).asked)
+	listenWords = newNotice((*listener).words)
+	listenLong  = newNotice((*listener).long)
+	listenAsk   = newAsk((*listener).asked)
 )
 
 // inquires adds an inquirer.

@@ -32,8 +32,8 @@ func (a *alarmist) call(s *NoticeStack[int]) Yield {
 }
 
 var (
-	alarmistSleep = NewNotice((*alarmist).sleep)
-	alarmistCall  = NewNotice((*alarmist).call)
+	alarmistSleep = newNotice((*alarmist).sleep)
+	alarmistCall  = newNotice((*alarmist).call)
 )
 
 // Timers whose time has come go ahead of calls, but a call begins behind 16 of them, and 16 of

@@ -110,10 +110,10 @@ func (s *Stack) odd() bool {
 func (w *Engine) gather(h *House, first *Stack) *Stack {
 	s := stackOf(w.Shard.Take(first.by.batch.by.kind))
 	s.to = h
-	b := batchOf(s)
+	b := BatchOf(s)
 	s.deadline = first.deadline
 	first.next = nil
-	b.members = members{first: first, n: 1}
+	b.members = Members{first: first, n: 1}
 	last := first
 	for b.members.n < first.by.batch.max {
 		m := h.calls.head

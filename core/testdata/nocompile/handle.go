@@ -13,14 +13,14 @@ func (c *Cache) noYield(s *getStack) {}
 func (c *Cache) byValue(s getStack) core.Yield { return s.Return(Value{}) }
 
 var (
-	_ = core.Handle((*Cache).tell)               // ERROR `in call to core\.Handle, PS \(type \*tellStack\) does not satisfy stack\.AskOf\[S, Req, Rep\]`
-	_ = core.HandleNotice((*Cache).get)          // ERROR `in call to core\.HandleNotice, PS \(type \*getStack\) does not satisfy stack\.NoticeOf\[S, Msg\]`
-	_ = core.HandleBatch((*Cache).get, 0)        // ERROR `in call to core\.HandleBatch, PS \(type \*getStack\) does not satisfy stack\.BatchAskOf\[S, Req, Rep\]`
-	_ = core.HandleNoticeBatch((*Cache).tell, 0) // ERROR `in call to core\.HandleNoticeBatch, PS \(type \*tellStack\) does not satisfy stack\.BatchNoticeOf\[S, Msg\]`
+	_ = core.Handle((*Cache).tell)               // ERROR `in call to core\.Handle, PS \(type \*tellStack\) does not satisfy core\.AskOf\[S, Req, Rep\]`
+	_ = core.HandleNotice((*Cache).get)          // ERROR `in call to core\.HandleNotice, PS \(type \*getStack\) does not satisfy core\.NoticeOf\[S, Msg\]`
+	_ = core.HandleBatch((*Cache).get, 0)        // ERROR `in call to core\.HandleBatch, PS \(type \*getStack\) does not satisfy core\.BatchAskOf\[S, Req, Rep\]`
+	_ = core.HandleNoticeBatch((*Cache).tell, 0) // ERROR `in call to core\.HandleNoticeBatch, PS \(type \*tellStack\) does not satisfy core\.BatchNoticeOf\[S, Msg\]`
 	_ = core.Handle((*Cache).enough)             // ERROR `in call to core\.Handle, .* \(\*Cache\)\.enough does not match`
 	_ = core.Handle((*Cache).noYield)            // ERROR `in call to core\.Handle, .* \(\*Cache\)\.noYield does not match`
-	_ = core.Handle((*Cache).byValue)            // ERROR `in call to core\.Handle, PS \(type getStack\) does not satisfy stack\.AskOf\[S, Req, Rep\]`
-	_ = core.Handle(plain)                       // ERROR `in call to core\.Handle, PS \(type int\) does not satisfy stack\.AskOf\[S, Req, Rep\]`
+	_ = core.Handle((*Cache).byValue)            // ERROR `in call to core\.Handle, PS \(type getStack\) does not satisfy core\.AskOf\[S, Req, Rep\]`
+	_ = core.Handle(plain)                       // ERROR `in call to core\.Handle, PS \(type int\) does not satisfy core\.AskOf\[S, Req, Rep\]`
 
 	_                           = cacheGet.At(logger) // ERROR `cannot use logger .* as core\.Address\[Cache\] value`
 	_                           = loggerLog.At(cache) // ERROR `cannot use cache .* as core\.Address\[Logger\] value`

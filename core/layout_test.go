@@ -1,0 +1,47 @@
+package core
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// TestLayouts: each kind of stack is laid out as package stack knows it.
+func TestLayouts(t *testing.T) {
+	layoutsOf[int, int](t)
+	layoutsOf[bool, bool](t)
+	layoutsOf[struct{}, struct{}](t)
+	layoutsOf[string, struct{}](t)
+	layoutsOf[struct{}, byte](t)
+	layoutsOf[[3]byte, [5]uint16](t)
+	layoutsOf[[100]any, byte](t)
+
+	require.Zero(t, unsafe.Offsetof(batch{}.running))
+	require.Equal(t, unsafe.Sizeof(stack.Head{}), unsafe.Offsetof(batch{}.members))
+	require.Equal(t, unsafe.Sizeof(stack.Batch{}), unsafe.Sizeof(batch{}))
+	require.Zero(t, unsafe.Offsetof(HookStack{}.running))
+	require.Equal(t, unsafe.Sizeof(stack.Head{}), unsafe.Offsetof(HookStack{}.state))
+}
+
+func layoutsOf[Req, Rep any](t *testing.T) {
+	var ask AskStack[Req, Rep]
+	require.Zero(t, unsafe.Offsetof(ask.answer))
+	require.Same(t, &ask.Req, stack.Request[Req, Rep](stack.Of(&ask)))
+	require.Same(t, &ask.rep, stack.Reply[Rep](stack.Of(&ask)))
+
+	var notice NoticeStack[Req]
+	require.Zero(t, unsafe.Offsetof(notice.running))
+	require.Same(t, &notice.Msg, stack.Message[Req](stack.Of(&notice)))
+
+	var request ChannelStack[Req, Rep]
+	s := stack.Of(&request)
+	require.Same(t, &request.Req, stack.Request[Req, Rep](s))
+	require.Same(t, &request.rep, stack.Reply[Rep](s))
+	require.Equal(t, unsafe.Pointer(&request.state), unsafe.Pointer(stack.InboundOf(s)))
+
+	var fan fanStack[Req, Rep]
+	require.Equal(t, unsafe.Sizeof(fan.kept), unsafe.Offsetof(fan.AskStack))
+}
