@@ -157,7 +157,7 @@ func (c *conn[Req, Rep]) schedule() {
 func (c *conn[Req, Rep]) run() core.Yield {
 	c.queued = false
 	if c.phase == closed {
-		return stack.End(&c.Stack)
+		return c.End()
 	}
 	if c.codec == nil {
 		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
@@ -188,7 +188,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		return c.part()
 	}
 	if c.isStuck(w.Now) {
-		return stack.End(&c.Stack)
+		return c.End()
 	}
 	if c.out.unsent > 0 {
 		w.Defer(&c.flush)
@@ -201,7 +201,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
 	if c.isStuck(c.Engine().Now) { // also while the front's calls are held, as run is then
-		return stack.End(&c.Stack)
+		return c.End()
 	}
 	c.schedule()
 	c.arm(c.Engine())

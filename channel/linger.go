@@ -39,7 +39,7 @@ type linger struct {
 // part is run of a connection that is finished.
 func (c *conn[Req, Rep]) part() core.Yield {
 	if c.phase != parting && !c.beginToPart() || c.parted() {
-		return stack.End(&c.Stack)
+		return c.End()
 	}
 	return stack.Again(&c.Stack)
 }

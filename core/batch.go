@@ -8,7 +8,7 @@ type batch struct {
 	members stack.Members
 }
 
-func (b *batch) of() *stack.Batch { return stack.BatchOf(stack.Of(b)) }
+func (b *batch) of() *stack.Batch { return stack.BatchOf(stack.Of(&b.running)) }
 
 // Len returns the number of messages.
 func (b *batch) Len() int { return b.of().Len() }
@@ -43,7 +43,7 @@ func (s *BatchNoticeStack[Msg]) All() func(yield func(int, *Msg) bool) {
 }
 
 // Return ends the batch.
-func (s *BatchNoticeStack[Msg]) Return() Yield { return stack.Of(s).End() }
+func (s *BatchNoticeStack[Msg]) Return() Yield { return stack.End(&s.head) }
 
 // BatchNoticeOf is satisfied by the pointer to every S that embeds BatchNoticeStack[Msg].
 type BatchNoticeOf[S, Msg any] interface {

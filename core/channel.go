@@ -21,7 +21,7 @@ func (s *ChannelStack[Req, Rep]) channel() *ChannelStack[Req, Rep] { return s }
 //
 //alloc:none
 func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
-	y := stack.Of(s).End()
+	y := stack.End(&s.head)
 	s.rep = rep
 	return y
 }
@@ -29,7 +29,7 @@ func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
 // ReturnLast is Return; the connection is closed once the result is written, and what the client
 // sent after this request is ignored.
 func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
-	stack.InboundOf(stack.Of(s)).EndsLast()
+	stack.InboundOf(stack.Of(&s.running)).EndsLast()
 	return s.Return(rep)
 }
 
@@ -44,7 +44,7 @@ type Room = stack.Room
 // for the turn of s: then all requests before it are answered. Only a step of s may call it; it
 // panics while f, or another part, waits.
 func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
-	in := stack.InboundOf(stack.Of(s))
+	in := stack.InboundOf(stack.Of(&s.running))
 	in.Part(f)
 	s.rep = rep
 	in.Offer()
@@ -53,12 +53,12 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 // Keep returns p, a part of the request, with a count of its own: for messages, which may outlive
 // the request. The receiver's message releases it; see stack.Releaser.
 func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
-	return stack.InboundOf(stack.Of(s)).Keep(p)
+	return stack.InboundOf(stack.Of(&s.running)).Keep(p)
 }
 
 // Peer returns who sent the request.
 func (s *ChannelStack[Req, Rep]) Peer() Peer {
-	of, _ := stack.InboundOf(stack.Of(s)).Conn().(Endpoint)
+	of, _ := stack.InboundOf(stack.Of(&s.running)).Conn().(Endpoint)
 	if of != nil {
 		of.Introduce()
 	}

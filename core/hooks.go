@@ -11,12 +11,9 @@ import (
 // asks and ends with Suspend. What it asks into are futures that are fields of the actor. Nothing
 // else of the actor runs meanwhile.
 type HookStack struct {
-	running
+	told
 	state stack.HookState
 }
-
-// Return ends the hook.
-func (s *HookStack) Return() Yield { return stack.Of(s).End() }
 
 // Cause returns the failure for which the actor restarts; nil in a start that is no restart, and
 // in a stop.

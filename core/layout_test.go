@@ -22,7 +22,7 @@ func TestLayouts(t *testing.T) {
 	require.Zero(t, unsafe.Offsetof(batch{}.running))
 	require.Equal(t, unsafe.Sizeof(stack.Head{}), unsafe.Offsetof(batch{}.members))
 	require.Equal(t, unsafe.Sizeof(stack.Batch{}), unsafe.Sizeof(batch{}))
-	require.Zero(t, unsafe.Offsetof(HookStack{}.running))
+	require.Zero(t, unsafe.Offsetof(HookStack{}.told))
 	require.Equal(t, unsafe.Sizeof(stack.Head{}), unsafe.Offsetof(HookStack{}.state))
 }
 
@@ -33,7 +33,7 @@ func layoutsOf[Req, Rep any](t *testing.T) {
 	require.Same(t, &ask.rep, stack.Reply[Rep](stack.Of(&ask)))
 
 	var notice NoticeStack[Req]
-	require.Zero(t, unsafe.Offsetof(notice.running))
+	require.Zero(t, unsafe.Offsetof(notice.told))
 	require.Same(t, &notice.Msg, stack.Message[Req](stack.Of(&notice)))
 
 	var request ChannelStack[Req, Rep]

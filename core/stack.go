@@ -65,7 +65,7 @@ func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
 //
 //alloc:none
 func (s *AskStack[Req, Rep]) Return(rep Rep) Yield {
-	y := stack.Of(s).End()
+	y := stack.End(&s.head)
 	s.rep = rep
 	return y
 }
@@ -76,19 +76,22 @@ type AskOf[S, Req, Rep any] interface {
 	ask() *AskStack[Req, Rep]
 }
 
-// NoticeStack is one notice in progress. Embed it in a struct whose other fields are the locals
-// that survive a wait.
-type NoticeStack[Msg any] struct {
-	running
-	Msg Msg // what was said; the handler may change it
-}
-
-func (s *NoticeStack[Msg]) notice() *NoticeStack[Msg] { return s }
+// told is what notices and hooks have, which end without a reply.
+type told struct{ running }
 
 // Return ends the stack.
 //
 //alloc:none
-func (s *NoticeStack[Msg]) Return() Yield { return stack.Of(s).End() }
+func (s *told) Return() Yield { return stack.End(&s.head) }
+
+// NoticeStack is one notice in progress. Embed it in a struct whose other fields are the locals
+// that survive a wait.
+type NoticeStack[Msg any] struct {
+	told
+	Msg Msg // what was said; the handler may change it
+}
+
+func (s *NoticeStack[Msg]) notice() *NoticeStack[Msg] { return s }
 
 // NoticeOf is satisfied by the pointer to every S that embeds NoticeStack[Msg].
 type NoticeOf[S, Msg any] interface {

@@ -16,7 +16,7 @@ func (a *forgetful) all(s *forgetStack) Yield {
 	if a.err != nil {
 		return s.Throw(a.err)
 	}
-	return End(&s.Stack)
+	return s.End()
 }
 
 var forgetAll = newBatchAsk((*forgetful).all, 0)

@@ -162,10 +162,10 @@ func (e Entry) handler(c class, around []Middleware, r releases) *Handler {
 // shape is a type of stacks. It has what depends on types, so that little more is compiled for
 // each.
 type shape struct {
-	of      reflect.Type
-	offset  uintptr              // of the Stack
-	users   Running              // a nil pointer to one
-	clear   func(o *pool.Object) // all of one but the Object and by, and lets go what it carries
+	of     reflect.Type
+	offset uintptr              // of the Stack
+	users  Running              // a nil pointer to one
+	clear  func(o *pool.Object) // all of one but the Object and by, and lets go what it carries
 }
 
 func shapeOf[S any, PS RunningOf[S]]() shape {

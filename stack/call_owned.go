@@ -4,7 +4,7 @@ import "unsafe"
 
 // An owned stack is never pooled: it is part of a longer-lived thing of the
 // runtime, such as a connection, and is pushed again whenever that thing has
-// something to do. Its steps may ask (a timer, say) and end with Again or End.
+// something to do. Its steps may ask (a timer, say) and end with Again or, for good, with End.
 
 // NewOwned makes the handler of owned stacks S. run is the step after a push,
 // tick the step after each answer. finish is called when a step ended for
@@ -35,7 +35,3 @@ func Again(s *Stack) Yield {
 	s.stay()
 	return Yield{yieldAgain}
 }
-
-// End ends a step of an owned stack for good: its promises are cancelled, then
-// finish is called.
-func End(s *Stack) Yield { return s.finish() }

@@ -56,6 +56,18 @@ func (s *Stack) finish() Yield {
 	return Yield{yieldEnd}
 }
 
+// End is finish of users' stacks. It is this short for the compiler to inline it, and told.Return of
+// core, where a step returns.
+func End(h *Head) Yield {
+	if h.s.state != running {
+		h.s.misuse()
+	}
+	h.s.state = ended
+	return hasEnded
+}
+
+var hasEnded = Yield{yieldEnd}
+
 // wait is the transition running -> suspended.
 func (s *Stack) wait(m mode, next step, types unsafe.Pointer) Yield {
 	if s.state != running || s.pending == 0 || types != s.by.types || next == nil {

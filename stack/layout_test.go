@@ -195,7 +195,7 @@ type wire struct {
 func (c *wire) run() Yield {
 	c.pushed++
 	if c.pushed == 3 {
-		return End(&c.Stack)
+		return c.End()
 	}
 	if !c.tick.Waiting() {
 		c.Alarm(c.tick.Promise(), 10, 0)
