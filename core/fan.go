@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -19,7 +18,7 @@ const FanMax = 256
 //
 // It is no method, as are the makers of other routers: each type of ask would be compiled with it.
 func Broadcast[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Answers[Rep]] {
-	return fanOut[Req, Answers[Rep]](h.route, rosterOf(m), fansOf[Req, Rep]().all)
+	return Port[Req, Answers[Rep]]{route: fanOut[Req](h.route, rosterOf(m), fansOf[Req, Rep]().all)}
 }
 
 // First returns a port that asks all members; its reply is the first that comes,
@@ -27,7 +26,7 @@ func Broadcast[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, 
 // last one's. Each gets a copy of the request, which so must not be one that is
 // released.
 func First[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Rep] {
-	return fanOut[Req, Rep](h.route, rosterOf(m), fansOf[Req, Rep]().first)
+	return Port[Req, Rep]{route: fanOut[Req](h.route, rosterOf(m), fansOf[Req, Rep]().first)}
 }
 
 // Answers is what the members answered to a broadcast, in the order in which they
@@ -78,36 +77,29 @@ func (a Answers[Rep]) Err() error {
 // step runs within the ask, and there is no hop. A guest has no house; a host,
 // an actor of the router's, lends it one.
 
-// fanned is the request of a fan-out.
-type fanned[Req any] struct {
-	req Req
-	by  *stack.Handler
-	to  []*stack.House
-}
-
 type fanHost struct{}
 
 // fanStack is one fan-out in progress.
 type fanStack[Req, Rep any] struct {
-	kept stack.Kept
+	state stack.FanState
 	AskStack[Req, Rep]
 }
 
 // allStack is one Broadcast in progress.
 type allStack[F, Req, Rep any] struct {
-	fanStack[fanned[Req], Answers[Rep]]
+	fanStack[Req, Answers[Rep]]
 	f F
 }
 
 // firstStack is one First in progress.
 type firstStack[F, Req, Rep any] struct {
-	fanStack[fanned[Req], Rep]
+	fanStack[Req, Rep]
 	f      F
 	failed [FanMax / 64]uint64 // who has, by number
 }
 
 func askAll[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
-	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
+	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.state, &s.Req)
 	return stack.Of(s).Await()
 }
 
@@ -115,20 +107,20 @@ func gathered[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
 	if st := stack.Of(s); st.Deadline() != 0 && st.Engine().Now >= st.Deadline() {
 		return s.Throw(ErrTimeout)
 	}
-	all := slots[F, Rep](&s.f)[:len(s.Req.to)]
+	all := slots[F, Rep](&s.f)[:len(s.state.To)]
 	stack.Of(s).KeepAnswers()
 	return s.Return(Answers[Rep]{all})
 }
 
 func askFirst[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
-	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.Req)
+	askEach(stack.Of(s), slots[F, Rep](&s.f), &s.state, &s.Req)
 	return stack.Of(s).Await()
 }
 
 // won reports whether somebody has replied, and notes who has failed.
 func won[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) bool {
 	f := slots[F, Rep](&s.f)
-	for i := range s.Req.to {
+	for i := range s.state.To {
 		if f[i].Ready() {
 			if f[i].Promise().Err == nil {
 				return true
@@ -142,7 +134,7 @@ func won[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) bool {
 func decided[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	f := slots[F, Rep](&s.f)
 	last := 0
-	for i := range s.Req.to {
+	for i := range s.state.To {
 		if !f[i].Ready() {
 			continue
 		}
@@ -160,11 +152,11 @@ func decided[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 // askEach asks everybody.
 //
 //alloc:none
-func askEach[Req, Rep any](s *stack.Stack, f []Future[Rep], r *fanned[Req]) {
+func askEach[Req, Rep any](s *stack.Stack, f []Future[Rep], to *stack.FanState, req *Req) {
 	w := s.Engine()
-	for i, h := range r.to {
-		c := s.Bind(f[i].Promise(), r.by, 0)
-		*stack.Request[Req, Rep](c) = r.req
+	for i, h := range to.To {
+		c := s.Bind(f[i].Promise(), to.By, 0)
+		*stack.Request[Req, Rep](c) = *req
 		w.Push(h, c)
 	}
 }
@@ -222,66 +214,58 @@ func newFirst[F, Req, Rep any]() *stack.Handler {
 	return stack.NewFan(askFirst[F, Req, Rep], decided[F, Req, Rep], won[F, Req, Rep])
 }
 
-// fan asks all.
-type fan[Req, Out any] struct {
+// fan is the router that asks all.
+type fan struct {
 	by     *stack.Handler // the members'
 	stacks handlers
 	roster *roster
 	host   atomic.Pointer[stack.House] // where guests' fan-outs run; nil: none has come yet
 }
 
-func fanOut[Req, Out any](by *route[Req], r *roster, h handlers) Port[Req, Out] {
+func fanOut[Req any](by *route, r *roster, h handlers) *route {
 	if by == nil {
 		panic("core: a router of a zero Handler")
 	}
 	refuseReleased[Req]()
-	f := &fan[Req, Out]{by: by.by, stacks: h, roster: r}
-	return Port[Req, Out]{route: &route[Req]{by: by.by, via: f.ask, begin: f.begin}}
+	return &route{among: &fan{by: by.by, stacks: h, roster: r}}
 }
 
-// to returns whom to ask.
-func (f *fan[Req, Out]) to() (all []*stack.House, err error) {
-	switch all = f.roster.here(); {
+func (f *fan) choose() (*stack.Handler, []*stack.House) {
+	all := f.roster.here()
+	return f.stacks.of(len(all)), all
+}
+
+func (f *fan) single() bool { return false }
+
+func (f *fan) guests() *stack.Guests {
+	if all := f.roster.here(); len(all) > 0 {
+		return all[0].Owner().Guests
+	}
+	return nil
+}
+
+//alloc:none
+func (f *fan) aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.House, error) {
+	switch {
 	case len(all) == 0:
 		return nil, ErrNoMember
 	case len(all) > FanMax:
 		return nil, ErrOverloaded
 	}
-	return all, nil
-}
-
-// ask is the way of a step.
-//
-//alloc:none
-func (f *fan[Req, Out]) ask(s *stack.Stack, p *future.Promise, req Req, limit int64) {
-	all, err := f.to()
-	c := s.Bind(p, f.stacks.of(len(all)), limit)
-	if err != nil {
-		s.Engine().FailAsk(c, err)
-		return
-	}
-	*stack.Request[fanned[Req], Out](c) = fanned[Req]{req, f.by, all}
-	s.Nest(c)
-}
-
-// begin is the way of a guest.
-func (f *fan[Req, Out]) begin(req Req) (*stack.Guests, *stack.Call, error) {
-	all, err := f.to()
-	if err != nil {
-		return nil, nil, err
+	to := stack.FanOf(c)
+	to.By, to.To = f.by, all
+	if w != nil {
+		return nil, nil
 	}
 	h := f.host.Load()
 	if h == nil || h.Gone() {
 		h = f.spawnHost(h, all[0])
 	}
-	g := h.Owner().Guests
-	c := g.Call(h, f.stacks.of(len(all)))
-	*stack.Request[fanned[Req], Out](c.Stack()) = fanned[Req]{req, f.by, all}
-	return g, c, nil
+	return h, nil
 }
 
 // spawnHost replaces the host, beside a member.
-func (f *fan[Req, Out]) spawnHost(old, beside *stack.House) *stack.House {
+func (f *fan) spawnHost(old, beside *stack.House) *stack.House {
 	u := Spawn((*neighbour)(beside), func() *fanHost { return &fanHost{} })
 	if !f.host.CompareAndSwap(old, u.house) {
 		u.Stop()

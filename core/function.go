@@ -43,7 +43,7 @@ func SpawnFunc[Req, Rep any](at Place, f func(s *AskStack[Req, Rep]) Yield) (Add
 	}
 	by := handlerOf[Function[Req, Rep]](func() *stack.Handler { return stack.NewAsk[Req, Rep](stack.EntryOf((*Function[Req, Rep]).run)) })
 	a := Spawn(at, func() *Function[Req, Rep] { return &Function[Req, Rep]{f} })
-	return a, Port[Req, Rep]{a.house, &route[Req]{by: by}}
+	return a, Port[Req, Rep]{a.house, &route{by: by}}
 }
 
 // SpawnNoticeFunc is SpawnFunc of an actor that handles notices.

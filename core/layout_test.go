@@ -43,5 +43,5 @@ func layoutsOf[Req, Rep any](t *testing.T) {
 	require.Equal(t, unsafe.Pointer(&request.state), unsafe.Pointer(stack.InboundOf(s)))
 
 	var fan fanStack[Req, Rep]
-	require.Equal(t, unsafe.Sizeof(fan.kept), unsafe.Offsetof(fan.AskStack))
+	require.Equal(t, unsafe.Sizeof(fan.state), unsafe.Offsetof(fan.AskStack))
 }

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"github.com/stackhouse-go/stackhouse/future"
-	"github.com/stackhouse-go/stackhouse/stack"
-)
+import "github.com/stackhouse-go/stackhouse/stack"
 
 // Middleware is told of the calls of the handlers that it is given to, by Handle and
 // HandleNotice, when they begin and when they have ended, and may refuse them. Handlers of
@@ -19,58 +16,52 @@ func HandlerName(s Running) string { return stack.Of(s).Handler().Name() }
 // then. It is called by several at once, and must not block. The requests must not be ones that
 // are released.
 func (p Port[Req, Rep]) Through(f func(req Req) (Req, error)) Port[Req, Rep] {
-	if p.route == nil || p.route.by == nil || f == nil {
+	if p.route == nil || p.to == nil && p.route.among == nil || f == nil {
 		panic("core: Through of a Port without a handler, a zero one or Timer, or by nothing")
 	}
 	refuseReleased[Req]()
-	g := &gate[Req, Rep]{to: p, f: f}
-	return Port[Req, Rep]{route: &route[Req]{by: p.route.by, via: g.ask, begin: g.begin, pass: g.pass}}
+	return Port[Req, Rep]{route: p.route.through(p.to, func(c *stack.Stack) error { return replace(stack.Request[Req, Rep](c), f) })}
 }
 
-// gate is the way through a function to a port.
-type gate[Req, Rep any] struct {
-	to Port[Req, Rep]
-	f  func(Req) (Req, error)
+// replace has f look at a message, and replace it.
+func replace[M any](m *M, f func(M) (M, error)) error {
+	by, err := f(*m)
+	if err == nil {
+		*m = by
+	}
+	return err
+}
+
+func (r *route) through(to *stack.House, look func(c *stack.Stack) error) *route {
+	return &route{by: r.by, among: &gate{to, r, look}}
+}
+
+// gate is the way through a function to a port, which is of one actor or has a router.
+type gate struct {
+	to   *stack.House
+	by   *route
+	look func(c *stack.Stack) error
+}
+
+func (g *gate) choose() (*stack.Handler, []*stack.House) { return g.by.chosen() }
+func (g *gate) single() bool                             { return g.to != nil || g.by.among.single() }
+
+func (g *gate) guests() *stack.Guests {
+	if g.to != nil {
+		return g.to.Owner().Guests
+	}
+	return g.by.among.guests()
 }
 
 //alloc:none
-func (g *gate[Req, Rep]) ask(s *stack.Stack, p *future.Promise, req Req, limit int64) {
-	req, err := g.f(req)
-	switch {
-	case err != nil:
-		s.Engine().FailAsk(s.Bind(p, g.to.route.by, limit), err)
-	case g.to.to == nil:
-		g.to.route.ask(s, p, req, limit)
-	default:
-		c := s.Bind(p, g.to.route.by, limit)
-		*stack.Request[Req, Rep](c) = req
-		s.Engine().Push(g.to.to, c)
+func (g *gate) aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.House, error) {
+	if err := g.look(c); err != nil {
+		return nil, err
 	}
-}
-
-// pass is the way of a call that is forwarded.
-//
-//alloc:none
-func (g *gate[Req, Rep]) pass(s *stack.Stack, req Req) Yield {
-	req, err := g.f(req)
-	if err != nil {
-		return s.Throw(err)
+	if g.to != nil {
+		return g.to, nil
 	}
-	if g.to.to == nil {
-		return g.to.passElsewhere(s, req)
-	}
-	c, y := s.Forward(g.to.route.by)
-	*stack.Request[Req, Rep](c) = req
-	c.Aim(g.to.to)
-	return y
-}
-
-func (g *gate[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {
-	req, err := g.f(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	return g.to.begin(req)
+	return g.by.among.aim(w, c, all)
 }
 
 // Through returns a port that has f look at each message before it is sent, on the sender's
@@ -81,28 +72,35 @@ func (p NoticePort[Msg]) Through(f func(msg Msg) (Msg, error)) NoticePort[Msg] {
 		panic("core: Through of a zero NoticePort, or by nothing")
 	}
 	refuseReleased[Msg]()
-	g := &noticeGate[Msg]{to: p, f: f}
-	return NoticePort[Msg]{by: p.by, route: &noticeRoute[Msg]{via: g.notice, post: g.post}}
+	by := p.by
+	if p.to == nil {
+		by = p.route.by
+	}
+	g := &noticeGate{p.to, p.route, func(c *stack.Stack) error { return replace(stack.Message[Msg](c), f) }}
+	return NoticePort[Msg]{route: &noticeRoute{by, g}}
 }
 
-type noticeGate[Msg any] struct {
-	to NoticePort[Msg]
-	f  func(Msg) (Msg, error)
+// noticeGate is the way through a function to a port.
+type noticeGate struct {
+	to   *stack.House
+	by   *noticeRoute
+	look func(c *stack.Stack) error
+}
+
+func (g *noticeGate) guests() (*stack.Guests, error) {
+	if g.to != nil {
+		return g.to.Owner().Guests, nil
+	}
+	return g.by.among.guests()
 }
 
 //alloc:none
-func (g *noticeGate[Msg]) notice(s *stack.Stack, msg Msg) error {
-	msg, err := g.f(msg)
-	if err != nil {
-		return err
+func (g *noticeGate) tell(w *stack.Engine, c *stack.Stack) (sent bool, err error) {
+	if err := g.look(c); err != nil {
+		return false, err
 	}
-	return g.to.Notice(s, msg)
-}
-
-func (g *noticeGate[Msg]) post(msg Msg) error {
-	msg, err := g.f(msg)
-	if err != nil {
-		return err
+	if g.to != nil {
+		return true, deliver(w, g.to, c)
 	}
-	return Notice(g.to, msg)
+	return g.by.among.tell(w, c)
 }

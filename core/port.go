@@ -11,20 +11,7 @@ import (
 // Ports are values, kept in fields. The zero Port panics when it is asked.
 type Port[Req, Rep any] struct {
 	to    *stack.House
-	route *route[Req]
-}
-
-// route is how a port is asked; all ports of one handler share it.
-type route[Req any] struct {
-	by *stack.Handler
-	// non-nil: no one actor is behind the port
-	via func(s *stack.Stack, p *future.Promise, req Req, limit int64)
-
-	// begin is via for guests, up to the sending. nil: guests can't ask.
-	begin func(req Req) (*stack.Guests, *stack.Call, error)
-
-	// pass is via for calls that are forwarded. nil: they can't be.
-	pass func(s *stack.Stack, req Req) Yield
+	route *route
 }
 
 // Ask asks from a step of s: it sends req and binds f, a field of s, to the
@@ -48,23 +35,21 @@ func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time
 // ask is AskWithin in so many ns; 0: what is the default.
 //
 //alloc:none
-func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *route[Req], req Req, limit int64) {
+func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *route, req Req, limit int64) {
 	s := stack.Of(r)
 	if to == nil {
-		route.ask(s, f, req, limit)
+		if route.isTimer() {
+			s.Alarm(f, int64(any(req).(time.Duration)), limit)
+			return
+		}
+		c, all := route.bind(s, f, limit)
+		*stack.Request[Req, Rep](c) = req
+		route.send(s, c, all)
 		return
 	}
 	c := s.Bind(f, route.by, limit)
 	*stack.Request[Req, Rep](c) = req
 	s.Engine().Push(to, c)
-}
-
-// ask asks what is no one actor.
-func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64) {
-	if r == nil || r.via == nil {
-		panic("core: ask of a zero Port")
-	}
-	r.via(s, f, req, limit)
 }
 
 // Forward ends a step of s, an ask, by having another actor answer in its place, as in
@@ -82,7 +67,9 @@ func (r *route[Req]) ask(s *stack.Stack, f *future.Promise, req Req, limit int64
 func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	st := stack.Of(s)
 	if p.to == nil {
-		return p.passElsewhere(st, req)
+		c, y := p.route.forward(st)
+		*stack.Request[Req, Rep](c) = req
+		return p.route.forwarded(st, c, y)
 	}
 	c, y := st.Forward(p.route.by)
 	*stack.Request[Req, Rep](c) = req
@@ -90,39 +77,11 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	return y
 }
 
-// passElsewhere forwards to what is no one actor.
-func (p Port[Req, Rep]) passElsewhere(s *stack.Stack, req Req) Yield {
-	if p.route == nil || p.route.pass == nil {
-		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First or Timer")
-	}
-	return p.route.pass(s, req)
-}
-
-// begin is the ask of a guest up to the sending.
-func (p Port[Req, Rep]) begin(req Req) (*stack.Guests, *stack.Call, error) {
-	switch {
-	case p.route == nil || p.to == nil && p.route.begin == nil:
-		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
-	case p.to == nil:
-		return p.route.begin(req)
-	}
-	g := p.to.Owner().Guests
-	c := g.Call(p.to, p.route.by)
-	*stack.Request[Req, Rep](c.Stack()) = req
-	return g, c, nil
-}
-
 // NoticePort is something that can be told.
 type NoticePort[Msg any] struct {
 	to    *stack.House
 	by    *stack.Handler
-	route *noticeRoute[Msg] // non-nil: no one actor is behind the port
-}
-
-// noticeRoute is how a port is told that has no one actor.
-type noticeRoute[Msg any] struct {
-	via  func(s *stack.Stack, msg Msg) error
-	post func(msg Msg) error // of a guest
+	route *noticeRoute // non-nil: no one actor is behind the port
 }
 
 // Notice tells from a step of s. To an actor of another worker it may leave only when the visit
@@ -140,12 +99,14 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 // notice is Notice, as stack.notify has it.
 //
 //alloc:none
-func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *noticeRoute[Msg], msg Msg) error {
+func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *noticeRoute, msg Msg) error {
 	s := stack.Of(r)
-	if to == nil {
-		return route.notice(s, msg)
-	}
 	w := s.Engine()
+	if to == nil {
+		c := route.begin(w)
+		*stack.Message[Msg](c) = msg
+		return route.send(w, c)
+	}
 	if to.Owner() == w {
 		if w.Joins(to, by) {
 			at, i := to.Join()
@@ -160,37 +121,31 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *notic
 	return stack.TellOtherwise(w, to, by, &msg)
 }
 
-// notice tells what is no one actor.
-func (r *noticeRoute[Msg]) notice(s *stack.Stack, msg Msg) error {
-	if r == nil {
-		panic("core: notice to a zero NoticePort")
-	}
-	return r.via(s, msg)
-}
-
 // post tells, of a guest, what is no one actor.
 func (p NoticePort[Msg]) post(msg Msg) error {
-	if p.route == nil {
-		panic("core: notice to a zero NoticePort")
+	g, c, err := p.route.beginPost()
+	if c == nil {
+		return err
 	}
-	return p.route.post(msg)
+	*stack.Message[Msg](c) = msg
+	return p.route.post(g, c)
 }
 
 // Handler is what others may ask of an actor of type A.
-type Handler[A, Req, Rep any] struct{ route *route[Req] }
+type Handler[A, Req, Rep any] struct{ route *route }
 
 // Handle makes a handler of the method expression of its first step, as in
 // core.Handle((*Cache).get), where get takes a pointer to a struct that embeds AskStack. Call it
 // once, in a package variable. The middleware, if any, is told of each call, the first given
 // first.
 func Handle[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
+	return Handler[A, Req, Rep]{&route{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
 }
 
 // HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
 // takes up to limit consecutive asks at once (0: 64).
 func HandleBatch[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{&route[Req]{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
+	return Handler[A, Req, Rep]{&route{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
 }
 
 // At returns the port of the handler at an actor.

@@ -5,28 +5,29 @@ import "github.com/stackhouse-go/stackhouse/stack"
 // Local returns the port of the handler at the replica of the sender's own worker;
 // see Handler.Local.
 func (h NoticeHandler[A, Msg]) Local(r Replicas[A]) NoticePort[Msg] {
-	return routedNotice[Msg](h.by, byWorker(r.here()), nil)
+	return NoticePort[Msg]{route: routedNotice(h.by, byWorker(r.here()), nil)}
 }
 
 // RoundRobin returns a port that tells the members in turn; see Handler.RoundRobin.
 func (h NoticeHandler[A, Msg]) RoundRobin(m Members[A]) NoticePort[Msg] {
-	return routedNotice[Msg](h.by, byTurns(rosterOf(m)), nil)
+	return NoticePort[Msg]{route: routedNotice(h.by, byTurns(rosterOf(m)), nil)}
 }
 
 // Random returns a port that tells a member drawn by chance; see Handler.Random.
 func (h NoticeHandler[A, Msg]) Random(m Members[A], seed uint64) NoticePort[Msg] {
-	return routedNotice[Msg](h.by, byChance(rosterOf(m), seed), nil)
+	return NoticePort[Msg]{route: routedNotice(h.by, byChance(rosterOf(m), seed), nil)}
 }
 
 // ByKey returns a port that tells the same member for the same key; see Handler.ByKey.
 func (h NoticeHandler[A, Msg]) ByKey(m Members[A], key func(*Msg) uint64) NoticePort[Msg] {
-	return routedNotice[Msg](h.by, byKey(rosterOf(m), key == nil), key)
+	c := byKey(rosterOf(m), key == nil)
+	return NoticePort[Msg]{route: routedNotice(h.by, c, func(c *stack.Stack) uint64 { return key(stack.Message[Msg](c)) })}
 }
 
 // LeastQueued returns a port that tells the member with the shortest queue; see
 // Handler.LeastQueued.
 func (h NoticeHandler[A, Msg]) LeastQueued(m Members[A]) NoticePort[Msg] {
-	return routedNotice[Msg](h.by, byQueue(rosterOf(m)), nil)
+	return NoticePort[Msg]{route: routedNotice(h.by, byQueue(rosterOf(m)), nil)}
 }
 
 // Broadcast returns a port that tells all members. Each gets a copy of the message, which so must
@@ -37,102 +38,67 @@ func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 		panic("core: a router of a zero NoticeHandler")
 	}
 	refuseReleased[Msg]()
-	r := &noticeBroadcast[Msg]{by: h.by, roster: rosterOf(m)}
-	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
+	r := &noticeBroadcast{h.by, rosterOf(m), func(from, to *stack.Stack) { *stack.Message[Msg](to) = *stack.Message[Msg](from) }}
+	return NoticePort[Msg]{route: &noticeRoute{h.by, r}}
 }
 
-// noticeRouter tells one of several.
-type noticeRouter[Msg any] struct {
-	choice
-	by  *stack.Handler
-	key func(*Msg) uint64 // nil: none
-}
-
-func routedNotice[Msg any](by *stack.Handler, c choice, key func(*Msg) uint64) NoticePort[Msg] {
+func routedNotice(by *stack.Handler, c choice, key func(*stack.Stack) uint64) *noticeRoute {
 	if by == nil {
 		panic("core: a router of a zero NoticeHandler")
 	}
-	r := &noticeRouter[Msg]{choice: c, by: by, key: key}
-	return NoticePort[Msg]{route: &noticeRoute[Msg]{via: r.notice, post: r.post}}
+	return &noticeRoute{by, &noticeChooser{chooser{c, by, key}}}
 }
 
-// notice is the way of a step. With nobody there the error is ErrNoMember, and the message a dead
-// letter.
+// noticeChooser is the router of notices.
+type noticeChooser struct{ chooser }
+
+func (r *noticeChooser) guests() (*stack.Guests, error) { return r.choice.guests(), ErrNoMember }
+
+// tell tells one. With nobody there a step's message is a dead letter.
 //
 //alloc:none
-func (r *noticeRouter[Msg]) notice(s *stack.Stack, msg Msg) error {
-	w := s.Engine()
-	c := w.Begin(r.by)
-	m := stack.Message[Msg](c)
-	*m = msg
-	key := uint64(0)
-	if r.key != nil {
-		key = keyOf(r.key, m, w, c)
+func (r *noticeChooser) tell(w *stack.Engine, c *stack.Stack) (sent bool, err error) {
+	if h := r.pick(w, c); h != nil {
+		return true, deliver(w, h, c)
 	}
-	h := r.policy.pick(w, key)
-	if h == nil {
+	if w != nil {
 		w.Lost(nil, c, stack.LostNoMember)
-		w.Discard(c)
-		return ErrNoMember
 	}
-	return w.Push(h, c)
-}
-
-// post is the way of a guest.
-func (r *noticeRouter[Msg]) post(msg Msg) error {
-	g := r.guests()
-	if g == nil {
-		return ErrNoMember
-	}
-	s := g.Begin(nil, r.by)
-	var h *stack.House
-	defer func() {
-		if h == nil { // or key has panicked
-			g.Pools.Put(&s.Object)
-		}
-	}()
-	m := stack.Message[Msg](s)
-	*m = msg
-	key := uint64(0)
-	if r.key != nil {
-		key = r.key(m)
-	}
-	if h = r.policy.pick(nil, key); h == nil {
-		return ErrNoMember
-	}
-	s.Aim(h)
-	return s.Post()
+	return false, ErrNoMember
 }
 
 // noticeBroadcast tells all.
-type noticeBroadcast[Msg any] struct {
+type noticeBroadcast struct {
 	by     *stack.Handler
 	roster *roster
+	copy   func(from, to *stack.Stack) // of the message
+}
+
+func (r *noticeBroadcast) guests() (*stack.Guests, error) {
+	if all := r.roster.here(); len(all) > 0 {
+		return all[0].Owner().Guests, nil
+	}
+	return nil, nil
 }
 
 //alloc:none
-func (r *noticeBroadcast[Msg]) notice(s *stack.Stack, msg Msg) (full error) {
-	w := s.Engine()
+func (r *noticeBroadcast) tell(w *stack.Engine, c *stack.Stack) (sent bool, full error) {
 	for _, h := range r.roster.here() {
-		c := w.Begin(r.by)
-		*stack.Message[Msg](c) = msg
+		m := r.take(w, h)
+		r.copy(c, m)
 		// one that has stopped is no member any more
-		if err := w.Push(h, c); err == ErrMailboxFull {
+		if err := deliver(w, h, m); err == ErrMailboxFull {
 			full = err
 		}
 	}
-	return full
+	return false, full
 }
 
-func (r *noticeBroadcast[Msg]) post(msg Msg) (full error) {
-	for _, h := range r.roster.here() {
-		s := h.Owner().Guests.Begin(h, r.by)
-		*stack.Message[Msg](s) = msg
-		if err := s.Post(); err == ErrMailboxFull {
-			full = err
-		}
+func (r *noticeBroadcast) take(w *stack.Engine, h *stack.House) *stack.Stack {
+	if w == nil {
+		return h.Owner().Guests.Begin(nil, r.by)
 	}
-	return full
+	return w.Begin(r.by)
 }
 
 // refuseReleased panics if messages M are released with the stack that carries them.

@@ -21,14 +21,30 @@ type asked[Req, Rep any] struct {
 
 // NewAsk makes the handler of asks whose first step is first, of a core.AskStack[Req, Rep].
 func NewAsk[Req, Rep any](first Entry, around ...Middleware) *Handler {
-	h := first.handler(classAsk, around, releasesAsk[Req, Rep]())
-	h.ask.hand = handing[Rep]()
+	return first.ask(around, valuesOf[Req, Rep]())
+}
+
+func (e Entry) ask(around []Middleware, v values) *Handler {
+	h := e.handler(classAsk, around, v.releases())
+	h.ask.hand = v.hand
 	return h
 }
 
-// releasesAsk returns what a stack of such an ask holds.
-func releasesAsk[Req, Rep any]() releases {
-	return releases{releasesAt[Req](unsafe.Offsetof(asked[Req, Rep]{}.Req)), releasesAt[Rep](unsafe.Offsetof(answer[Rep]{}.rep))}
+// values is what a handler knows of its requests and replies.
+type values struct {
+	req, rep any     // nil pointers to one
+	reqAt    uintptr // from the Stack on
+	repAt    uintptr
+	hand     func(from, to *Stack)
+}
+
+func valuesOf[Req, Rep any]() values {
+	var s asked[Req, Rep]
+	return values{(*Req)(nil), (*Rep)(nil), unsafe.Offsetof(s.Req), unsafe.Offsetof(s.rep), handing[Rep]}
+}
+
+func (v values) releases() releases {
+	return releases{releaseAt(v.reqAt, v.req), releaseAt(v.repAt, v.rep)}
 }
 
 // Future is the slot for one reply: a field of the stack that asks. It must not
@@ -156,11 +172,9 @@ func (s *Stack) misusePromise() {
 	panic("stack: a future is asked again before it is answered in " + s.by.Name())
 }
 
-// handing returns what moves a reply from one stack to another.
-func handing[Rep any]() func(from, to *Stack) {
-	return func(from, to *Stack) {
-		a, b := Reply[Rep](from), Reply[Rep](to)
-		var zero Rep
-		*b, *a = *a, zero
-	}
+// handing moves a reply from one stack to another.
+func handing[Rep any](from, to *Stack) {
+	a, b := Reply[Rep](from), Reply[Rep](to)
+	var zero Rep
+	*b, *a = *a, zero
 }

@@ -51,7 +51,7 @@ func (b *Batch) Bytes(n int) []byte {
 // NewBatchNotice makes the handler of batches of at most max notices (0: BatchMax), each of a
 // core.NoticeStack[Msg].
 func NewBatchNotice[Msg any](first Entry, max int) *Handler {
-	h := first.batched(classNotice, shapeOf[told[Msg]](), releases{releasesNotice[Msg]()}, max)
+	h := first.batched(classNotice, shapeOf((*told[Msg])(nil), clearing[told[Msg]]()), releases{releasesNotice[Msg]()}, max)
 	describeMessages[Msg](h)
 	return h
 }
@@ -59,8 +59,9 @@ func NewBatchNotice[Msg any](first Entry, max int) *Handler {
 // NewBatchAsk makes the handler of batches of at most max asks (0: BatchMax), each of a
 // core.AskStack[Req, Rep].
 func NewBatchAsk[Req, Rep any](first Entry, max int) *Handler {
-	h := first.batched(classAsk, shapeOf[asked[Req, Rep]](), releasesAsk[Req, Rep](), max)
-	h.ask.hand = handing[Rep]()
+	v := valuesOf[Req, Rep]()
+	h := first.batched(classAsk, shapeOf((*asked[Req, Rep])(nil), clearing[asked[Req, Rep]]()), v.releases(), max)
+	h.ask.hand = v.hand
 	return h
 }
 

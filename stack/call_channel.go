@@ -59,7 +59,7 @@ func NewChannel[Req, Rep any](first Entry, parted, finish func(*Inbound)) *Handl
 		InboundOf(stackOf(o)).input.Release()
 		clear(o)
 	}
-	h := first.handler(classOwned, nil, releasesAsk[Req, Rep]())
+	h := first.handler(classOwned, nil, valuesOf[Req, Rep]().releases())
 	h.counts = 0 // its connection's inflight is bounded
 	h.request.aside = func(s *Stack) { InboundOf(s).aside = true }
 	h.request.parted = func(s *Stack) { parted(InboundOf(s)) }

@@ -11,15 +11,20 @@ import (
 // answers of its futures, which live as long as it does. Its first step ends with Await, the
 // second with KeepAnswers and then a return.
 type fan struct {
-	Kept
+	FanState
 	Stack
 }
 
-// Kept is the answers that are put with a fan. It stands right before the Head.
-type Kept struct{ first *future.Promise }
+// FanState stands right before the Head.
+type FanState struct {
+	By   *Handler        // whose stacks it asks by
+	To   []*House        // whom it asks
+	kept *future.Promise // whose answers are put with the fan
+}
 
-func fanOf(s *Stack) *fan {
-	return (*fan)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Offsetof(fan{}.Stack))))
+// FanOf returns the state of s, a fan.
+func FanOf(s *Stack) *FanState {
+	return &(*fan)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Offsetof(fan{}.Stack)))).FanState
 }
 
 // Await is Suspend, or SuspendUntil, with the steps that NewFan got.
@@ -47,12 +52,12 @@ func (s *Stack) KeepAnswers() {
 	if s.pending != 0 {
 		w.cancelAsked(s.to, s)
 	}
-	fanOf(s).first, s.bound = s.bound, nil
+	FanOf(s).kept, s.bound = s.bound, nil
 }
 
 // putAnswers is called before a fan is cleared.
 func putAnswers(o *pool.Object) {
-	for p := fanOf(stackOf(o)).first; p != nil; p = p.Next {
+	for p := FanOf(stackOf(o)).kept; p != nil; p = p.Next {
 		if p.Call != nil {
 			pool.Send(p.Call) // whoever puts the stack
 		}

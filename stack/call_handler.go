@@ -143,9 +143,14 @@ type Entry struct {
 	shape shape
 }
 
-// EntryOf returns the entry by first, whose stacks are S.
+// EntryOf returns the entry by first, whose stacks are S. What is compiled for each handler is
+// this, and little more.
 func EntryOf[A, S any, PS RunningOf[S]](first func(*A, PS) Yield) Entry {
-	return Entry{erase(first), typeWord(first), reflect.TypeFor[A](), shapeOf[S, PS]()}
+	return entryBy(first, PS(nil), clearing[S]())
+}
+
+func entryBy(first any, users Running, clear func(*pool.Object)) Entry {
+	return Entry{eraseAny(first), typeWord(first), reflect.TypeOf(first).In(0).Elem(), shapeOf(users, clear)}
 }
 
 // handler makes the handler that begins there.
@@ -159,8 +164,7 @@ func (e Entry) handler(c class, around []Middleware, r releases) *Handler {
 	return h
 }
 
-// shape is a type of stacks. It has what depends on types, so that little more is compiled for
-// each.
+// shape is a type of stacks.
 type shape struct {
 	of     reflect.Type
 	offset uintptr              // of the Stack
@@ -168,19 +172,24 @@ type shape struct {
 	clear  func(o *pool.Object) // all of one but the Object and by, and lets go what it carries
 }
 
-func shapeOf[S any, PS RunningOf[S]]() shape {
-	var probe S
-	offset := uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe))
-	return shape{reflect.TypeFor[S](), offset, PS(nil), func(o *pool.Object) {
+func shapeOf(users Running, clear func(*pool.Object)) shape {
+	of := reflect.TypeOf(users).Elem()
+	probe := reflect.New(of).UnsafePointer()
+	return shape{of, uintptr(unsafe.Pointer(Of(boxed(users, probe)))) - uintptr(probe), users, clear}
+}
+
+// clearing returns shape.clear of S.
+func clearing[S any]() func(*pool.Object) {
+	return func(o *pool.Object) {
 		s := stackOf(o)
 		if !s.carried.Empty() {
 			s.carried.Release()
 		}
 		var zero S
 		object, by := s.Object, s.by
-		*(*S)(unsafe.Add(unsafe.Pointer(s), -offset)) = zero
+		*(*S)(unsafe.Add(unsafe.Pointer(s), -by.offset)) = zero
 		s.Object, s.by = object, by
-	}}
+	}
 }
 
 func (p shape) size() uintptr { return p.of.Size() }
@@ -213,13 +222,17 @@ type release struct {
 	as Releaser // a nil pointer to its type; nil: it is none
 }
 
-func releasesAt[T any](at uintptr) release {
-	as, _ := any((*T)(nil)).(Releaser)
+// releaseAt returns that of what is at a place; v is a nil pointer to its type.
+func releaseAt(at uintptr, v any) release {
+	as, _ := v.(Releaser)
 	return release{at, as}
 }
 
 // holds reports whether *T is a Releaser.
-func holds[T any]() bool { return releasesAt[T](0).as != nil }
+func holds[T any]() bool {
+	_, ok := any((*T)(nil)).(Releaser)
+	return ok
+}
 
 // releases are those of one type of stack.
 type releases []release

@@ -20,8 +20,8 @@ type Middleware interface {
 // middlewareMax is how many a handler can have: Stack.ends counts them.
 const middlewareMax = endBars - 1
 
-// wrap gives a handler, which nobody knows yet, its middleware, and a nil pointer to its stacks. Its
-// name stays that of the step behind that.
+// wrap gives a handler, which nobody knows yet, its middleware, and a nil pointer to its stacks.
+// Its name stays that of the step behind that.
 func (h *Handler) wrap(around []Middleware, users Running) {
 	if len(around) == 0 {
 		return

@@ -25,7 +25,9 @@ func NewNotice[Msg any](first Entry, around ...Middleware) *Handler {
 	return h
 }
 
-func releasesNotice[Msg any]() release { return releasesAt[Msg](unsafe.Offsetof(told[Msg]{}.Msg)) }
+func releasesNotice[Msg any]() release {
+	return releaseAt(unsafe.Offsetof(told[Msg]{}.Msg), (*Msg)(nil))
+}
 
 // describeMessages has h, of notices, know its messages.
 func describeMessages[Msg any](h *Handler) {

@@ -43,7 +43,7 @@ type jobState struct {
 // NewJob makes the handler of jobs that take an In and give an R.
 func NewJob[In, R any]() *Handler {
 	h := &Handler{class: classAsk, title: "offload"}
-	h.kind = h.newKind(shapeOf[job[In, R]](), releasesAsk[In, R]())
+	h.kind = h.newKind(shapeOf((*job[In, R])(nil), clearing[job[In, R]]()), valuesOf[In, R]().releases())
 	h.job.work = func(ctx context.Context, s *Stack) {
 		j := (*job[In, R])(unsafe.Pointer(s))
 		j.rep, s.err = j.fn(ctx, j.Req)

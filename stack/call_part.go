@@ -16,7 +16,7 @@ type Room struct{}
 
 var partHandler = func() *Handler {
 	h := &Handler{class: classAsk, title: "part"}
-	h.kind = h.newKind(shapeOf[asked[struct{}, Room]](), nil)
+	h.kind = h.newKind(shapeOf((*asked[struct{}, Room])(nil), clearing[asked[struct{}, Room]]()), nil)
 	return h
 }()
 

@@ -56,8 +56,8 @@ func (s *Stack) finish() Yield {
 	return Yield{yieldEnd}
 }
 
-// End is finish of users' stacks. It is this short for the compiler to inline it, and told.Return of
-// core, where a step returns.
+// End is finish of users' stacks. It is this short for the compiler to inline it, and told.Return
+// of core, where a step returns.
 func End(h *Head) Yield {
 	if h.s.state != running {
 		h.s.misuse()

@@ -48,5 +48,11 @@ func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next
 // every step takes two pointers and returns a Yield, so the call is the same.
 func erase[A, PS any](f func(*A, PS) Yield) step { return *(*step)(unsafe.Pointer(&f)) }
 
+// eraseAny is erase of an f of such a type.
+func eraseAny(f any) step {
+	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&f))[1] // a func value is its pointer
+	return *(*step)(unsafe.Pointer(&data))
+}
+
 // typeWord returns the identity of x's dynamic type.
 func typeWord(x any) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&x)) }

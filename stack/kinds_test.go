@@ -143,7 +143,7 @@ func newChannel[A, S, Req, Rep any, PS channelOf[S, Req, Rep]](first func(*A, PS
 
 // FanStack is what core's fans are made of.
 type FanStack[Req, Rep any] struct {
-	kept Kept
+	state FanState
 	AskStack[Req, Rep]
 }
 

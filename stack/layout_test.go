@@ -103,7 +103,7 @@ func TestLayouts(t *testing.T) {
 	require.Zero(t, unsafe.Offsetof(envelopeFor[[1]int]{}.head)+unsafe.Offsetof(envelope{}.Stack), "envelopeOf")
 	require.Zero(t, unsafe.Offsetof(job[int, int]{}.asked), "Offload")
 	require.EqualValues(t, unsafe.Sizeof(InboundState{}), unsafe.Offsetof(Inbound{}.Stack), "InboundOf")
-	require.EqualValues(t, unsafe.Sizeof(Kept{}), unsafe.Offsetof(fan{}.Stack), "fanOf")
+	require.EqualValues(t, unsafe.Sizeof(FanState{}), unsafe.Offsetof(fan{}.Stack), "FanOf")
 	require.Zero(t, unsafe.Offsetof(Call{}.Object), "NewCall")
 	c := &Call{}
 	require.Same(t, c, callOf(&c.house))

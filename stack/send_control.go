@@ -34,7 +34,7 @@ var controlHandler = newControl()
 
 func newControl() *Handler {
 	h := &Handler{class: classAsk, title: "a system message"}
-	h.kind = h.newKind(shapeOf[asked[control, struct{}]](), nil)
+	h.kind = h.newKind(shapeOf((*asked[control, struct{}])(nil), clearing[asked[control, struct{}]]()), nil)
 	return h
 }
 
