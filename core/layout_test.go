@@ -1,6 +1,9 @@
 package core
 
 import (
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -44,4 +47,32 @@ func layoutsOf[Req, Rep any](t *testing.T) {
 
 	var fan fanStack[Req, Rep]
 	require.Equal(t, unsafe.Sizeof(fan.state), unsafe.Offsetof(fan.AskStack))
+}
+
+// TestStacksShowWhatIsForUsers: no more than twelve names each.
+func TestStacksShowWhatIsForUsers(t *testing.T) {
+	for _, k := range []struct {
+		kind any
+		want string
+	}{
+		{&AskStack[int, int]{}, "Barrier Bytes Copy Deadline Req Return Throw"},
+		{&NoticeStack[int]{}, "Barrier Bytes Copy Deadline Msg Return Throw"},
+		{&BatchAskStack[int, int]{}, "All Barrier Bytes Copy Deadline Len ReturnAll ReturnEach Throw ThrowAll"},
+		{&BatchNoticeStack[int]{}, "All Barrier Bytes Copy Deadline Len Return Throw"},
+		{&ChannelStack[int, int]{}, "Barrier Bytes Copy Deadline Keep Part Peer Req Return ReturnLast Throw"},
+		{&HookStack{}, "Barrier Bytes Cause Copy Deadline Return Throw"},
+	} {
+		var names []string
+		typ := reflect.TypeOf(k.kind)
+		for m := range typ.Methods() {
+			names = append(names, m.Name)
+		}
+		for _, f := range reflect.VisibleFields(typ.Elem()) {
+			if f.IsExported() {
+				names = append(names, f.Name)
+			}
+		}
+		slices.Sort(names)
+		require.Equal(t, k.want, strings.Join(names, " "), typ)
+	}
 }
