@@ -55,7 +55,7 @@ floor 6
 	cluster         -> channel, house       # links, views, entities
 	house/housetest -> core, house, channel
 	planned channel/web    -> channel, channel/http1   # HTTP and WebSocket
-	planned house/httphost -> core, house   # net/http beside a system
+	house/httphost  -> core, house   # net/http beside a system
 
 floor 7
 	planned cluster/gossip      -> cluster  # who is a member: memberlist behind an interface of cluster

@@ -25,6 +25,8 @@ var permits = slices.Concat(raw, []permit{
 	{files: "netio/*_linux.go", what: "golang.org/x/sys", why: "the poller and the sockets are system calls"},
 	{files: "netio/*_portable.go", what: "syscall", why: "the numbers of failures, which have the same names on every system"},
 	{files: "netio/*_portable.go", what: "go", why: "package net blocks: goroutines behind each socket do"},
+	{files: "house/httphost/serve.go", what: "go", why: "net/http has goroutines of its own; none of it is in a simulation", test: "TestServeFails"},
+	{files: "house/httphost/serve.go", what: "select", why: "whatever comes first ends the server, and all the same", test: "TestServeEndsWithTheSystem"},
 	{files: "netio/poller_portable.go", what: "select", why: "a wait ends by an event or when its time is up"},
 	{files: "netio/poller_portable.go", what: "time.NewTimer", why: "a wait ends by an event or when its time is up"},
 	{files: "netio/s*_portable.go", what: "time.Now", why: "package net takes deadlines as wall-clock time"},

@@ -1,0 +1,40 @@
+package httphost
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// Serve serves connections of l until ctx ends, the server fails, or sys, which was started,
+// begins to shut down; then it shuts sys down, and returns when that is over. Whoever shuts sys
+// down, the server is ended first: it accepts nobody, and requests in progress are answered. Those
+// that aren't within house.Config.ShutdownTimeout are cut off, and the error says so.
+func Serve(ctx context.Context, sys *house.System, server *http.Server, l net.Listener) error {
+	sys.AddShutdownHook(house.ShutdownHook{Name: "net/http", Run: func(ctx context.Context) error {
+		err := server.Shutdown(ctx)
+		if err != nil {
+			server.Close() // its error is of listeners, which are closed
+		}
+		return err
+	}})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	var failed error
+	select {
+	case <-ctx.Done():
+	case <-sys.Ending():
+	case failed = <-served:
+		served <- nil
+	}
+	err := sys.Shutdown(context.WithoutCancel(ctx))
+	server.Close() // if the system had begun to shut down before it knew of the server
+	<-served
+	if errors.Is(failed, http.ErrServerClosed) {
+		failed = nil
+	}
+	return errors.Join(failed, err)
+}
