@@ -97,6 +97,7 @@ func TestHandler(t *testing.T) {
 	sys := start(t, house.Config{Workers: 1})
 	a := core.Spawn(sys, func() *desk { return &desk{} })
 	stopped := core.Spawn(sys, func() *desk { return &desk{} })
+	began := time.Now()
 	require.NoError(t, stopped.StopWait(t.Context()))
 	for _, c := range []struct {
 		to     core.Address[desk]
@@ -120,6 +121,7 @@ func TestHandler(t *testing.T) {
 		require.Equal(t, c.want, w.Body.String(), c.body)
 		require.Equal(t, c.status == http.StatusServiceUnavailable, w.Header().Get("Retry-After") == "1", c.body)
 	}
+	require.Less(t, time.Since(began), 4*time.Second, "the limit is shorter than what the system has")
 }
 
 // TestStatus: what wasn't tried may be repeated; nobody is told of a program's own errors.
