@@ -88,7 +88,7 @@ type conn[Req, Rep any] struct {
 	lead     *lead          // non-nil: it leads, or did
 	counted  int            // bytes, by the intake
 	begun    *stack.Inbound // the request that Decode is at
-	inflight stack.Inflight
+	inflight inflight
 	working  int // requests in flight that have no result yet
 	out      output
 	flush    stack.Deferred
@@ -218,7 +218,7 @@ func (c *conn[Req, Rep]) hangUp(w *stack.Engine) {
 
 // cancel ends what is in flight.
 func (c *conn[Req, Rep]) cancel(w *stack.Engine) {
-	for range c.inflight.Cancel(w) {
+	for range c.inflight.cancel(w) {
 		c.site.share.begun() // as it ends, too
 	}
 }
@@ -233,7 +233,7 @@ func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 // check looks whether the client, of which nothing can be read now, is gone: if it
 // ended its side only, it waits for its results.
 func (c *conn[Req, Rep]) check(w *stack.Engine) {
-	if c.suspect && c.phase < deaf && c.inflight.Len() > 0 && netio.ConnectError(c.fd) != nil {
+	if c.suspect && c.phase < deaf && c.inflight.n > 0 && netio.ConnectError(c.fd) != nil {
 		c.cutOff(w)
 	}
 	c.suspect = false
@@ -241,12 +241,12 @@ func (c *conn[Req, Rep]) check(w *stack.Engine) {
 
 // finished reports whether a connection that takes nothing in has nothing left to do.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.phase >= ending && c.inflight.Len() == 0 && c.out.unsent == 0
+	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
-	if c.takes() && c.inflight.Len() == 0 && c.out.unsent == 0 && c.waits == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.takes() && c.inflight.n == 0 && c.out.unsent == 0 && c.waits == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()

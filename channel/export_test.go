@@ -20,7 +20,7 @@ func (h Held) Max(other Held) Held {
 // Holds looks into a connection. Only a step of the actor that serves it may.
 func Holds[Req, Rep any](of any) Held {
 	c := of.(*conn[Req, Rep])
-	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.Len(), Waiting: c.inflight.Held(), Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used),
+	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.n, Waiting: c.inflight.held, Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used),
 		Intake: max(c.intake.used, -c.intake.used), StuckAt: c.stuckAt}
 	if t := c.intake; t.leader == nil || !t.fresh && t.used < t.max {
 		h.Lost = t.line.len()

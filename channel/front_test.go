@@ -146,7 +146,7 @@ func (f *front) do(s *lineStack) core.Yield {
 		f.blocked.Add(1)
 		<-f.gate
 	case "mark":
-		f.conns = append(f.conns, stack.InboundOf(stack.Of(s)).Conn())
+		f.conns = append(f.conns, stack.InboundOf(stack.Of(s)).Conn)
 	}
 	return s.Return(reply{line})
 }

@@ -91,15 +91,15 @@ func (t *intake) pass(c sharer) {
 func (c *conn[Req, Rep]) mayRead(need int) int {
 	t, in := c.intake, &c.in
 	switch {
-	case t.line.len() == 0 && t.used-c.counted+in.grown(len(c.site.buffer), need)+c.inflight.Bytes() <= t.max:
+	case t.line.len() == 0 && t.used-c.counted+in.grown(len(c.site.buffer), need)+c.inflight.bytes <= t.max:
 		return math.MaxInt
-	case c.leads() && c.inflight.Len() > 0:
+	case c.leads() && c.inflight.n > 0:
 		return 0
 	case c.leads():
 		return max(inputMin, need-in.len()) // of the next request less than inputMin
 	case in.free() > 0:
 		return in.free()
-	case c.inflight.Len() == 0:
+	case c.inflight.n == 0:
 		return max(0, inputMin-in.len())
 	}
 	return 0
@@ -112,11 +112,11 @@ func (c *conn[Req, Rep]) blocked() bool {
 
 // settle lets go of what the connection doesn't need any more, and tells the intake.
 func (c *conn[Req, Rep]) settle(w *stack.Engine) {
-	if c.inflight.Len() == 0 {
+	if c.inflight.n == 0 {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}
 	c.account()
-	if t := c.intake; c.inflight.Len() == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
+	if t := c.intake; c.inflight.n == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
 		t.pass(c)
 	} else {
 		t.rouse() // it may have read
@@ -146,7 +146,7 @@ func (c *conn[Req, Rep]) noteMove(now int64) {
 // dawdles reports whether the connection leads, and others have waited for leadTime in which not
 // even leadMin came.
 func (c *conn[Req, Rep]) dawdles(now int64) bool {
-	return c.leads() && c.inflight.Len() == 0 && c.intake.line.len() > 0 && now-c.keptSince() >= int64(leadTime)
+	return c.leads() && c.inflight.n == 0 && c.intake.line.len() > 0 && now-c.keptSince() >= int64(leadTime)
 }
 
 // keptSince is since when others wait and the leader doesn't move.
@@ -158,7 +158,7 @@ func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == sharer(c) }
 // account counts what the connection holds: its slab, and what isn't in that of the requests in
 // flight, at least.
 func (c *conn[Req, Rep]) account() {
-	if n := c.in.slab.Cap() + max(0, c.inflight.Bytes()-c.in.from) - c.counted; n != 0 {
+	if n := c.in.slab.Cap() + max(0, c.inflight.bytes-c.in.from) - c.counted; n != 0 {
 		c.counted += n
 		c.intake.count(n)
 	}

@@ -23,7 +23,7 @@ func (c *conn[Req, Rep]) full() bool {
 
 // ownFull is full of this connection alone.
 func (c *conn[Req, Rep]) ownFull() bool {
-	return c.inflight.Len() >= c.serve.config.InflightMax || c.overfull() || c.inflight.HeldBack()
+	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.back > 0
 }
 
 // queueUp has the connection wait for its turn, if it is others' requests, or their bytes, that it
@@ -33,10 +33,10 @@ func (c *conn[Req, Rep]) queueUp() {
 	st.looked(c)
 	switch {
 	case c.waits != nil:
-	case st.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.HeldBack() && !c.overfull()):
+	case st.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.back > 0 && !c.overfull()):
 		c.waits = &st.line
 		st.wait(c)
-	case blocked && c.inflight.Len() == 0 && !c.ownFull():
+	case blocked && c.inflight.n == 0 && !c.ownFull():
 		c.waits = &c.intake.line
 		c.intake.wait(c, c.Engine().Now)
 	}
@@ -201,11 +201,11 @@ func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.By
 	if c.working < c.serve.config.WorkMax {
 		c.working++
 		c.site.share.begun()
-		c.inflight.Accept(w, s, input)
+		c.inflight.accept(w, s, input)
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
-	c.inflight.Refuse(s, input, core.ErrOverloaded) // others' ends have it encoded
+	c.inflight.refuse(s, input, core.ErrOverloaded) // others' ends have it encoded
 }
 
 // refuseWith has the client told why it isn't listened to any more.

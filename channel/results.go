@@ -10,7 +10,7 @@ import (
 // result is called when a request in flight has ended.
 func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 	c.working--
-	if !s.KeptBack() && !s.AtPart() {
+	if !s.IsHeldBack() && !s.AtPart() {
 		c.site.share.ended()
 	}
 	switch w := c.Engine(); c.phase {
@@ -19,7 +19,7 @@ func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 		c.discard(w)
 		c.account()
 	default:
-		if c.inflight.Ended(s); c.phase < deaf && c.overfull() {
+		if c.inflight.ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
 		// should run not come to it: what holds the front's requests doesn't hold results
@@ -33,11 +33,11 @@ func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
 	if c.phase >= deaf {
-		c.inflight.DropPart(w, s)
+		s.GoOn(w)
 		return
 	}
 	c.site.share.ended()
-	if c.inflight.Offered(s); c.overfull() {
+	if c.inflight.hold(s); c.overfull() {
 		c.holdBack()
 	}
 	w.Defer(&c.flush)
@@ -46,23 +46,23 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.out.unsent+c.inflight.Held() >= c.serve.config.OutputMax
+	return c.out.unsent+c.inflight.held >= c.serve.config.OutputMax
 }
 
 // holdBack keeps requests that came in from beginning. Until letBegin they have no part in the
 // site's share.
 func (c *conn[Req, Rep]) holdBack() {
-	for range c.inflight.HoldBack() {
+	for range c.inflight.holdBack() {
 		c.site.share.ended()
 	}
 }
 
 // letBegin lets as many of those begin as there is room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
-	if !c.inflight.HeldBack() || c.overfull() {
+	if c.inflight.back == 0 || c.overfull() {
 		return
 	}
-	n, aside := c.inflight.LetBegin(w, c.site.share.room(c))
+	n, aside := c.inflight.letBegin(w, c.site.share.room(c))
 	for range n {
 		c.site.share.begun()
 	}
@@ -78,12 +78,12 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		c.discard(w)
 		return
 	}
-	for c.inflight.Ready() && c.out.unsent < c.serve.config.OutputMax {
-		in := c.inflight.Oldest()
-		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last(), in.Err()
+	for c.inflight.ready() && c.out.unsent < c.serve.config.OutputMax {
+		in := c.inflight.head
+		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
-		if c.inflight.Written(w) {
+		if c.inflight.written(w) {
 			var zero Rep
 			*rep = zero
 		}
@@ -92,19 +92,19 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 			return
 		}
 	}
-	if c.inflight.Waits() && c.out.unsent < c.serve.config.OutputMax {
+	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
 		c.site.share.begun() // who goes on doesn't wait for it again
-		c.inflight.GoOn(w)
+		c.inflight.head.GoOn(w)
 	}
 }
 
 // due reports whether encode has something to do, but for want of room.
-func (c *conn[Req, Rep]) due() bool { return c.inflight.Ready() || c.inflight.Waits() }
+func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.waits() }
 
 // refuse tells the client, once it has the results in flight, that it can't be
 // understood.
 func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
-	if c.phase == refusing && c.inflight.Len() == 0 {
+	if c.phase == refusing && c.inflight.n == 0 {
 		room := c.out.reserve(&w.Shard, refusalMax)
 		c.out.commit(c.codec.Refuse(room, c.refused))
 		c.phase = ending
@@ -113,8 +113,8 @@ func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 
 // discard frees complete results that nobody will read.
 func (c *conn[Req, Rep]) discard(w *stack.Engine) {
-	for c.inflight.Complete() {
-		c.inflight.Pop(w)
+	for c.inflight.complete() {
+		c.inflight.pop(w)
 	}
 }
 
@@ -156,7 +156,7 @@ func (c *conn[Req, Rep]) write() {
 		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.due() || c.inflight.HeldBack() || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.inflight.back > 0 || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}

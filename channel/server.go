@@ -22,14 +22,14 @@ type Handler[A, Req, Rep any] struct{ by *stack.Handler }
 // Handle makes a handler of the method expression of its first step, which takes
 // a pointer to a struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{stack.NewChannel[Req, Rep](stack.EntryOf(first), parted[Req, Rep], ended[Req, Rep])}
+	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), parted[Req, Rep], ended[Req, Rep])}
 }
 
 // parted is called when a request in flight has offered a part of its result, ended when it has
 // ended.
-func parted[Req, Rep any](s *stack.Inbound) { s.Conn().(*conn[Req, Rep]).offered(s) }
+func parted[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
 
-func ended[Req, Rep any](s *stack.Inbound) { s.Conn().(*conn[Req, Rep]).result(s) }
+func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).result(s) }
 
 // Server accepts connections and has them served by actors, one for each worker
 // that should take part.

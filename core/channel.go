@@ -29,7 +29,7 @@ func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
 // ReturnLast is Return; the connection is closed once the result is written, and what the client
 // sent after this request is ignored.
 func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
-	stack.InboundOf(stack.Of(&s.running)).EndsLast()
+	s.state.Last = true
 	return s.Return(rep)
 }
 
@@ -53,12 +53,15 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 // Keep returns p, a part of the request, with a count of its own: for messages, which may outlive
 // the request. The receiver's message releases it; see stack.Releaser.
 func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
-	return stack.InboundOf(stack.Of(&s.running)).Keep(p)
+	if part, ok := s.state.Input.Part(p); ok {
+		return part.Retain()
+	}
+	return stack.Of(&s.running).Engine().Shard.Copy(p)
 }
 
 // Peer returns who sent the request.
 func (s *ChannelStack[Req, Rep]) Peer() Peer {
-	of, _ := stack.InboundOf(stack.Of(&s.running)).Conn().(Endpoint)
+	of, _ := s.state.Conn.(Endpoint)
 	if of != nil {
 		of.Introduce()
 	}

@@ -84,8 +84,8 @@ type ownedPart struct {
 
 // requestPart is of requests of connections.
 type requestPart struct {
-	aside  func(s *Stack) // called in place of the first step, see Inflight.HoldBack
-	parted func(s *Stack) // called when a part of a result is offered
+	is     bool
+	parted func(c *Inbound) // called when a part of a result is offered
 }
 
 // fanPart is of asks that ask others.

@@ -128,7 +128,7 @@ func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
 }
 
 func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
-	InboundOf(Of(s)).EndsLast()
+	s.state.Last = true
 	return s.Return(rep)
 }
 
@@ -138,7 +138,7 @@ type channelOf[S, Req, Rep any] interface {
 }
 
 func newChannel[A, S, Req, Rep any, PS channelOf[S, Req, Rep]](first func(*A, PS) Yield, parted, finish func(*Inbound)) *Handler {
-	return NewChannel[Req, Rep](EntryOf(first), parted, finish)
+	return NewInbound[Req, Rep](EntryOf(first), parted, finish)
 }
 
 // FanStack is what core's fans are made of.

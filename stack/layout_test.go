@@ -256,39 +256,38 @@ func (g *gate) serve(s *gateStack) Yield {
 
 func (g *gate) later(s *gateStack) Yield { return s.Return(count{N: 3}) }
 
-func TestInflight(t *testing.T) {
+func TestInbound(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
-	var q Inflight
+	var all []*Inbound
+	var conn int
 	ended := 0
 	by := newChannel((*gate).serve, nil, func(c *Inbound) {
-		require.Same(t, &q, c.Conn())
+		require.Same(t, &conn, c.Conn)
 		ended++
 	})
 	input := w.Shard.Copy([]byte("later now last"))
 	for _, word := range []string{"later", "now", "last"} {
-		c := w.Receive(h, by, &q)
+		c := w.Receive(h, by, &conn)
+		c.Input = input.Retain()
 		Request[text, count](&c.Stack).S = word
-		q.Accept(w, c, input.Slice(0, len(word)))
+		w.Push(h, &c.Stack)
+		all = append(all, c)
 	}
-	require.Equal(t, len("laternowlast"), q.Bytes())
 	input.Release()
 	w.run()
 	require.Equal(t, 2, ended)
-	require.False(t, q.Complete(), "the first request holds up the others")
-	q.Cancel(w)
+	require.False(t, all[0].Complete)
+	require.False(t, all[0].GiveUp(w), "it waits, and ends")
 	require.Equal(t, 3, ended)
-
-	require.ErrorIs(t, q.Oldest().Err(), fault.ErrCancelled)
-	q.Pop(w)
-	require.NoError(t, q.Oldest().Err())
-	require.False(t, q.Oldest().Last())
-	require.Equal(t, count{N: 1}, *Reply[count](&q.Oldest().Stack))
-	q.Pop(w)
-	require.True(t, q.Oldest().Last())
-	q.Pop(w)
-	require.Zero(t, q.Len())
-	require.Zero(t, q.Bytes())
+	require.ErrorIs(t, all[0].Err(), fault.ErrCancelled)
+	require.NoError(t, all[1].Err())
+	require.False(t, all[1].Last)
+	require.Equal(t, count{N: 1}, *Reply[count](&all[1].Stack))
+	require.True(t, all[2].Last)
+	for _, c := range all {
+		w.Free(c)
+	}
 	require.Zero(t, h.Waiting())
 }
 
@@ -296,28 +295,25 @@ func TestInflight(t *testing.T) {
 func TestHoldBackTwice(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
-	var q Inflight
 	by := newChannel((*gate).serve, nil, func(*Inbound) {})
-	input := w.Shard.Copy([]byte("now"))
+	c := w.Receive(h, by, t)
+	Request[text, count](&c.Stack).S = "now"
+	w.Push(h, &c.Stack)
 	for range 3 {
-		c := w.Receive(h, by, &q)
-		Request[text, count](&c.Stack).S = "now"
-		q.Accept(w, c, input)
-	}
-	input.Release()
-	for range 3 {
-		require.Equal(t, 3, q.HoldBack())
+		require.True(t, c.HoldBack())
+		require.False(t, c.HoldBack())
+		require.False(t, c.Aside)
 		w.run()
-		n, aside := q.LetBegin(w, 3)
-		require.Equal(t, 3, n)
-		require.True(t, aside)
+		require.True(t, c.Aside)
+		require.True(t, c.IsHeldBack())
+		c.LetBegin()
+		c.Aside = false
+		w.Push(h, &c.Stack)
 	}
 	w.run()
-	require.Zero(t, q.HoldBack())
-	for range 3 {
-		require.True(t, q.Complete())
-		q.Pop(w)
-	}
+	require.True(t, c.Complete)
+	require.False(t, c.HoldBack())
+	w.Free(c)
 }
 
 func TestStepNames(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // guest has gone. A call is
 //
 //	wanted    from its take on
-//	heldBack  the same, of a request of a connection: it isn't to begin yet, see Inflight.HoldBack
+//	heldBack  the same, of a request of a connection: it isn't to begin yet, see Inbound.HoldBack
 //	givenUp   nobody waits for it any more. It is looked up when the call is taken from its
 //	          lane, when a batch is formed, and before each resumed step. Its answer is put when
 //	          it comes home

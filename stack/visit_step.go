@@ -24,8 +24,8 @@ func (w *Engine) begin(h *House, s *Stack) {
 //
 //go:noinline
 func (w *Engine) doubt(h *House, s *Stack) {
-	if s.by.request.aside != nil && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
-		s.by.request.aside(s)
+	if s.by.request.is && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
+		InboundOf(s).Aside = true
 		return
 	}
 	if w.dead(h, s) {

@@ -1,0 +1,155 @@
+package channel
+
+import (
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// inflight is the requests of one connection that came in and whose results are not written yet, in
+// order. The connection's worker has it.
+type inflight struct {
+	head, tail *stack.Inbound
+	n          int
+	bytes      int  // of all requests
+	held       int  // bytes that stacks hold, of requests that are complete, or wait behind a part
+	back       int  // requests that are held back
+	fresh      bool // some may not have begun, and aren't among those
+}
+
+// accept queues a request, whose bytes are input, behind those in flight and starts its handler.
+func (q *inflight) accept(w *stack.Engine, c *stack.Inbound, input pool.Bytes) {
+	q.push(c, input)
+	w.Push(c.House(), &c.Stack)
+}
+
+// refuse queues a request, whose bytes are input, behind those in flight with err as its result: no
+// handler starts.
+func (q *inflight) refuse(c *stack.Inbound, input pool.Bytes, err error) {
+	c.Refuse(err)
+	q.push(c, input)
+}
+
+func (q *inflight) push(c *stack.Inbound, input pool.Bytes) {
+	c.Input = input.Retain()
+	if q.tail == nil {
+		q.head = c
+	} else {
+		q.tail.After = c
+	}
+	q.tail = c
+	q.n++
+	q.bytes += input.Len()
+	q.fresh = true
+}
+
+// complete reports whether the oldest request's result is there.
+func (q *inflight) complete() bool { return q.head != nil && q.head.Complete }
+
+// ready reports whether the oldest request has something to be written: its result, or a part.
+func (q *inflight) ready() bool { return q.head != nil && q.head.Ready() }
+
+// waits reports whether the oldest request, unless it is ready, waits for room behind a part.
+func (q *inflight) waits() bool { return q.head != nil && q.head.Waits() }
+
+// written notes that what the oldest request had was encoded. It is freed then, or goes on behind
+// its part when there is room: that is reported.
+func (q *inflight) written(w *stack.Engine) (goesOn bool) {
+	if c := q.head; !c.Complete {
+		c.PartWritten()
+		q.hold(c)
+		return true
+	}
+	q.pop(w)
+	return false
+}
+
+// pop frees the oldest request, whose result must be there.
+func (q *inflight) pop(w *stack.Engine) {
+	c := q.head
+	if !c.Complete {
+		panic("channel: a request leaves the queue before its end")
+	}
+	q.head = c.After
+	if q.head == nil {
+		q.tail = nil
+	}
+	q.n--
+	q.bytes -= c.Input.Len()
+	q.held -= c.Holds
+	w.Free(c)
+}
+
+// cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
+// once, unless they keep a job, those still queued before their first step. It returns how many
+// were held back, or had been at a part and go on.
+func (q *inflight) cancel(w *stack.Engine) (back int) {
+	for c := q.head; c != nil; c = c.After {
+		if c.Complete {
+			continue
+		}
+		if c.IsHeldBack() {
+			back++
+			q.back--
+		}
+		switch goesOn := c.GiveUp(w); {
+		case goesOn && c.AtPart():
+			c.GoOn(w)
+			back++
+		case c.Aside:
+			c.Aside = false
+			w.Push(c.House(), &c.Stack) // to end there
+		}
+	}
+	return back
+}
+
+// ended notes what c, which has just completed, holds.
+func (q *inflight) ended(c *stack.Inbound) {
+	if c.IsHeldBack() {
+		q.back--
+	}
+	q.hold(c)
+}
+
+// hold notes what c holds now.
+func (q *inflight) hold(c *stack.Inbound) {
+	q.held -= c.Holds
+	c.Holds = c.Carries()
+	q.held += c.Holds
+}
+
+// holdBack keeps requests that haven't begun from beginning, until letBegin, and returns how many.
+func (q *inflight) holdBack() (n int) {
+	if !q.fresh {
+		return 0
+	}
+	q.fresh = false
+	for c := q.head; c != nil; c = c.After {
+		if c.HoldBack() {
+			n++
+		}
+	}
+	q.back += n
+	return n
+}
+
+// letBegin lets the first most of those that were held back begin, and returns how many there
+// were; false: not all were put aside yet, so that it is called too early, and again.
+func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
+	for c := q.head; c != nil; c = c.After {
+		if c.IsHeldBack() && !c.Complete && !c.Aside {
+			return 0, false
+		}
+	}
+	for c := q.head; c != nil && n < most; c = c.After {
+		if c.Aside {
+			c.LetBegin()
+			c.Aside = false
+			w.Push(c.House(), &c.Stack)
+			n++
+		}
+	}
+	q.back -= n
+	q.fresh = q.fresh || n > 0
+	return n, true
+}
