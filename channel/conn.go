@@ -135,14 +135,14 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 	}
 }
 
-// Introduce implements stack.Endpoint.
+// Introduce implements core.Endpoint.
 func (c *conn[Req, Rep]) Introduce() {
 	if !c.known && c.phase != closed {
 		c.addr, c.known = netio.RemoteAddr(c.fd), true
 	}
 }
 
-// Addr implements stack.Endpoint.
+// Addr implements core.Endpoint.
 func (c *conn[Req, Rep]) Addr() string { return c.addr }
 
 // schedule has run called in a turn of the house.

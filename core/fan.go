@@ -230,12 +230,11 @@ func fanOut[Req any](by *route, r *roster, h handlers) *route {
 	return &route{among: &fan{by: by.by, stacks: h, roster: r}}
 }
 
+// choose returns whose stacks the calls are, and who is asked.
 func (f *fan) choose() (*stack.Handler, []*stack.House) {
 	all := f.roster.here()
 	return f.stacks.of(len(all)), all
 }
-
-func (f *fan) single() bool { return false }
 
 func (f *fan) guests() *stack.Guests {
 	if all := f.roster.here(); len(all) > 0 {

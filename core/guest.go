@@ -17,12 +17,11 @@ import (
 // goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
 // doesn't look at ctx, and no step may wait for what the caller holds or will do.
 func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
-	c := beginAsk(p.to, p.route)
+	c := p.begin(req)
 	if c.err != nil {
 		return rep, c.err
 	}
-	*stack.Request[Req, Rep](c.call.Stack()) = req
-	if err = c.wait(ctx, p.to, p.route); err != nil {
+	if err = c.guests.Wait(ctx, c.call); err != nil {
 		return rep, err
 	}
 	rep = *stack.Reply[Rep](c.call.Stack())
@@ -33,50 +32,16 @@ func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep,
 // AskInto is Ask; read is called with the reply while all that it refers to is
 // valid, and not at all if there is none.
 func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read func(*Rep)) error {
-	c := beginAsk(p.to, p.route)
+	c := p.begin(req)
 	if c.err != nil {
 		return c.err
 	}
-	*stack.Request[Req, Rep](c.call.Stack()) = req
-	if err := c.wait(ctx, p.to, p.route); err != nil {
+	if err := c.guests.Wait(ctx, c.call); err != nil {
 		return err
 	}
 	defer c.guests.Done(c.call) // whatever read does
 	read(stack.Reply[Rep](c.call.Stack()))
 	return nil
-}
-
-// begun is an ask of a guest whose request isn't written yet, or the error why there is none.
-type begun struct {
-	guests *stack.Guests
-	call   *stack.Call
-	all    []*stack.House
-	err    error
-}
-
-func beginAsk(to *stack.House, r *route) (b begun) {
-	if to == nil {
-		return r.call()
-	}
-	b.guests = to.Owner().Guests
-	b.call = b.guests.Call(to, r.by)
-	return b
-}
-
-// aim says where the ask goes, whose request was written.
-func (b *begun) aim(to *stack.House, r *route) error {
-	if to == nil {
-		return r.called(b)
-	}
-	return nil
-}
-
-// wait sends it, and waits for the answer.
-func (b *begun) wait(ctx context.Context, to *stack.House, r *route) error {
-	if err := b.aim(to, r); err != nil {
-		return err
-	}
-	return b.guests.Wait(ctx, b.call)
 }
 
 // Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
@@ -117,13 +82,9 @@ type Pending[Rep any] struct {
 // system's default deadline for the callee. Get, which has none of its own, must be
 // called, once: what nobody gets is never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
-	c := beginAsk(p.to, p.route)
+	c := p.begin(req)
 	if c.err != nil {
 		return Pending[Rep]{err: c.err}
-	}
-	*stack.Request[Req, Rep](c.call.Stack()) = req
-	if err := c.aim(p.to, p.route); err != nil {
-		return Pending[Rep]{err: err}
 	}
 	under := Pending[Rep]{guests: c.guests, call: c.call, life: c.call.Generation()}
 	if err := c.guests.Send(c.call); err != nil {

@@ -42,10 +42,17 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 			s.Alarm(f, int64(any(req).(time.Duration)), limit)
 			return
 		}
-		c, all := route.bind(s, f, limit)
-		*stack.Request[Req, Rep](c) = req
-		route.send(s, c, all)
-		return
+		var err error
+		if req, to, route, err = through(route, req); err != nil {
+			route.refuse(s, f, limit, err)
+			return
+		}
+		if to == nil {
+			c, all := route.bind(s, f, limit)
+			*stack.Request[Req, Rep](c) = req
+			route.send(s, c, all)
+			return
+		}
 	}
 	c := s.Bind(f, route.by, limit)
 	*stack.Request[Req, Rep](c) = req
@@ -66,22 +73,50 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 //alloc:none
 func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	st := stack.Of(s)
-	if p.to == nil {
-		c, y := p.route.forward(st)
-		*stack.Request[Req, Rep](c) = req
-		return p.route.forwarded(st, c, y)
+	to, route := p.to, p.route
+	if to == nil {
+		route.checkForward()
+		var err error
+		if req, to, route, err = through(route, req); err != nil {
+			return st.Throw(err)
+		}
 	}
-	c, y := st.Forward(p.route.by)
+	c, y := st.Forward(route.by)
 	*stack.Request[Req, Rep](c) = req
-	c.Aim(p.to)
+	if to == nil {
+		return route.forwarded(st, c, y)
+	}
+	c.Aim(to)
 	return y
+}
+
+// begin is the ask of a guest up to the sending.
+func (p Port[Req, Rep]) begin(req Req) begun {
+	to, route := p.to, p.route
+	switch {
+	case route == nil || to == nil && !route.leads():
+		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
+	case to == nil:
+		var err error
+		if req, to, route, err = through(route, req); err != nil {
+			return begun{err: err}
+		}
+	}
+	b := route.call(to)
+	if b.call != nil {
+		*stack.Request[Req, Rep](b.call.Stack()) = req
+		if to == nil {
+			route.aim(&b)
+		}
+	}
+	return b
 }
 
 // NoticePort is something that can be told.
 type NoticePort[Msg any] struct {
 	to    *stack.House
 	by    *stack.Handler
-	route *noticeRoute // non-nil: no one actor is behind the port
+	route *route // non-nil: no one actor is behind the port
 }
 
 // Notice tells from a step of s. To an actor of another worker it may leave only when the visit
@@ -99,13 +134,23 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 // notice is Notice, as stack.notify has it.
 //
 //alloc:none
-func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *noticeRoute, msg Msg) error {
+func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route, msg Msg) error {
 	s := stack.Of(r)
 	w := s.Engine()
 	if to == nil {
-		c := route.begin(w)
-		*stack.Message[Msg](c) = msg
-		return route.send(w, c)
+		if !route.leads() {
+			panic("core: notice to a zero NoticePort")
+		}
+		var err error
+		if msg, to, route, err = through(route, msg); err != nil {
+			return err
+		}
+		by = route.by
+		if to == nil {
+			c := w.Begin(by)
+			*stack.Message[Msg](c) = msg
+			return route.tell(w, c)
+		}
 	}
 	if to.Owner() == w {
 		if w.Joins(to, by) {
@@ -123,12 +168,22 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *notic
 
 // post tells, of a guest, what is no one actor.
 func (p NoticePort[Msg]) post(msg Msg) error {
-	g, c, err := p.route.beginPost()
+	if !p.route.leads() {
+		panic("core: notice to a zero NoticePort")
+	}
+	msg, to, route, err := through(p.route, msg)
+	switch {
+	case err != nil:
+		return err
+	case to != nil:
+		return stack.Tell(to.Owner().Guests, to, route.by, &msg)
+	}
+	g, c, err := route.beginPost()
 	if c == nil {
 		return err
 	}
 	*stack.Message[Msg](c) = msg
-	return p.route.post(g, c)
+	return route.post(g, c)
 }
 
 // Handler is what others may ask of an actor of type A.

@@ -5,42 +5,66 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// A message to what is no one actor takes three steps: a stack is taken for it; the port, which
-// knows its type, writes it there; and a router says where the stack goes. So there is one code for
-// the messages of all types. It may be the message of a step, or of a guest, or of a call that is
-// forwarded.
+// A message to what is no one actor takes four steps: functions that look at it do, see through; a
+// stack is taken for it; the port, which knows its type, writes it there; and a router says where
+// the stack goes. So there is one code for the messages of all types, but for the first. It may be
+// the message of a step, or of a guest, or of a call that is forwarded.
 
-// route is how a port is asked; all ports of one handler share it.
+// route is how a port is asked, or told; all ports of one handler share it.
 type route struct {
-	by    *stack.Handler // whose stacks the calls are; nil: the router says
-	among router         // nil: there is one actor, which the port knows
-	timer bool           // it is Timer's
+	by *stack.Handler // whose stacks the calls are; nil: of asks, the fan says
+
+	// One of these is set, or there is one actor, which the port knows.
+	among router       // of asks
+	tells noticeRouter // of notices
+	timer bool         // it is Timer's
+	look  any          // a func(M) (M, error), on the way to the port of to and next
+	to    *stack.House
+	next  *route
 }
 
 // router says where asks go.
 type router interface {
-	// choose returns whose stacks the calls are, and who is asked, of a router for whose routes
-	// that isn't said.
-	choose() (by *stack.Handler, all []*stack.House)
 	// guests returns what guests take stacks from; nil: nobody is there.
 	guests() *stack.Guests
 	// aim returns where c goes, which has its request; nil: nowhere, it begins where its asker
-	// is. Of a guest w is nil. What it calls of users' may panic.
+	// is. All is what the fan chose. Of a guest w is nil. What it calls of users' may panic.
 	aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.House, error)
-	// single reports whether one actor answers.
-	single() bool
 }
 
+// leads reports whether it leads anywhere.
+func (r *route) leads() bool { return r != nil && (r.among != nil || r.tells != nil || r.look != nil) }
+
+// through has the functions on the way look at a message. It returns that which is sent in its
+// place, and to whom: an actor, or what the route behind them leads to.
+func through[M any](r *route, m M) (M, *stack.House, *route, error) {
+	for r.look != nil {
+		var err error
+		if m, err = r.look.(func(M) (M, error))(m); err != nil {
+			return m, nil, r, err
+		}
+		if r.to != nil {
+			return m, r.to, r.next, nil
+		}
+		r = r.next
+	}
+	return m, nil, r, nil
+}
+
+// chosen returns whose stacks the calls are and, of a fan, who is asked.
 func (r *route) chosen() (by *stack.Handler, all []*stack.House) {
 	if r.by != nil {
 		return r.by, nil
 	}
-	return r.among.choose()
+	for r.look != nil {
+		r = r.next
+	}
+	return r.among.(*fan).choose()
 }
 
 // isTimer reports whether it is Timer's. It panics if it is none.
 func (r *route) isTimer() bool {
-	if r == nil || r.among == nil && !r.timer {
+	if r == nil || !r.timer && !r.leads() {
 		panic("core: ask of a zero Port")
 	}
 	return r.timer
@@ -50,6 +74,12 @@ func (r *route) isTimer() bool {
 func (r *route) bind(s *stack.Stack, p *future.Promise, limit int64) (c *stack.Stack, all []*stack.House) {
 	by, all := r.chosen()
 	return s.Bind(p, by, limit), all
+}
+
+// refuse answers an ask of s with err.
+func (r *route) refuse(s *stack.Stack, p *future.Promise, limit int64, err error) {
+	c, _ := r.bind(s, p, limit)
+	s.Engine().FailAsk(c, err)
 }
 
 //alloc:none
@@ -72,15 +102,15 @@ func (r *route) send(s, c *stack.Stack, all []*stack.House) {
 	}
 }
 
-// forward begins a call in place of s. Once its request is written, forwarded sends it.
-func (r *route) forward(s *stack.Stack) (c *stack.Stack, y Yield) {
-	if r == nil || r.among == nil || !r.among.single() {
+// checkForward panics if no one actor answers.
+func (r *route) checkForward() {
+	if !r.leads() || r.by == nil {
 		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First or Timer")
 	}
-	return s.Forward(r.by)
 }
 
-// forwarded sends a call. If what it calls of users' panics, so does the step.
+// forwarded sends c, by which s is forwarded, once its request is written. If what it calls of
+// users' panics, so does the step.
 //
 //alloc:none
 func (r *route) forwarded(s, c *stack.Stack, y Yield) Yield {
@@ -92,20 +122,29 @@ func (r *route) forwarded(s, c *stack.Stack, y Yield) Yield {
 	return y
 }
 
-// call begins an ask of a guest. Once its request is written, called says where it goes.
-func (r *route) call() begun {
-	if r == nil || r.among == nil {
-		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
-	}
-	by, all := r.chosen()
-	g := r.among.guests()
-	if g == nil {
-		return begun{err: ErrNoMember}
-	}
-	return begun{guests: g, call: g.Call(nil, by), all: all}
+// begun is an ask of a guest whose request isn't written yet, or the error why there is none.
+type begun struct {
+	guests *stack.Guests
+	call   *stack.Call
+	to     *stack.House // nil: the router says, by aim
+	all    []*stack.House
+	err    error
 }
 
-func (r *route) called(b *begun) error {
+// call begins an ask of a guest. Once its request is written, it is aimed.
+func (r *route) call(to *stack.House) (b begun) {
+	by, all := r.chosen()
+	if to != nil {
+		b.guests = to.Owner().Guests
+	} else if b.guests = r.among.guests(); b.guests == nil {
+		return begun{err: ErrNoMember}
+	}
+	b.call, b.to, b.all = b.guests.Call(to, by), to, all
+	return b
+}
+
+// aim has the ask go where the router says. If that panics, or fails, the ask is freed.
+func (r *route) aim(b *begun) {
 	aimed := false
 	defer func() {
 		if !aimed {
@@ -114,17 +153,11 @@ func (r *route) called(b *begun) error {
 	}()
 	h, err := r.among.aim(nil, b.call.Stack(), b.all)
 	if err != nil {
-		return err
+		b.err = err
+		return
 	}
 	aimed = true
 	b.call.Stack().Aim(h)
-	return nil
-}
-
-// noticeRoute is how a port is told that has no one actor.
-type noticeRoute struct {
-	by    *stack.Handler
-	among noticeRouter
 }
 
 // noticeRouter sends notices.
@@ -137,46 +170,37 @@ type noticeRouter interface {
 	tell(w *stack.Engine, c *stack.Stack) (sent bool, err error)
 }
 
-// begin begins a notice of a step. Once its message is written, it is sent.
-func (r *noticeRoute) begin(w *stack.Engine) *stack.Stack {
-	if r == nil {
-		panic("core: notice to a zero NoticePort")
-	}
-	return w.Begin(r.by)
-}
-
+// tell sends a notice of a step, whose message is written.
+//
 //alloc:none
-func (r *noticeRoute) send(w *stack.Engine, c *stack.Stack) (err error) {
+func (r *route) tell(w *stack.Engine, c *stack.Stack) (err error) {
 	sent := false
 	defer func() {
 		if !sent {
 			w.Discard(c)
 		}
 	}()
-	sent, err = r.among.tell(w, c)
+	sent, err = r.tells.tell(w, c)
 	return err
 }
 
 // beginPost begins a notice of a guest. Once its message is written, post sends it.
-func (r *noticeRoute) beginPost() (*stack.Guests, *stack.Stack, error) {
-	if r == nil {
-		panic("core: notice to a zero NoticePort")
-	}
-	g, err := r.among.guests()
+func (r *route) beginPost() (*stack.Guests, *stack.Stack, error) {
+	g, err := r.tells.guests()
 	if g == nil {
 		return nil, nil, err
 	}
 	return g, g.Begin(nil, r.by), nil
 }
 
-func (r *noticeRoute) post(g *stack.Guests, c *stack.Stack) (err error) {
+func (r *route) post(g *stack.Guests, c *stack.Stack) (err error) {
 	sent := false
 	defer func() {
 		if !sent {
 			g.Pools.Put(&c.Object)
 		}
 	}()
-	sent, err = r.among.tell(nil, c)
+	sent, err = r.tells.tell(nil, c)
 	return err
 }
 

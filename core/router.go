@@ -91,7 +91,6 @@ func (h Handler[A, Req, Rep]) LeastQueued(m Members[A]) Port[Req, Rep] {
 // chooser sends each message to one of several.
 type chooser struct {
 	choice
-	by  *stack.Handler
 	key func(c *stack.Stack) uint64 // nil: none
 }
 
@@ -99,7 +98,7 @@ func routed(by *route, c choice, key func(*stack.Stack) uint64) *route {
 	if by == nil {
 		panic("core: a router of a zero Handler")
 	}
-	return &route{by: by.by, among: &askChooser{chooser{c, by.by, key}}}
+	return &route{by: by.by, among: &askChooser{chooser{c, key}}}
 }
 
 // pick returns who gets c; nil: nobody is there.
@@ -124,9 +123,6 @@ func (c *choice) guests() *stack.Guests {
 
 // askChooser is the router of asks.
 type askChooser struct{ chooser }
-
-func (r *askChooser) choose() (*stack.Handler, []*stack.House) { return r.by, nil }
-func (r *askChooser) single() bool                             { return true }
 
 //alloc:none
 func (r *askChooser) aim(w *stack.Engine, c *stack.Stack, _ []*stack.House) (*stack.House, error) {

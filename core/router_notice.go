@@ -39,14 +39,14 @@ func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 	}
 	refuseReleased[Msg]()
 	r := &noticeBroadcast{h.by, rosterOf(m), func(from, to *stack.Stack) { *stack.Message[Msg](to) = *stack.Message[Msg](from) }}
-	return NoticePort[Msg]{route: &noticeRoute{h.by, r}}
+	return NoticePort[Msg]{route: &route{by: h.by, tells: r}}
 }
 
-func routedNotice(by *stack.Handler, c choice, key func(*stack.Stack) uint64) *noticeRoute {
+func routedNotice(by *stack.Handler, c choice, key func(*stack.Stack) uint64) *route {
 	if by == nil {
 		panic("core: a router of a zero NoticeHandler")
 	}
-	return &noticeRoute{by, &noticeChooser{chooser{c, by, key}}}
+	return &route{by: by, tells: &noticeChooser{chooser{c, key}}}
 }
 
 // noticeChooser is the router of notices.
@@ -83,15 +83,19 @@ func (r *noticeBroadcast) guests() (*stack.Guests, error) {
 
 //alloc:none
 func (r *noticeBroadcast) tell(w *stack.Engine, c *stack.Stack) (sent bool, full error) {
-	for _, h := range r.roster.here() {
-		m := r.take(w, h)
-		r.copy(c, m)
+	all := r.roster.here()
+	for i, h := range all {
+		m := c
+		if i < len(all)-1 {
+			m = r.take(w, h)
+			r.copy(c, m)
+		}
 		// one that has stopped is no member any more
 		if err := deliver(w, h, m); err == ErrMailboxFull {
 			full = err
 		}
 	}
-	return false, full
+	return len(all) > 0, full
 }
 
 func (r *noticeBroadcast) take(w *stack.Engine, h *stack.House) *stack.Stack {

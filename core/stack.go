@@ -43,8 +43,6 @@ type answer[Rep any] struct {
 	rep Rep
 }
 
-func (s *answer[Rep]) answers() *answer[Rep] { return s }
-
 // Answering is a running stack that owes a Rep.
 type Answering[Rep any] interface {
 	Running
@@ -60,6 +58,8 @@ type AskStack[Req, Rep any] struct {
 
 // ask makes *AskStack, and what embeds it, recognisable to type inference.
 func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
+
+func (s *AskStack[Req, Rep]) answers() *answer[Rep] { return &s.answer }
 
 // Return ends the stack with a reply.
 //

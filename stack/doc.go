@@ -3,8 +3,7 @@
 //
 // A [Stack] is one message being handled: request, locals that survive a wait,
 // promises, reply, mailbox node and pool entry in one pooled object. A user's
-// struct embeds it through one of the kinds: [AskStack], [NoticeStack],
-// [BatchAskStack], [BatchNoticeStack], [ChannelStack]. A handler is a state
+// struct embeds it, as a [Head], through one of the kinds of package core. A handler is a state
 // machine whose states are steps, methods func (a *A) step(s *S) Yield.
 //
 // The life of an ask:

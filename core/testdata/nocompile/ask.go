@@ -51,3 +51,9 @@ func (c *Cache) wrongNotice(s *getStack) core.Yield {
 	cacheTell.At(cache).Notice(s, Get{}) // ERROR `cannot use Get\{\} .* as Tell value`
 	return s.Return(Value{})
 }
+
+type lineStack struct{ core.ChannelStack[Get, Value] }
+
+func (c *Cache) requestOfConnectionForwarded(s *lineStack) core.Yield {
+	return c.disk.Forward(s, Get{}) // ERROR `cannot use s .* as core\.Answering\[Value\] value .* \(missing method answers\)`
+}
