@@ -17,8 +17,8 @@ import (
 // goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
 // doesn't look at ctx, and no step may wait for what the caller holds or will do.
 func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
-	c := p.begin(req)
-	if c.err != nil {
+	var c begun
+	if !p.begin(&c, req) {
 		return rep, c.err
 	}
 	if err = c.guests.Wait(ctx, c.call); err != nil {
@@ -32,8 +32,8 @@ func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep,
 // AskInto is Ask; read is called with the reply while all that it refers to is
 // valid, and not at all if there is none.
 func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read func(*Rep)) error {
-	c := p.begin(req)
-	if c.err != nil {
+	var c begun
+	if !p.begin(&c, req) {
 		return c.err
 	}
 	if err := c.guests.Wait(ctx, c.call); err != nil {
@@ -82,8 +82,8 @@ type Pending[Rep any] struct {
 // system's default deadline for the callee. Get, which has none of its own, must be
 // called, once: what nobody gets is never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
-	c := p.begin(req)
-	if c.err != nil {
+	var c begun
+	if !p.begin(&c, req) {
 		return Pending[Rep]{err: c.err}
 	}
 	under := Pending[Rep]{guests: c.guests, call: c.call, life: c.call.Generation()}

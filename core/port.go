@@ -90,26 +90,19 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	return y
 }
 
-// begin is the ask of a guest up to the sending.
-func (p Port[Req, Rep]) begin(req Req) begun {
-	to, route := p.to, p.route
-	switch {
-	case route == nil || to == nil && !route.leads():
-		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
-	case to == nil:
-		var err error
-		if req, to, route, err = through(route, req); err != nil {
-			return begun{err: err}
+// begin is the ask of a guest up to the sending. It reports false if that has failed.
+func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
+	b.to, b.route = p.to, p.route
+	if b.looksOnWay() {
+		if req, b.to, b.route, b.err = through(b.route, req); b.err != nil {
+			return false
 		}
 	}
-	b := route.call(to)
-	if b.call != nil {
+	if b.take() {
 		*stack.Request[Req, Rep](b.call.Stack()) = req
-		if to == nil {
-			route.aim(&b)
-		}
+		b.aim()
 	}
-	return b
+	return b.err == nil
 }
 
 // NoticePort is something that can be told.

@@ -124,34 +124,49 @@ func (r *route) forwarded(s, c *stack.Stack, y Yield) Yield {
 
 // begun is an ask of a guest whose request isn't written yet, or the error why there is none.
 type begun struct {
+	to     *stack.House // nil: the route says
+	route  *route
 	guests *stack.Guests
 	call   *stack.Call
-	to     *stack.House // nil: the router says, by aim
 	all    []*stack.House
 	err    error
 }
 
-// call begins an ask of a guest. Once its request is written, it is aimed.
-func (r *route) call(to *stack.House) (b begun) {
-	by, all := r.chosen()
-	if to != nil {
-		b.guests = to.Owner().Guests
-	} else if b.guests = r.among.guests(); b.guests == nil {
-		return begun{err: ErrNoMember}
+// looksOnWay reports whether functions look at the request. It panics if the port is none of
+// guests.
+func (b *begun) looksOnWay() bool {
+	if b.route == nil || b.to == nil && !b.route.leads() {
+		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
 	}
-	b.call, b.to, b.all = b.guests.Call(to, by), to, all
-	return b
+	return b.to == nil && b.route.look != nil
 }
 
-// aim has the ask go where the router says. If that panics, or fails, the ask is freed.
-func (r *route) aim(b *begun) {
+// take takes the call. Once its request is written, it is aimed.
+func (b *begun) take() bool {
+	by, all := b.route.chosen()
+	if b.to != nil {
+		b.guests = b.to.Owner().Guests
+	} else if b.guests = b.route.among.guests(); b.guests == nil {
+		b.err = ErrNoMember
+		return false
+	}
+	b.call, b.all = b.guests.Call(b.to, by), all
+	return true
+}
+
+// aim has the ask go where the router says, if there is one. If that panics, or fails, the ask is
+// freed.
+func (b *begun) aim() {
+	if b.to != nil {
+		return
+	}
 	aimed := false
 	defer func() {
 		if !aimed {
 			b.guests.Done(b.call)
 		}
 	}()
-	h, err := r.among.aim(nil, b.call.Stack(), b.all)
+	h, err := b.route.among.aim(nil, b.call.Stack(), b.all)
 	if err != nil {
 		b.err = err
 		return

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"reflect"
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
@@ -26,25 +27,38 @@ func NewAsk[Req, Rep any](first Entry, around ...Middleware) *Handler {
 
 func (e Entry) ask(around []Middleware, v values) *Handler {
 	h := e.handler(classAsk, around, v.releases())
-	h.ask.hand = v.hand
+	h.ask.hand = v.hand()
 	return h
 }
 
-// values is what a handler knows of its requests and replies.
-type values struct {
-	req, rep any     // nil pointers to one
-	reqAt    uintptr // from the Stack on
-	repAt    uintptr
-	hand     func(from, to *Stack)
-}
+// values is what a handler knows of its requests and replies: nil pointers to their types, and to
+// that of the asked that has them.
+type values struct{ req, rep, asked any }
 
 func valuesOf[Req, Rep any]() values {
-	var s asked[Req, Rep]
-	return values{(*Req)(nil), (*Rep)(nil), unsafe.Offsetof(s.Req), unsafe.Offsetof(s.rep), handing[Rep]}
+	return values{(*Req)(nil), (*Rep)(nil), (*asked[Req, Rep])(nil)}
+}
+
+// at returns where they are, from the Stack on.
+func (v values) at() (req, rep uintptr) {
+	asked := reflect.TypeOf(v.asked).Elem()
+	return asked.Field(1).Offset, asked.Field(0).Type.Field(1).Offset
 }
 
 func (v values) releases() releases {
-	return releases{releaseAt(v.reqAt, v.req), releaseAt(v.repAt, v.rep)}
+	req, rep := v.at()
+	return releases{releaseAt(req, v.req), releaseAt(rep, v.rep)}
+}
+
+// hand returns what moves a reply from one stack to another.
+func (v values) hand() func(from, to *Stack) {
+	of := reflect.TypeOf(v.rep).Elem()
+	_, at := v.at()
+	return func(from, to *Stack) {
+		a := reflect.NewAt(of, unsafe.Add(unsafe.Pointer(from), at)).Elem()
+		reflect.NewAt(of, unsafe.Add(unsafe.Pointer(to), at)).Elem().Set(a)
+		a.SetZero()
+	}
 }
 
 // Future is the slot for one reply: a field of the stack that asks. It must not
@@ -170,11 +184,4 @@ func (s *Stack) misusePromise() {
 		s.misuse()
 	}
 	panic("stack: a future is asked again before it is answered in " + s.by.Name())
-}
-
-// handing moves a reply from one stack to another.
-func handing[Rep any](from, to *Stack) {
-	a, b := Reply[Rep](from), Reply[Rep](to)
-	var zero Rep
-	*b, *a = *a, zero
 }
