@@ -51,7 +51,7 @@ func newNotice[A, S, Msg any, PS noticeOf[S, Msg]](first func(*A, PS) Yield, aro
 
 type testBatch struct {
 	Stack
-	members Members
+	_ Members
 }
 
 func (b *testBatch) Len() int           { return BatchOf(&b.Stack).Len() }
@@ -143,7 +143,7 @@ func newChannel[A, S, Req, Rep any, PS channelOf[S, Req, Rep]](first func(*A, PS
 
 // FanStack is what core's fans are made of.
 type FanStack[Req, Rep any] struct {
-	state FanState
+	_ FanState
 	AskStack[Req, Rep]
 }
 
