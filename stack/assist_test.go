@@ -20,7 +20,7 @@ func (s *sleeper) Wake() { s.woken++ }
 
 func (s *sleeper) Borrowed(c *Call, _ int64) bool {
 	s.lent++
-	if c != nil || !s.w.turn.borrowed() {
+	if c != nil || !s.w.turn.Borrowed() {
 		panic("lent otherwise than to a worker that has borrowed")
 	}
 	return s.lends()
@@ -75,13 +75,13 @@ func TestAssist(t *testing.T) {
 	require.Equal(t, []string{"0 0"}, reads.got, "it runs the turn of the other")
 	require.False(t, w.OwesWake())
 	require.Zero(t, one.woken)
-	require.True(t, one.w.turn.parked(), "and leaves it parked")
+	require.True(t, one.w.turn.Parked(), "and leaves it parked")
 
 	send()
 	one.lends = func() bool { return true }
 	w.Assist()
 	require.Equal(t, 1, one.woken, "what has more to do is woken")
-	require.True(t, one.w.turn.own())
+	require.True(t, one.w.turn.Own())
 	h.turn(1)
 
 	send()
@@ -105,8 +105,8 @@ func TestWhoWakesAtOnce(t *testing.T) {
 		"usually":  {func(w *Engine) {}, []int{0, 0, 0}},
 		"never":    {func(w *Engine) { w.Assists = false }, []int{1, 1, 1}},
 		"aloof":    {func(w *Engine) { w.WakesLeft = 2 }, []int{1, 1, 0}},
-		"borrowed": {func(w *Engine) { w.turn.holder.Store(turnBorrowed) }, []int{1, 1, 1}},
-		"wanted":   {func(w *Engine) { w.turn.holder.Store(turnWanted) }, []int{1, 1, 1}},
+		"borrowed": {func(w *Engine) { w.turn.Park(); w.turn.Borrow() }, []int{1, 1, 1}},
+		"wanted":   {func(w *Engine) { w.turn.Park(); w.turn.Borrow(); w.turn.Unpark() }, []int{1, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, w, one, _ := assisting(t)
@@ -146,5 +146,5 @@ func TestGoexitInAnAssistedTurn(t *testing.T) {
 	}()
 	<-ended
 	require.Equal(t, 1, one.woken)
-	require.True(t, one.w.turn.own())
+	require.True(t, one.w.turn.Own())
 }

@@ -40,7 +40,7 @@ func TestUnansweredMembers(t *testing.T) {
 			if !call.Ready() {
 				t.Fatalf("member %d has no answer", i)
 			}
-			<-call.signal
+			call.cell.Take()
 			if got := stacks[i].Err(); got != c.want {
 				t.Errorf("member %d got %v, want %v", i, got, c.want)
 			}

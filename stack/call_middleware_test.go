@@ -35,7 +35,7 @@ func TestMiddlewareSeesTheUsersStruct(t *testing.T) {
 		Request[text, count](c.Stack()).S = "seen"
 		w.Guests.Send(c)
 		w.run()
-		<-c.signal
+		c.cell.Take()
 		s, ok := o.begun[i].(*lateStack)
 		require.True(t, ok)
 		require.Same(t, c.Stack(), Of(s))

@@ -7,7 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
+	"github.com/stackhouse-go/stackhouse/stack/turn"
 )
 
 // Engine is the hot state of one worker: what its houses touch for each message.
@@ -16,7 +18,7 @@ type Engine struct {
 	// Written by others; the protocol is in send_inbox.go.
 	rungs atomic.Pointer[House] // houses with mail, chained by rungNext
 	gifts atomic.Pointer[House] // houses given to it, chained by next
-	turn  turnState
+	turn  turn.State
 
 	_ [128]byte // others' lines end here
 
@@ -76,7 +78,8 @@ type Engine struct {
 	WakesLeft int // how many parked workers to wake at once before one is left to Assist
 
 	// Written by whoever runs the turn, a few times in it.
-	pace pace // of readings of the clock
+	pace  pace.Pace // of readings of the clock
+	began int64     // when the turn did, ns
 }
 
 // Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Register
@@ -236,7 +239,7 @@ func (w *Engine) BorrowFor(c *Call) { w.borrower = c }
 // Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
 // it is parked, or its turn began less than limit ns ago. Any goroutine may ask.
 func (w *Engine) Lively(now, limit int64) bool {
-	return w.turn.parked() || now-w.turnAt.Load() < limit
+	return w.turn.Parked() || now-w.turnAt.Load() < limit
 }
 
 // Idle reports whether no house is ready. Only who runs the turn may ask.

@@ -55,7 +55,7 @@ func TestSystemMessagesInOrder(t *testing.T) {
 	w.run()
 	require.Equal(t, []string{"started", "stopped"}, told)
 	require.True(t, h.Gone())
-	<-c.signal
+	c.cell.Take()
 	require.ErrorIs(t, c.Stack().Err(), fault.ErrStopped)
 	w.Guests.Done(c)
 	require.Zero(t, w.Guests.Pools.Outstanding())

@@ -80,7 +80,7 @@ func TestStackInTheMiddleOfStruct(t *testing.T) {
 		w.Guests.Send(c)
 		w.run()
 		require.True(t, c.Ready())
-		<-c.signal
+		c.cell.Take()
 		require.NoError(t, s.Err())
 		require.Equal(t, count{4, i + 1}, *Reply[count](s))
 		w.Guests.Done(c)
@@ -148,7 +148,7 @@ func TestBatchLayout(t *testing.T) {
 	}
 	w.run()
 	for _, c := range calls {
-		<-c.signal
+		c.cell.Take()
 		require.Equal(t, count{5, 1}, *Reply[count](c.Stack()))
 		w.Guests.Done(c)
 	}

@@ -11,12 +11,12 @@ import (
 // A guest that finds the worker of its callee parked runs the worker's turns itself:
 // its answer costs a few function calls, where waking a thread, and being woken by
 // it, takes tens of microseconds. A worker that has sent to a parked one, and has nothing
-// else to do, does the same. The states are in engine_state.go.
+// else to do, does the same. The states are in package turn.
 
 // borrow runs turns of w, if it is parked, until c is answered or what w has to do
 // is more than a guest should. It reports false if w wasn't parked.
 func (g *Guests) borrow(w *Engine, c *Call) bool {
-	if !w.turn.borrow() {
+	if !w.turn.Borrow() {
 		return false
 	}
 	turner := turns.Begin()
@@ -49,10 +49,7 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	more = w.Driver.Borrowed(c, now)
 	// by reads the clock behind it, as behind messages of its own
 	if by != nil && w.handled != before {
-		if w.pace.last != before { // and so has w
-			by.pace.lastAt = w.pace.lastAt
-		}
-		by.pace.there += w.handled - w.pace.last
+		by.pace.Assisted(&w.pace, before, w.handled)
 		by.house, by.by = w.house, w.by
 	}
 	returned = true
@@ -66,11 +63,11 @@ func (w *Engine) wakeLater(to *Engine) {
 		return
 	}
 	invariant.Point("borrow.later")
-	if !to.turn.parked() {
+	if !to.turn.Parked() {
 		return
 	}
 	switch {
-	case w.toWake != nil, !w.Assists, !w.turn.own(): // its own turn is borrowed
+	case w.toWake != nil, !w.Assists, !w.turn.Own(): // its own turn is borrowed
 		w.wakeUp(to)
 	case w.WakesLeft > 0:
 		w.WakesLeft--
@@ -88,7 +85,7 @@ func (w *Engine) OwesWake() bool { return w.toWake != nil }
 func (w *Engine) Assist() (handled int) {
 	to := w.toWake
 	w.toWake = nil
-	if to.turn.borrow() {
+	if to.turn.Borrow() {
 		handled = to.runBorrowed(nil, w, w.Now)
 	}
 	return handled
@@ -106,7 +103,7 @@ func (w *Engine) WakeNow() {
 // waits for its turn, is woken: storing run keeps others from keeping it
 // waiting.
 func (w *Engine) giveBack(more bool) {
-	if !w.turn.giveBack(more) {
+	if !w.turn.GiveBack(more) {
 		w.Driver.Wake()
 		return
 	}
@@ -126,7 +123,7 @@ func crash(v any) {
 
 // giveUpOrFree gives a call up for a goroutine that ends.
 func (g *Guests) giveUpOrFree(c *Call) {
-	if c.waits() && g.giveUp(c) {
+	if c.cell.Waits() && g.giveUp(c) {
 		return
 	}
 	g.Done(c)

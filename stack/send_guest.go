@@ -11,6 +11,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/path"
+	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
 
 // Guests is what goroutines that are not workers share: their pools; and what all of a system
@@ -51,45 +52,28 @@ func (g *Guests) Dropped() (full, refused uint64) {
 	return full, refused
 }
 
-// Call is one ask of a guest. Its word is
-//
-//	waiting  the guest waits, or will; the worker may answer
-//	awake    the guest hasn't begun to wait: it is sending, or runs turns of the worker
-//	         that answers; then it waits
-//	done     the worker wrote the answer, then swapped the word, then signals, unless the
-//	         guest was awake: the guest takes the signal, reads, and frees both call and stack
-//	gone     the guest's context ended; it touches nothing any more: the worker
-//	         frees both
-//
-// Both leave waiting and awake by one compare-and-swap, so exactly one of them frees.
+// Call is one ask of a guest, who waits for the answer in it. Who of guest and worker frees both
+// call and stack package rendezvous says: the guest behind the answer, or, if it has given up, the
+// worker.
 type Call struct {
 	pool.Object
 	// what the stack has as its way back: without an owner, which tells it from an actor's
-	house  House
-	word   atomic.Uint32
-	signal chan struct{} // one slot, empty except between done and the guest's receive
-	timer  *time.Timer   // the default deadline's; stopped while free
-	asked  *Stack        // the ask's; the worker's from the send to done
+	house House
+	cell  rendezvous.Cell
+	asked *Stack // the ask's; the worker's from the send to the answer
 }
-
-const (
-	callWaiting uint32 = iota
-	callAwake
-	callDone
-	callGone
-)
 
 var callKind = pool.NewKind("guest call",
 	pool.Layout{Size: unsafe.Sizeof(Call{}), Fixed: pool.ObjectSize},
 	func() *pool.Object {
-		c := &Call{signal: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
-		c.timer.Stop()
+		c := &Call{}
+		c.cell.Make()
 		return &c.Object
 	},
 	func(o *pool.Object) {
 		c := (*Call)(unsafe.Pointer(o))
 		c.asked = nil
-		c.word.Store(callWaiting)
+		c.cell.Reset()
 	}).Keeps()
 
 // Begin takes a stack for a message from a guest. The caller writes the message, then
@@ -151,12 +135,12 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	} else {
 		s.deadline = later(s.sent, g.AskTimeout)
 	}
-	c.word.Store(callAwake)
+	c.cell.StayAwake()
 	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
 		w.wake()
 	}
-	if c.waits() {
-		err = g.blame(c.block(ctx, limit))
+	if c.cell.Waits() {
+		err = g.blame(c.cell.Block(ctx, limit))
 	}
 	if err != nil && g.giveUp(c) {
 		return err
@@ -178,33 +162,6 @@ func (g *Guests) blame(err error) error {
 	}
 	return err
 }
-
-// block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0.
-func (c *Call) block(ctx context.Context, limit int64) (err error) {
-	var expired <-chan time.Time
-	if limit != 0 {
-		c.timer.Reset(time.Duration(limit))
-		defer c.timer.Stop()
-		expired = c.timer.C
-	}
-	invariant.Await("guest.wait", patience{c, ctx}, patience.over)
-	select {
-	case <-c.signal:
-	case <-ctx.Done():
-		err = fault.OfContext(ctx.Err())
-	case <-expired:
-		err = fault.ErrTimeout
-	}
-	return err
-}
-
-// patience is what a guest that blocks waits for, but for the default deadline.
-type patience struct {
-	c   *Call
-	ctx context.Context
-}
-
-func (p patience) over() bool { return p.c.signalled() || p.ctx.Err() != nil }
 
 // countRefused returns why a message gets no further than the mailbox of h, and counts it.
 //
@@ -234,23 +191,17 @@ func (g *Guests) Send(c *Call) error {
 }
 
 // Ready reports whether the answer of a call is there. Only its guest may ask.
-func (c *Call) Ready() bool {
-	invariant.Point("guest.ready")
-	return c.word.Load() == callDone
-}
+func (c *Call) Ready() bool { return c.cell.Ready() }
 
 // Abandoned reports whether nobody waits for the answer of a call any more, which is still to
 // come. Only its guest may ask.
-func (c *Call) Abandoned() bool {
-	invariant.Point("guest.abandoned")
-	return c.word.Load() == callGone
-}
+func (c *Call) Abandoned() bool { return c.cell.Gone() }
 
 // Finish waits for the answer of a call that was sent. A step must not: if the answer
 // isn't there it gets ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
 	if c.Ready() || !turns.Running() {
-		c.take()
+		c.cell.Take()
 		return nil
 	}
 	if g.giveUp(c) {
@@ -266,25 +217,13 @@ func (g *Guests) giveUp(c *Call) bool {
 	invariant.Point("guest.cancel")
 	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled
 	invariant.Point("guest.gone")
-	if c.word.CompareAndSwap(callWaiting, callGone) {
+	if c.cell.Leave() {
 		s.chain(nil)
 		return true
 	}
-	c.take()
+	c.cell.Take()
 	return false
 }
-
-// take waits for the signal.
-func (c *Call) take() {
-	invariant.Await("guest.take", c, (*Call).signalled)
-	<-c.signal
-}
-
-// signalled reports whether the signal is there.
-func (c *Call) signalled() bool { return len(c.signal) > 0 }
-
-// silent reports whether there is room for a signal: always, but for a bug.
-func (c *Call) silent() bool { return len(c.signal) == 0 }
 
 // Done frees a call and its stack.
 func (g *Guests) Done(c *Call) { g.Pools.PutTwo(&c.asked.Object, &c.Object) }
@@ -301,7 +240,7 @@ func (w *Engine) answerGuest(s *Stack) {
 		w.passOn(r, s)
 		return
 	}
-	if c := callOf(s.back); !c.finish() {
+	if c := callOf(s.back); !c.cell.Finish() {
 		s.late()
 		w.Shard.Put(&c.Object)
 	}
@@ -309,33 +248,8 @@ func (w *Engine) answerGuest(s *Stack) {
 
 // complete is answerGuest for any goroutine.
 func (c *Call) complete(s *Stack) {
-	if !c.finish() {
+	if !c.cell.Finish() {
 		s.late()
 		pool.Send(&c.Object)
 	}
-}
-
-// finish is the transition waiting or awake -> done; false if the guest has gone.
-func (c *Call) finish() bool {
-	for {
-		invariant.Point("guest.done")
-		old := c.word.Load()
-		if old == callGone {
-			return false
-		}
-		invariant.Point("guest.answer")
-		if c.word.CompareAndSwap(old, callDone) {
-			if old == callWaiting {
-				invariant.Await("guest.signal", c, (*Call).silent)
-				c.signal <- struct{}{}
-			}
-			return true
-		}
-	}
-}
-
-// waits is the transition awake -> waiting; false if the answer is there: it sent no signal.
-func (c *Call) waits() bool {
-	invariant.Point("guest.waits")
-	return c.word.CompareAndSwap(callAwake, callWaiting)
 }

@@ -15,7 +15,7 @@ import (
 //	rung      rung set: the house stands on exactly one worker's chain of rungs,
 //	          or its ringer is about to push it there, or its taker is about to clear
 //
-// and whose turn of a worker it is turnState says, in engine_state.go.
+// and whose turn of a worker it is turn.State says.
 //
 // The steps, in the only order that loses nothing:
 //
@@ -116,7 +116,7 @@ func (h *House) pushRung() *Engine {
 
 // wake sees to it that w looks at its rungs and gifts. It reports whether w was parked.
 func (w *Engine) wake() bool {
-	woken := w.turn.wake()
+	woken := w.turn.Wake()
 	if woken {
 		w.Driver.Wake()
 	}
@@ -224,23 +224,23 @@ func (w *Engine) Park() bool {
 	if w.toWake != nil {
 		panic("stack: a worker parks, and has not woken another one")
 	}
-	w.turn.park()
+	w.turn.Park()
 	invariant.Point("park.look")
 	return !w.Pending()
 }
 
 // Unpark goes back to running after Park, and after blocking. It reports false if
 // somebody else runs a turn: block until the Driver's Wake, and call it again.
-func (w *Engine) Unpark() bool { return w.turn.unpark() }
+func (w *Engine) Unpark() bool { return w.turn.Unpark() }
 
 // Borrowed reports whether somebody else runs a turn of w. Any goroutine may ask.
 func (w *Engine) Borrowed() bool {
 	invariant.Point("inbox.borrowed")
-	return w.turn.borrowed()
+	return w.turn.Borrowed()
 }
 
 // Woken reports whether somebody has seen w parked and wakes it.
-func (w *Engine) Woken() bool { return w.turn.own() }
+func (w *Engine) Woken() bool { return w.turn.Own() }
 
 // Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is
 // answered by the sender, and what is given to w stays where it was. What came before is taken:

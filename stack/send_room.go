@@ -39,14 +39,14 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	invariant.Point("room.flag")
 	h.flags.set(flagAwaited)
 	h.admit()
-	err := g.blame(c.block(ctx, 0))
+	err := g.blame(c.cell.Block(ctx, 0))
 	invariant.Point("room.gone")
-	if err != nil && c.word.CompareAndSwap(callWaiting, callGone) {
+	if err != nil && c.cell.Leave() {
 		h.sweep()
 		return err
 	}
 	if err != nil {
-		c.take()
+		c.cell.Take()
 	}
 	g.Pools.Put(&c.Object)
 	return nil
@@ -70,7 +70,7 @@ func (h *House) sweep() {
 	for at := h.rooms().await.Swap(nil); at != nil; {
 		c := callOf(at)
 		at = at.rungNext
-		if c.word.Load() == callGone {
+		if c.cell.Gone() {
 			c.house.rungNext = nil
 			pool.Send(&c.Object)
 		} else {
@@ -100,7 +100,7 @@ func (h *House) admit() {
 	for at := h.annex.Load().await.Swap(nil); at != nil; {
 		c := callOf(at)
 		at, c.house.rungNext = at.rungNext, nil // first: behind its signal it is the guest's
-		if !c.finish() {
+		if !c.cell.Finish() {
 			pool.Send(&c.Object)
 		}
 	}

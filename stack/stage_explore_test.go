@@ -431,7 +431,7 @@ var closed = func() chan struct{} {
 // Done is asked when the guest goes on that has waited. If both the signal and the end are there,
 // it is the signal: that the other is taken is as if the end had come first.
 func (p *guestContext) Done() <-chan struct{} {
-	if p.c.signalled() {
+	if p.c.cell.Signalled() {
 		return nil
 	}
 	return closed

@@ -24,11 +24,11 @@ func (w *Engine) Run(limit int) int {
 	end := handled + uint64(limit)
 	w.setVisitMax()
 	for w.handled < end && !w.overtime() && !w.Idle() && !w.done() {
-		if w.handled >= w.pace.next {
+		if w.handled >= w.pace.Next {
 			w.readClock()
 			continue
 		}
-		w.guarded(min(end, w.pace.next))
+		w.guarded(min(end, w.pace.Next))
 	}
 	w.Count.Add(CountVisits, w.visits-visits)
 	w.Count.Add(CountMessages, w.handled-handled)

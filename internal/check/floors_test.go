@@ -25,7 +25,9 @@ floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
 	stack/fault
+	stack/pace                                  # when a worker reads the clock
 	stack/path
+	stack/turn     -> internal/invariant        # who runs a worker's turns
 
 floor 2
 	future            -> pool
@@ -33,9 +35,10 @@ floor 2
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
 	stack/order       -> pool          # in which a mailbox gives its calls
+	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/order, stack/path, stack/supervision
+	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

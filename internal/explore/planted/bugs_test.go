@@ -5,7 +5,7 @@ package planted
 // A bug is text that replaces other text of one file, which occurs there once.
 type bug struct {
 	name     string
-	file     string // below root; its folder's tests find it
+	file     string // below root
 	protocol string // the scenario of TestExplore that must fail
 	edits    [][2]string
 }
@@ -14,7 +14,7 @@ var bugs = []bug{
 	{"no look after declaring parked", "stack/send_inbox.go", "inbox", [][2]string{
 		{"	return !w.Pending()\n", "	return true\n"}}},
 	{"look before declaring parked", "stack/send_inbox.go", "inbox", [][2]string{
-		{"	w.turn.park()\n", "	invariant.Point(\"park.early\")\n	pending := w.Pending()\n	w.turn.park()\n"},
+		{"	w.turn.Park()\n", "	invariant.Point(\"park.early\")\n	pending := w.Pending()\n	w.turn.Park()\n"},
 		{"	return !w.Pending()\n", "	return !pending\n"}}},
 	{"ring before push", "stack/send_inbox.go", "inbox", [][2]string{
 		{"	h.push(s, s)\n", ""},
@@ -29,8 +29,8 @@ var bugs = []bug{
 		{"s.cancelled.Load() && s.origin().cancelled.Load()", "s.cancelled.Load()"}}},
 	{"no wake-up", "stack/send_inbox.go", "park", [][2]string{
 		{"	if woken {\n		w.Driver.Wake()\n	}\n	return woken\n", "	return false && woken\n"}}},
-	{"wake-up by a store", "stack/engine_state.go", "borrow or wake", [][2]string{
-		{"	return t.holder.CompareAndSwap(turnParked, turnRun)\n", "	t.holder.Store(turnRun)\n	return true\n"}}},
+	{"wake-up by a store", "stack/turn/turn.go", "borrow or wake", [][2]string{
+		{"	return t.holder.CompareAndSwap(parked, run)\n", "	t.holder.Store(run)\n	return true\n"}}},
 	{"an end that doesn't wait for what is kept", "stack/send_end.go", "job kept", [][2]string{
 		{"		h.life().Keep()\n", ""}}},
 	{"a job that doesn't hold its asker", "stack/send_offload.go", "job that reads", [][2]string{
@@ -51,26 +51,26 @@ var bugs = []bug{
 		{"			if to := h.pushRung(); to != nil {\n				w.wakeUp(to)\n			}\n", "			h.pushRung()\n"}}},
 	{"mail of another's house drained", "stack/send_inbox.go", "hand-over and back", [][2]string{
 		{"		if h.owner.Load() == w {\n", "		if true {\n"}}},
-	{"turn taken back while it is borrowed", "stack/engine_state.go", "borrow", [][2]string{
-		{"			if t.holder.CompareAndSwap(turnBorrowed, turnWanted) {\n				return false\n", "			if t.holder.CompareAndSwap(turnBorrowed, turnWanted) {\n				return true\n"}}},
-	{"wanted turn given back as parked", "stack/engine_state.go", "borrow", [][2]string{
-		{"	if !more && t.holder.CompareAndSwap(turnBorrowed, turnParked) {\n", "	if !more {\n		t.holder.Store(turnParked)\n"}}},
+	{"turn taken back while it is borrowed", "stack/turn/turn.go", "borrow", [][2]string{
+		{"			if t.holder.CompareAndSwap(borrowed, wanted) {\n				return false\n", "			if t.holder.CompareAndSwap(borrowed, wanted) {\n				return true\n"}}},
+	{"wanted turn given back as parked", "stack/turn/turn.go", "borrow", [][2]string{
+		{"	if !more && t.holder.CompareAndSwap(borrowed, parked) {\n", "	if !more {\n		t.holder.Store(parked)\n"}}},
 	{"no look after giving back", "stack/send_borrow.go", "borrow of two", [][2]string{
 		{"	if w.Pending() {", "	if false {"}}},
-	{"turn borrowed by a store", "stack/engine_state.go", "borrow", [][2]string{
-		{"	return t.holder.CompareAndSwap(turnParked, turnBorrowed)\n", "	t.holder.Store(turnBorrowed)\n	return true\n"}}},
+	{"turn borrowed by a store", "stack/turn/turn.go", "borrow", [][2]string{
+		{"	return t.holder.CompareAndSwap(parked, borrowed)\n", "	t.holder.Store(borrowed)\n	return true\n"}}},
 	{"sent in a borrowed turn, and left for later", "stack/send_borrow.go", "send on", [][2]string{
-		{", !w.turn.own(): // its own turn is borrowed\n", ":\n"}}},
+		{", !w.turn.Own(): // its own turn is borrowed\n", ":\n"}}},
 	{"assistance given up, and nobody woken", "stack/send_borrow.go", "assist", [][2]string{
 		{"		w.toWake = nil\n		w.wakeUp(to)\n", "		w.toWake = nil\n"}}},
 	{"guest takes no signal", "stack/send_guest.go", "call", [][2]string{
-		{"		return true\n	}\n	c.take()\n	return false\n", "		return true\n	}\n	return false\n"}}},
-	{"done without a swap", "stack/send_guest.go", "call", [][2]string{
-		{"		if c.word.CompareAndSwap(old, callDone) {\n", "		if c.word.Store(callDone); true {\n"}}},
-	{"gone without a swap", "stack/send_guest.go", "call", [][2]string{
-		{"	if c.word.CompareAndSwap(callWaiting, callGone) {\n", "	if c.word.Store(callGone); true {\n"}}},
-	{"wait without a swap", "stack/send_guest.go", "borrow of two", [][2]string{
-		{"	return c.word.CompareAndSwap(callAwake, callWaiting)\n", "	c.word.Store(callWaiting)\n	return true\n"}}},
+		{"		return true\n	}\n	c.cell.Take()\n	return false\n", "		return true\n	}\n	return false\n"}}},
+	{"done without a swap", "stack/rendezvous/cell.go", "call", [][2]string{
+		{"		if c.word.CompareAndSwap(old, done) {\n", "		if c.word.Store(done); true {\n"}}},
+	{"gone without a swap", "stack/rendezvous/cell.go", "call", [][2]string{
+		{"bool { return c.word.CompareAndSwap(waiting, gone) }", "bool { c.word.Store(gone); return true }"}}},
+	{"wait without a swap", "stack/rendezvous/cell.go", "borrow of two", [][2]string{
+		{"	return c.word.CompareAndSwap(awake, waiting)\n", "	c.word.Store(waiting)\n	return true\n"}}},
 	{"own envelope joined behind other mail", "stack/send_guest_notice.go", "letters", [][2]string{
 		{"	behind := last.mail != nil && h.inbox.Load() == last.mail\n", "	behind := last.mail != nil\n"}}},
 	{"message counted by a store", "stack/send_guest_notice.go", "envelope", [][2]string{
@@ -117,10 +117,10 @@ var bugs = []bug{
 	{"waits for room, and nobody is told", "stack/send_room.go", "room", [][2]string{
 		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
 	{"signal of who gave up left in its call", "stack/send_room.go", "room, and given up", [][2]string{
-		{"	if err != nil {\n		c.take()\n	}\n", ""}}},
+		{"	if err != nil {\n		c.cell.Take()\n	}\n", ""}}},
 	{"chain of who waits taken before the flag is clear", "stack/send_room.go", "room", [][2]string{
 		{"	h.flags.clear(flagAwaited)\n", ""},
-		{"		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
+		{"		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
 	{"sent to who has stopped, and counted as sent", "stack/send_room.go", "stop", [][2]string{
 		{"		h.count(-1) // others came first\n		return false\n", "		h.count(-1) // others came first\n		return h.Gone()\n"}}},
 	{"what leaves with its worker stays counted", "stack/send_inbox.go", "full, and left", [][2]string{

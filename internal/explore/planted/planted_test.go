@@ -37,9 +37,9 @@ var planted, _ = strconv.Atoi(os.Getenv("STACKHOUSE_PLANTED"))
 // function with bugs is there once more for each of them, and calls that one instead of going on
 // if its number is asked for.
 func TestPlanted(t *testing.T) {
-	folders := map[string]map[string][]int{} // the numbers of the bugs by folder and file
+	folders := map[string]map[string][]int{} // the numbers of bugs, by folder of the tests and file
 	for i, b := range bugs {
-		dir := filepath.Dir(b.file)
+		dir := explored(b.file)
 		if folders[dir] == nil {
 			folders[dir] = map[string][]int{}
 		}
@@ -81,6 +81,16 @@ func TestPlantedFunctions(t *testing.T) {
 	}
 }
 
+// explored is the folder whose tests find the bugs of a file: its own, or, as the protocols are
+// those of all of stack, that of stack.
+func explored(file string) string {
+	dir := filepath.Dir(file)
+	if strings.HasPrefix(dir, "stack/") {
+		return "stack"
+	}
+	return dir
+}
+
 // build compiles the tests of a folder with all of its bugs.
 func build(t *testing.T, dir string, files map[string][]int) (program string) {
 	temp := t.TempDir()
@@ -88,11 +98,12 @@ func build(t *testing.T, dir string, files map[string][]int) (program string) {
 	replace := func(file, text string) {
 		at, err := filepath.Abs(filepath.Join(root, file))
 		require.NoError(t, err)
-		replaced[at] = filepath.Join(temp, filepath.Base(file))
+		replaced[at] = filepath.Join(temp, strings.ReplaceAll(file, "/", "_"))
 		require.NoError(t, os.WriteFile(replaced[at], []byte(text), 0o600))
 	}
-	replace(filepath.Join(dir, "planted.go"), fmt.Sprintf(switches, filepath.Base(dir)))
 	for file, numbers := range files {
+		of := filepath.Dir(file)
+		replace(filepath.Join(of, "planted.go"), fmt.Sprintf(switches, filepath.Base(of)))
 		sound, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
 		broken := map[int]string{}

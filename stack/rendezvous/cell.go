@@ -1,0 +1,119 @@
+package rendezvous
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
+
+// Cell is one place to wait at; Make makes it, and it may be used again and again.
+type Cell struct {
+	word   atomic.Uint32
+	signal chan struct{} // one slot, empty except between done and the goroutine's receive
+	timer  *time.Timer   // of Block's limit; stopped otherwise
+}
+
+const (
+	waiting uint32 = iota
+	awake
+	done
+	gone
+)
+
+// Make makes c, which is zero.
+func (c *Cell) Make() {
+	c.signal, c.timer = make(chan struct{}, 1), time.NewTimer(time.Hour)
+	c.timer.Stop()
+}
+
+// Reset makes a free c waiting.
+func (c *Cell) Reset() { c.word.Store(waiting) }
+
+// StayAwake is the transition waiting -> awake, by the goroutine, before anybody may answer.
+func (c *Cell) StayAwake() { c.word.Store(awake) }
+
+// Waits is the transition awake -> waiting, by the goroutine; false if the answer is there: there
+// comes no signal.
+func (c *Cell) Waits() bool {
+	invariant.Point("guest.waits")
+	return c.word.CompareAndSwap(awake, waiting)
+}
+
+// Block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0. Behind an
+// error, which says which, the goroutine calls Leave.
+func (c *Cell) Block(ctx context.Context, limit int64) (err error) {
+	var expired <-chan time.Time
+	if limit != 0 {
+		c.timer.Reset(time.Duration(limit))
+		defer c.timer.Stop()
+		expired = c.timer.C
+	}
+	invariant.Await("guest.wait", patience{c, ctx}, patience.over)
+	select {
+	case <-c.signal:
+	case <-ctx.Done():
+		err = fault.OfContext(ctx.Err())
+	case <-expired:
+		err = fault.ErrTimeout
+	}
+	return err
+}
+
+// patience is what a goroutine that blocks waits for, but for the limit.
+type patience struct {
+	c   *Cell
+	ctx context.Context
+}
+
+func (p patience) over() bool { return p.c.Signalled() || p.ctx.Err() != nil }
+
+// Leave is the transition waiting -> gone, by the goroutine; false if the answer came first: then
+// it takes the signal.
+func (c *Cell) Leave() bool { return c.word.CompareAndSwap(waiting, gone) }
+
+// Take takes the signal, and waits for it.
+func (c *Cell) Take() {
+	invariant.Await("guest.take", c, (*Cell).Signalled)
+	<-c.signal
+}
+
+// Signalled reports whether the signal is there: Take needn't wait.
+func (c *Cell) Signalled() bool { return len(c.signal) > 0 }
+
+// silent reports whether there is room for a signal: always, but for a bug.
+func (c *Cell) silent() bool { return len(c.signal) == 0 }
+
+// Ready reports whether the answer is there. Only the goroutine may ask.
+func (c *Cell) Ready() bool {
+	invariant.Point("guest.ready")
+	return c.word.Load() == done
+}
+
+// Gone reports whether the goroutine has given up.
+func (c *Cell) Gone() bool {
+	invariant.Point("guest.abandoned")
+	return c.word.Load() == gone
+}
+
+// Finish is the transition waiting or awake -> done, by the worker, which has written the answer;
+// false if the goroutine has gone.
+func (c *Cell) Finish() bool {
+	for {
+		invariant.Point("guest.done")
+		old := c.word.Load()
+		if old == gone {
+			return false
+		}
+		invariant.Point("guest.answer")
+		if c.word.CompareAndSwap(old, done) {
+			if old == waiting {
+				invariant.Await("guest.signal", c, (*Cell).silent)
+				c.signal <- struct{}{}
+			}
+			return true
+		}
+	}
+}
