@@ -219,7 +219,7 @@ type fan struct {
 	by     *stack.Handler // the members'
 	stacks handlers
 	roster *roster
-	host   atomic.Pointer[stack.House] // where guests' fan-outs run; nil: none has come yet
+	host   host
 }
 
 func fanOut[Req any](by *route, r *roster, h handlers) *route {
@@ -256,18 +256,26 @@ func (f *fan) aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.H
 	if w != nil {
 		return nil, nil
 	}
-	h := f.host.Load()
-	if h == nil || h.Gone() {
-		h = f.spawnHost(h, all[0])
-	}
-	return h, nil
+	return f.host.at((*neighbour)(all[0])), nil
 }
 
-// spawnHost replaces the host, beside a member.
-func (f *fan) spawnHost(old, beside *stack.House) *stack.House {
-	u := Spawn((*neighbour)(beside), func() *fanHost { return &fanHost{} })
-	if !f.host.CompareAndSwap(old, u.house) {
-		u.Stop()
+// host is the actor in whose house guests' nested asks run. The zero host has none yet.
+type host struct{ now atomic.Pointer[stack.House] }
+
+// at returns the host, which is spawned at a place if there is none, or it has stopped.
+func (h *host) at(place Place) *stack.House {
+	now := h.now.Load()
+	if now != nil && !now.Gone() {
+		return now
 	}
-	return f.host.Load()
+	return h.replace(now, place)
+}
+
+//go:noinline
+func (h *host) replace(old *stack.House, place Place) *stack.House {
+	next := Spawn(place, func() *fanHost { return &fanHost{} })
+	if !h.now.CompareAndSwap(old, next.house) {
+		next.Stop()
+	}
+	return h.now.Load()
 }

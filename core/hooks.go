@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 
@@ -46,6 +47,26 @@ type PreRestarter interface {
 type PostRestarter interface {
 	// PostRestart runs in place of PreStart in the new instance, s.Cause says why there is one.
 	PostRestart(s *HookStack) Yield
+}
+
+// refuseFalseHooks panics if an actor has a method with the name of a hook that is none: it would
+// never be called. What is looked up are constants, as otherwise the linker keeps all methods of
+// all types.
+func refuseFalseHooks(actor reflect.Type) {
+	a := reflect.PointerTo(actor)
+	check := func(name string, has bool, hook reflect.Type) {
+		if has && !a.Implements(hook) {
+			panic(fmt.Sprintf("core: (%v).%s is no hook: that takes a *core.HookStack and returns a core.Yield", a, name))
+		}
+	}
+	_, has := a.MethodByName("PreStart")
+	check("PreStart", has, reflect.TypeFor[Starter]())
+	_, has = a.MethodByName("PostStop")
+	check("PostStop", has, reflect.TypeFor[Stopper]())
+	_, has = a.MethodByName("PreRestart")
+	check("PreRestart", has, reflect.TypeFor[PreRestarter]())
+	_, has = a.MethodByName("PostRestart")
+	check("PostRestart", has, reflect.TypeFor[PostRestarter]())
 }
 
 // hooks holds the handlers of each type of actor that has hooks.

@@ -354,3 +354,29 @@ func TestFactoryFailsOnce(t *testing.T) {
 		}
 	}
 }
+
+type (
+	misspelt     struct{}
+	misspeltStop struct{ core.HookStack }
+)
+
+func (*misspelt) PostStop(s *misspeltStop) core.Yield                { return s.Return() }
+func (*misspelt) hear(s *core.NoticeStack[int]) core.Yield           { return s.Return() }
+func (*misspelt) answer(s *core.AskStack[int, int]) core.Yield       { return s.Return(0) }
+func (*misspelt) hearAll(s *core.BatchNoticeStack[int]) core.Yield   { return s.Return() }
+func (*misspelt) answerAll(*core.BatchAskStack[int, int]) core.Yield { return core.Yield{} }
+
+// A method that looks like a hook, and would never be called, is refused where the first handler of
+// its actor is made.
+func TestMethodThatIsNoHook(t *testing.T) {
+	for name, f := range map[string]func(){
+		"Handle":            func() { core.Handle((*misspelt).answer) },
+		"HandleBatch":       func() { core.HandleBatch((*misspelt).answerAll, 0) },
+		"HandleNotice":      func() { core.HandleNotice((*misspelt).hear) },
+		"HandleNoticeBatch": func() { core.HandleNoticeBatch((*misspelt).hearAll, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.PanicsWithValue(t, "core: (*core_test.misspelt).PostStop is no hook: that takes a *core.HookStack and returns a core.Yield", f)
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/future"
@@ -187,12 +188,14 @@ type Handler[A, Req, Rep any] struct{ route *route }
 // once, in a package variable. The middleware, if any, is told of each call, the first given
 // first.
 func Handle[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
+	refuseFalseHooks(reflect.TypeFor[A]())
 	return Handler[A, Req, Rep]{&route{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
 }
 
 // HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
 // takes up to limit consecutive asks at once (0: 64).
 func HandleBatch[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
+	refuseFalseHooks(reflect.TypeFor[A]())
 	return Handler[A, Req, Rep]{&route{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
 }
 
@@ -206,12 +209,14 @@ type NoticeHandler[A, Msg any] struct{ by *stack.Handler }
 
 // HandleNotice is Handle for a first step whose stack embeds NoticeStack.
 func HandleNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, around ...Middleware) NoticeHandler[A, Msg] {
+	refuseFalseHooks(reflect.TypeFor[A]())
 	return NoticeHandler[A, Msg]{stack.NewNotice[Msg](stack.EntryOf(first), around...)}
 }
 
 // HandleNoticeBatch is HandleNotice for a first step whose stack embeds
 // BatchNoticeStack: it takes up to limit consecutive notices at once (0: 64).
 func HandleNoticeBatch[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
+	refuseFalseHooks(reflect.TypeFor[A]())
 	return NoticeHandler[A, Msg]{stack.NewBatchNotice[Msg](stack.EntryOf(first), limit)}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // route is how a port is asked, or told; all ports of one handler share it.
 type route struct {
-	by *stack.Handler // whose stacks the calls are; nil: of asks, the fan says
+	by *stack.Handler // whose stacks the calls are; nil: of asks, among says, a nester
 
 	// One of these is set, or there is one actor, which the port knows.
 	among router       // of asks
@@ -30,6 +30,14 @@ type router interface {
 	// aim returns where c goes, which has its request; nil: nowhere, it begins where its asker
 	// is. All is what the fan chose. Of a guest w is nil. What it calls of users' may panic.
 	aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.House, error)
+}
+
+// nester is a router whose asks are stacks of its own, nested in the house of who asks, or, of
+// guests, in that of a host.
+type nester interface {
+	router
+	// choose returns whose stacks they are, and of a fan who is asked.
+	choose() (by *stack.Handler, all []*stack.House)
 }
 
 // leads reports whether it leads anywhere.
@@ -59,7 +67,7 @@ func (r *route) chosen() (by *stack.Handler, all []*stack.House) {
 	for r.look != nil {
 		r = r.next
 	}
-	return r.among.(*fan).choose()
+	return r.among.(nester).choose()
 }
 
 // isTimer reports whether it is Timer's. It panics if it is none.
@@ -105,7 +113,7 @@ func (r *route) send(s, c *stack.Stack, all []*stack.House) {
 // checkForward panics if no one actor answers.
 func (r *route) checkForward() {
 	if !r.leads() || r.by == nil {
-		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First or Timer")
+		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First, ByName or Timer")
 	}
 }
 

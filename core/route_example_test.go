@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -92,4 +93,45 @@ func ExampleHandler_RoundRobin() {
 	// Hello, Grace. You are number 1. <nil>
 	// Hello, Edsger. You are number 2. <nil>
 	// stackhouse: no member
+}
+
+type (
+	// Bucket is how much a client may still do. A client that is away for a minute has no bucket.
+	Bucket struct{ left int }
+	Take   struct{ Client string }
+)
+
+func (b *Bucket) take(s *core.AskStack[Take, bool]) core.Yield {
+	b.left--
+	return s.Return(b.left >= 0)
+}
+
+var BucketTake = core.Handle((*Bucket).take)
+
+// An actor for each client, which is made when the client comes.
+func ExampleByName() {
+	sys, _ := house.New(house.Config{})
+	ctx := context.Background()
+	sys.Start(ctx)
+	defer sys.Shutdown(ctx)
+
+	buckets := core.NewNamed(sys, core.NamedConfig[Bucket]{
+		Kind:  "bucket",
+		New:   func(client string) *Bucket { return &Bucket{left: 2} },
+		Max:   100_000,
+		Props: core.Props{Passivate: core.Passivation{Idle: time.Minute}},
+	})
+	take := core.ByName(BucketTake, buckets, func(t *Take) string { return t.Client })
+	for _, client := range []string{"ann", "ann", "bob", "ann", "bob"} {
+		ok, err := core.Ask(ctx, take, Take{client})
+		fmt.Println(client, ok, err)
+	}
+	fmt.Println(buckets.Len())
+	// Output:
+	// ann true <nil>
+	// ann true <nil>
+	// bob true <nil>
+	// ann false <nil>
+	// bob true <nil>
+	// 2
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/path"
@@ -94,6 +95,11 @@ func begin[A any](h *stack.House, passivates bool) Address[A] {
 // of who has it, nobody's if that is no A. Who spawns the same name at the same time may have the
 // factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
+	return spawnCounted(at, factory, p, nil)
+}
+
+// spawnCounted is SpawnWith of an actor that is counted: when it has gone, living is one less.
+func spawnCounted[A any](at Place, factory func() *A, p Props, living *atomic.Int64) (Address[A], error) {
 	if p.Name != "" {
 		if err := path.CheckName(p.Name); err != nil {
 			return Address[A]{}, err
@@ -104,7 +110,7 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 	}
 	h, make := stack.NewHouse(factory)
 	h.Mailbox(p.Mailbox.mail)
-	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial,
+	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial, Living: living,
 		Idle: int64(p.Passivate.Idle), Calls: int64(p.Passivate.Messages)})
 	passivates := h.Passivates() // which is its owner's from here on
 	if taken := at.Register(h, make); taken != nil {

@@ -81,10 +81,13 @@ func (s *System) GuestsHold() (h Held) {
 }
 
 // Names returns how many names are taken.
-func (s *System) Names() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.names)
+func (s *System) Names() (n int) {
+	for i := range s.names.stripes {
+		s.names.stripes[i].mu.RLock()
+		n += len(s.names.stripes[i].houses)
+		s.names.stripes[i].mu.RUnlock()
+	}
+	return n
 }
 
 // KeepBusy has all workers nap, as if the network kept them busy for long. It comes before Start.

@@ -125,6 +125,20 @@ func TestZeroAllocLeastQueuedBatch(t *testing.T) {
 	})
 }
 
+// targetNames are what a number names a target by.
+var targetNames = [4][]byte{[]byte("ann"), []byte("bob"), []byte("cid"), []byte("dan")}
+
+func targets(sys *house.System) core.Named[target] {
+	return core.NewNamed(sys, core.NamedConfig[target]{Kind: "target", New: func(string) *target { return &target{} }})
+}
+
+func TestZeroAllocByName(t *testing.T) {
+	routedRun(t, 64, func(sys *house.System, _ *core.Group[target], _ core.Replicas[target]) core.Port[int, uint64] {
+		ask := core.ByName(onTargetAsk, targets(sys), func(n *uint64) []byte { return targetNames[*n%4] })
+		return onAsks.At(core.Spawn(sys.Workers()[0], func() *loader { return &loader{ask: ask} }))
+	})
+}
+
 // forwarder has a target answer, by a router.
 type forwarder struct{ to core.Port[uint64, uint64] }
 
@@ -168,9 +182,20 @@ func TestZeroAllocRoutedNotices(t *testing.T) {
 		"by key":       func(g *core.Group[target]) core.NoticePort[uint64] { return onTargetTake.ByKey(g, targetKey) },
 		"least queued": func(g *core.Group[target]) core.NoticePort[uint64] { return onTargetTake.LeastQueued(g) },
 		"broadcast":    func(g *core.Group[target]) core.NoticePort[uint64] { return onTargetTake.Broadcast(g) },
+		"by name":      nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			routedRun(t, 4, func(sys *house.System, g *core.Group[target], _ core.Replicas[target]) core.Port[int, uint64] {
+				port := port
+				if port == nil {
+					all := targets(sys)
+					port = func(*core.Group[target]) core.NoticePort[uint64] {
+						return core.NoticeByName(onTargetTake, all, func(*uint64) string { return "ann" })
+					}
+					g = &core.Group[target]{} // the broadcast reaches whom the notices reach
+					a, _ := all.Get("ann")
+					g.Join(a)
+				}
 				return onRoutedNotices.At(core.Spawn(sys.Workers()[0], func() *routed {
 					return &routed{loader: loader{take: port(g)}, all: core.Broadcast(onTargetAsk, g)}
 				}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,12 +30,13 @@ type System struct {
 	offload *OffloadPool  // core.Offload's
 	moment  time.Duration // the constant, but for tests
 
+	names directory // its locks are taken before mu
+
 	mu       sync.Mutex
 	phase    phase
 	houses   register
-	names    map[string]*stack.House // of houses that have names, by path
-	serial   uint64                  // of the last house spawned
-	offloads []*OffloadPool          // offload first
+	serial   uint64         // of the last house spawned
+	offloads []*OffloadPool // offload first
 	hooks    []ShutdownHook
 	ending   chan struct{} // draining: closed when a shutdown begins
 	empty    chan struct{} // closing: closed when the last house has stopped
@@ -68,7 +70,7 @@ func New(c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{config: c, moment: moment, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
+	s := &System{config: c, names: directory{seed: maphash.MakeSeed()}, moment: moment, ending: make(chan struct{}), closed: make(chan struct{}), empty: make(chan struct{})}
 	s.guests.Origin, _ = path.NewOrigin(c.Name, c.Advertise)
 	s.guests.Extensions = c.Extensions
 	s.guests.AskTimeout = int64(c.AskTimeout)
@@ -162,34 +164,16 @@ func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
 // has that instead.
 func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	if h.Name() != "" {
-		return s.registerNamed(h, make, w)
+		return s.names.claim(h, func() bool { return s.enter(h, make, w) })
 	}
-	s.mu.Lock()
 	s.enter(h, make, w)
-	s.mu.Unlock()
 	return nil
 }
 
-//go:noinline
-func (s *System) registerNamed(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
-	path := h.Local()
+// enter gives h its number and owner, and unless the system closes, its place in the register.
+func (s *System) enter(h *stack.House, make stack.Factory, w *Worker) (lives bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if taken = s.names[path]; taken != nil {
-		return taken
-	}
-	if s.enter(h, make, w) {
-		if s.names == nil {
-			s.names = map[string]*stack.House{}
-		}
-		s.names[path] = h
-	}
-	return nil
-}
-
-// enter gives h its number and owner, and unless the system closes, its place in the register. Its
-// caller has the lock.
-func (s *System) enter(h *stack.House, make stack.Factory, w *Worker) bool {
 	s.serial++
 	if w == nil {
 		w = s.workers[s.serial%uint64(len(s.workers))]
@@ -216,19 +200,24 @@ func (s *System) Find(p path.Path) *stack.House {
 	if here := s.guests.Origin; p.System() != "" && here.Below(p.Local()) != p {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.names[p.Local()]
+	return s.names.find([]byte(p.Local()))
 }
+
+// FindTop returns the house of the actor that stands at the top by a name of two parts, as
+// "order.42"; nil: there is none. Any goroutine may call it; it takes no memory.
+func (s *System) FindTop(kind, id string) *stack.House { return s.names.findTop(kind, id) }
+
+// Guests returns what the goroutines share that aren't workers; the runtime's business.
+func (s *System) Guests() *stack.Guests { return &s.guests }
 
 // remove forgets a stopped house.
 func (s *System) remove(h *stack.House) {
+	if h.Name() != "" {
+		s.names.leave(h)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.houses.remove(h)
-	if h.Name() != "" {
-		delete(s.names, h.Local())
-	}
 	if s.phase == closing && s.houses.count() == 0 {
 		close(s.empty)
 	}

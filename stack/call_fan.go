@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
 // A fan is an ask that asks others and answers with what they said: its reply may refer to the
@@ -17,9 +18,17 @@ type fan struct {
 
 // FanState stands right before the Head.
 type FanState struct {
-	By   *Handler        // whose stacks it asks by
-	To   []*House        // whom it asks
-	kept *future.Promise // whose answers are put with the fan
+	By     *Handler        // whose stacks it asks by
+	To     []*House        // whom it asks
+	Router any             // that it is of, if its steps need it
+	one    [1]*House       // To of those that ask one
+	kept   *future.Promise // whose answers are put with the fan
+}
+
+// Only has the fan ask h alone.
+func (f *FanState) Only(h *House) {
+	f.one[0] = h
+	f.To = f.one[:]
 }
 
 // FanOf returns the state of s, a fan.
@@ -81,6 +90,15 @@ func NewFan[A, S any, PS RunningOf[S]](first, next func(*A, PS) Yield, won func(
 	h.fan.next = erase(next)
 	h.fan.won = *(*predicate)(unsafe.Pointer(&won))
 	return h
+}
+
+// Text returns b as a string, which shares its bytes.
+func Text[B ~string | ~[]byte](b B) string { return *(*string)(unsafe.Pointer(&b)) }
+
+// Unbegun reports whether p, an ask that has ended, never began, as its actor had stopped: so it
+// may be sent again.
+func Unbegun(p *future.Promise) bool {
+	return p.Err == fault.ErrStopped && p.Call != nil && stackOf(p.Call).unbegun
 }
 
 // Aim says where a message that a guest began goes, if that wasn't known.

@@ -35,6 +35,8 @@ type Stack struct {
 	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
 	threw bool  // its own step ended it with err
 	kept  bool  // it has begun a job that is kept: nobody gives it up any more
+	// its actor had stopped before it could begin: written where err is, and read where that is
+	unbegun bool
 
 	cancelled giving // whether its asker has given up, see send_giveup.go
 

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"reflect"
+	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -28,6 +29,7 @@ type life struct {
 	below  *supervision.Strategy // what becomes of its children's; nil: the default
 	parent *House                // nil: it stands at the top
 	name   string                // the last part of its path; empty: by its number
+	living *atomic.Int64         // one less when it has gone; nil: nobody counts
 	system bool                  // it stands below /system
 	of     reflect.Type
 
@@ -35,7 +37,7 @@ type life struct {
 	// of its children, in the order of their birth; linked by next and prev of their lives
 	first    *House
 	last     *House
-	waiters  queue // stops, answered when it has stopped
+	waiters  queue // stops, and questions when it has gone: answered when it has
 	watchers []watcher
 
 	// Written by the parent's owner.
@@ -209,6 +211,13 @@ var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
+// leave has one less be counted.
+func (l *life) leave() {
+	if l.living != nil {
+		l.living.Add(-1)
+	}
+}
+
 // bury is the end. Who waits for it or watches hears of it when all is released.
 func (w *Engine) bury(h *House, l *life) {
 	if a := h.annex.Load(); a != nil {
@@ -217,6 +226,7 @@ func (w *Engine) bury(h *House, l *life) {
 	}
 	h.setSelf(nil)
 	w.Driver.Gone(h)
+	l.leave()
 	w.tellStopped(h.any())
 	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {
 		w.home(h, s)

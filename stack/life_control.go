@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
@@ -12,7 +13,10 @@ import (
 func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
 	l := h.life()
-	waits := m.verb == verbStop && l != nil && l.Phase() != lifecycle.Gone
+	if m.verb == verbGone && !h.Gone() {
+		l = h.makeLife()
+	}
+	waits := (m.verb == verbStop || m.verb == verbGone) && l != nil && l.Phase() != lifecycle.Gone
 	if waits {
 		l.waiters.push(s)
 	}
@@ -82,9 +86,18 @@ func (h *House) Close() {
 	h.flags.set(flagStopped)
 	if l := h.life(); l != nil {
 		l.Close()
+		l.leave()
 		h.flags.clear(flagHeld) // for a start hook
 		h.why = 0
 	}
+}
+
+// AskGone asks h when its actor has gone, into p: the answer is nil then, or, if its worker has
+// left, ErrStopped. Only a step of s may call it.
+func (s *Stack) AskGone(p *future.Promise, h *House) {
+	c := s.Bind(p, controlHandler, 0)
+	Request[control, struct{}](c).verb = verbGone
+	s.Engine().direct(h, c)
 }
 
 // WaitStop stops h and blocks until it has stopped or ctx ends.

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"sync/atomic"
+
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
@@ -55,6 +57,8 @@ type Props struct {
 	Alone bool                  // nothing of it begins while a stack of it is suspended
 	Idle  int64                 // how long it may be idle before it stops, ns; 0: for ever
 	Calls int64                 // after how many calls it stops; 0: never
+	// one less when it has gone; nil: nobody counts. It has a Name
+	Living *atomic.Int64
 }
 
 // Give writes the props of h, which nobody knows yet.
@@ -66,7 +70,7 @@ func (h *House) Give(p Props) {
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
 		l := h.makeLife()
 		l.of = h.kind()
-		l.name, l.hooks, l.own, l.below = p.Name, p.Hooks, p.Own, p.Below
+		l.name, l.hooks, l.own, l.below, l.living = p.Name, p.Hooks, p.Own, p.Below, p.Living
 		l.Machine = lifecycle.New(p.Hooks.kinds())
 		if l.Starts() {
 			h.hold(heldByLife)

@@ -17,6 +17,7 @@ const (
 	verbContinue             // end that
 	verbWatch                // tell watch when the actor has gone
 	verbUnwatch              // don't
+	verbGone                 // answered when the actor has gone
 	verbGivenUp              // there are calls whose askers gave up, see send_giveup.go
 )
 

@@ -137,7 +137,7 @@ func (w *Engine) drop(h *House, s *Stack) {
 	var why Reason
 	switch {
 	case h.Gone():
-		s.err, why = fault.ErrStopped, LostStopped
+		s.err, s.unbegun, why = fault.ErrStopped, true, LostStopped
 		w.Count.Add(CountRefused, 1)
 	case s.givenUp():
 		s.err, why = fault.ErrCancelled, LostCancelled

@@ -304,7 +304,7 @@ func (s *Stack) endOutside(err error) {
 		}
 		callOf(s.back).complete(s)
 	default:
-		s.err = err
+		s.err, s.unbegun = err, true
 		s.lane = Replies
 		s.send()
 	}

@@ -81,6 +81,7 @@ func (w *Engine) refuse(h *House, s *Stack) error {
 		err, why, count = fault.ErrStopped, LostStopped, CountRefused
 	}
 	w.Count.Add(count, 1)
+	s.unbegun = why == LostStopped
 	if s.by.class == classAsk && s.back != nil {
 		w.FailAsk(s, err)
 		return err

@@ -1,0 +1,150 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/path"
+)
+
+// Named is the actors of one kind, each found by its name, and spawned when it is first looked for:
+// a bucket for each client, a session for each user. Asks reach them by [ByName], notices by
+// [NoticeByName]. It is a value, kept in fields or in a package variable.
+//
+// Such actors mostly passivate: see Props.Passivate. One that is looked for again is made anew,
+// so what it is to know then it saves in PostStop, or all along.
+type Named[A any] struct{ all *named }
+
+// NamedConfig says what actors are like that are found by name.
+type NamedConfig[A any] struct {
+	// Kind is what their names begin with: an actor of the kind "bucket" stands at
+	// /user/bucket.<name>. It must not be empty, nor have a dot.
+	Kind string
+	// New makes the struct of the actor with the name: for the first time when a step or a guest
+	// looks for it, on whose goroutine it is called, and on a worker behind a failure. So it must
+	// not block. If it panics, that is the error of who looked for the actor.
+	New func(name string) *A
+	// Max is how many there may be at once: beyond it who looks for another one gets
+	// ErrOverloaded. Names often come off a network. 0: 1,000,000.
+	Max int
+	// Props are what they are given. Its Name is empty.
+	Props Props
+}
+
+// namedMax is NamedConfig.Max unless it is said: a gigabyte of small actors.
+const namedMax = 1_000_000
+
+// Directory is where actors are born at the top, and found by their names: a house.System.
+type Directory interface {
+	Place
+	// FindTop returns the house of the actor /user/kind.id, and Guests what guests of the system
+	// share: the runtime's business.
+	FindTop(kind, id string) *stack.House
+	Guests() *stack.Guests
+}
+
+// NewNamed returns actors by name in a system. None is made until one is looked for. It panics if
+// the config makes no sense. Of each kind there is one Named in a system.
+func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
+	switch {
+	case c.Kind == "" || strings.Contains(c.Kind, ".") || path.CheckName(c.Kind) != nil:
+		panic(fmt.Sprintf("core: %q is no kind of actors by name", c.Kind))
+	case c.New == nil:
+		panic("core: actors by name without a New")
+	case c.Props.Name != "":
+		panic("core: actors by name have each a name, and their Props none")
+	case c.Max < 0:
+		panic("core: at most less than no actors by name")
+	case c.Max == 0:
+		c.Max = namedMax
+	}
+	n := &named{in: in, kind: c.Kind, of: reflect.TypeFor[A](), max: int64(c.Max)}
+	n.spawn = func(name string) (*stack.House, error) {
+		p := c.Props
+		p.Name = n.kind + "." + name
+		a, err := spawnCounted(in, func() *A { return c.New(name) }, p, &n.count)
+		return a.house, err
+	}
+	return Named[A]{n}
+}
+
+// Get returns the actor with the name, which it spawns if there is none. That may be stopping, and
+// then what it gets ends with ErrStopped; [ByName] waits for that. The error says what is wrong
+// with the name; it is ErrOverloaded if there are Max already, ErrAlreadyExists if the name is
+// that of an actor of another type, and what New panicked with is in a *PanicError. Any goroutine
+// and any step may call it. It doesn't keep the name of an actor that it finds.
+func (n Named[A]) Get(name string) (Address[A], error) {
+	h, err := n.here().get(name)
+	return Address[A]{h}, err
+}
+
+// Find is Get that spawns nobody: false if there is no such actor.
+func (n Named[A]) Find(name string) (Address[A], bool) {
+	all := n.here()
+	h := all.in.FindTop(all.kind, name)
+	if h == nil || !h.Is(all.of) {
+		return Address[A]{}, false
+	}
+	return Address[A]{h}, true
+}
+
+// Len returns how many there are now. Any goroutine may call it.
+func (n Named[A]) Len() int { return int(n.here().count.Load()) }
+
+func (n Named[A]) here() *named {
+	if n.all == nil {
+		panic("core: zero Named")
+	}
+	return n.all
+}
+
+// named is Named of any type.
+type named struct {
+	in    Directory
+	kind  string
+	of    reflect.Type
+	max   int64
+	spawn func(name string) (*stack.House, error)
+	count atomic.Int64 // of those that haven't gone
+}
+
+// get returns the actor with the name, which may be stopping.
+func (n *named) get(name string) (*stack.House, error) {
+	if h := n.in.FindTop(n.kind, name); h != nil {
+		if !h.Is(n.of) {
+			return nil, ErrAlreadyExists
+		}
+		return h, nil
+	}
+	return n.make(strings.Clone(name))
+}
+
+//go:noinline
+func (n *named) make(name string) (h *stack.House, err error) {
+	if err := path.CheckName(n.kind + "." + name); err != nil {
+		return nil, err
+	}
+	if n.count.Add(1) > n.max {
+		n.count.Add(-1)
+		return nil, ErrOverloaded
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			n.count.Add(-1)
+			h, err = nil, &PanicError{Actor: n.kind + "." + name, Step: "New", Value: v, Trace: debug.Stack()}
+		}
+	}()
+	h, err = n.spawn(name)
+	if errors.Is(err, ErrAlreadyExists) { // another one was quicker
+		n.count.Add(-1)
+		if h != nil {
+			err = nil
+		}
+	}
+	return h, err
+}

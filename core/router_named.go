@@ -1,0 +1,142 @@
+package core
+
+import (
+	"sync"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// Name is how a message says the name of its actor. Bytes need not live longer than the call that
+// returns them.
+type Name interface{ ~string | ~[]byte }
+
+// ByName returns a port that asks the actor with the name that the function takes from a request;
+// it spawns the actor if there is none. If the actor stops before the ask has begun, as one does
+// that passivates, the ask goes to the actor that is made in its place, once; an ask that had
+// begun ends with ErrStopped. The error may also be one of Named.Get. The function is called by
+// the asker, now and then twice, and must not keep the request, which must not be one that is
+// released. A guest's asks go by way of an actor of the router's.
+func ByName[A, Req, Rep any, N Name](h Handler[A, Req, Rep], n Named[A], name func(*Req) N) Port[Req, Rep] {
+	if h.route == nil || name == nil {
+		panic("core: a router by name of a zero Handler, or without a function that says the name")
+	}
+	refuseReleased[Req]()
+	r := &byName{named: n.here(), by: h.route.by, asks: namedHandler[Req, Rep]()}
+	r.name = func(c *stack.Stack) string { return stack.Text(name(stack.Request[Req, Rep](c))) }
+	return Port[Req, Rep]{route: &route{among: r}}
+}
+
+// NoticeByName returns a port that tells the actor with the name that the function takes from a
+// message; it spawns the actor if there is none. While an actor is stopping the error is
+// ErrStopped, and what it has accepted before and doesn't handle is a dead letter: who can't lose
+// a message asks. The error of a notice may also be one of Named.Get.
+func NoticeByName[A, Msg any, N Name](h NoticeHandler[A, Msg], n Named[A], name func(*Msg) N) NoticePort[Msg] {
+	if h.by == nil || name == nil {
+		panic("core: a router by name of a zero NoticeHandler, or without a function that says the name")
+	}
+	r := &noticeByName{n.here(), func(c *stack.Stack) string { return stack.Text(name(stack.Message[Msg](c))) }}
+	return NoticePort[Msg]{route: &route{by: h.by, tells: r}}
+}
+
+// byName is the router of asks. Each is a stack of its own, nested as a fan-out's is: if the actor
+// was stopping it waits until that has gone, and asks the one that takes its place.
+type byName struct {
+	*named
+	by   *stack.Handler // the actors'
+	asks *stack.Handler // of the nested stacks
+	name func(c *stack.Stack) string
+	host host
+}
+
+func (r *byName) choose() (*stack.Handler, []*stack.House) { return r.asks, nil }
+
+func (r *byName) guests() *stack.Guests { return r.host.at(r.in).Owner().Guests }
+
+func (r *byName) aim(w *stack.Engine, c *stack.Stack, _ []*stack.House) (*stack.House, error) {
+	h, err := r.get(r.name(c))
+	if err != nil {
+		return nil, err
+	}
+	to := stack.FanOf(c)
+	to.By, to.Router = r.by, r
+	to.Only(h)
+	if w != nil {
+		return nil, nil
+	}
+	return r.host.at(r.in), nil
+}
+
+// namedStack is one ask by name in progress.
+type namedStack[Req, Rep any] struct {
+	state stack.FanState
+	AskStack[Req, Rep]
+	answer Future[Rep]
+	gone   Future[struct{}] // of the first actor, that was stopping
+	again  bool             // the one in its place was asked
+}
+
+func (s *namedStack[Req, Rep]) ask() Yield {
+	st := stack.Of(s)
+	c := st.Bind(s.answer.Promise(), s.state.By, 0)
+	*stack.Request[Req, Rep](c) = s.Req
+	st.Engine().Push(s.state.To[0], c)
+	return st.Await()
+}
+
+func askNamed[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield { return s.ask() }
+
+func namedAnswered[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield {
+	st := stack.Of(s)
+	switch {
+	case s.again:
+	case s.gone.Ready():
+		if _, err := s.gone.Get(); err != nil && err != ErrStopped {
+			return s.Throw(err)
+		}
+		s.again = true
+		r := s.state.Router.(*byName)
+		h, err := r.get(r.name(st))
+		if err != nil {
+			return s.Throw(err)
+		}
+		s.state.Only(h)
+		return s.ask()
+	case stack.Unbegun(s.answer.Promise()):
+		st.AskGone(s.gone.Promise(), s.state.To[0])
+		return st.Await()
+	}
+	rep, err := s.answer.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	st.KeepAnswers()
+	return s.Return(rep)
+}
+
+// namedHandlers holds the handler of the nested stacks for each pair of types that was ever asked
+// by name.
+var namedHandlers sync.Map
+
+func namedHandler[Req, Rep any]() *stack.Handler {
+	h, ok := namedHandlers.Load(fanKey[Req, Rep]{})
+	if !ok {
+		h, _ = namedHandlers.LoadOrStore(fanKey[Req, Rep]{}, stack.NewFan(askNamed[Req, Rep], namedAnswered[Req, Rep], nil))
+	}
+	return h.(*stack.Handler)
+}
+
+// noticeByName is the router of notices.
+type noticeByName struct {
+	*named
+	name func(c *stack.Stack) string
+}
+
+func (r *noticeByName) guests() (*stack.Guests, error) { return r.in.Guests(), nil }
+
+func (r *noticeByName) tell(w *stack.Engine, c *stack.Stack) (sent bool, err error) {
+	h, err := r.get(r.name(c))
+	if err != nil {
+		return false, err
+	}
+	return true, deliver(w, h, c)
+}

@@ -1,0 +1,78 @@
+package house
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/path"
+)
+
+// directory is the houses of a system that have names, by where they stand. Asks by name look there
+// for each message, on all workers, so it is divided into stripes by the hash of the path.
+type directory struct {
+	seed    maphash.Seed
+	stripes [directoryStripes]stripe
+}
+
+// directoryStripes is many times the number of workers, so that two are seldom at one stripe.
+const directoryStripes = 64
+
+type stripe struct {
+	mu     sync.RWMutex
+	houses map[string]*stack.House // nil: none had a name yet
+
+	_ [96]byte // to the next two cache lines
+}
+
+// localMax is the longest path below /user of an actor at the top.
+const localMax = len("/"+path.User+"/") + 255
+
+func (d *directory) stripe(local []byte) *stripe {
+	return &d.stripes[maphash.Bytes(d.seed, local)%directoryStripes]
+}
+
+// find returns the house at a path; nil: there is none.
+func (d *directory) find(local []byte) *stack.House {
+	s := d.stripe(local)
+	s.mu.RLock()
+	h := s.houses[string(local)]
+	s.mu.RUnlock()
+	return h
+}
+
+// findTop is find of what stands at the top by a name of two parts, as "order.42".
+func (d *directory) findTop(kind, id string) *stack.House {
+	var buf [localMax]byte
+	local := append(buf[:0], "/"+path.User+"/"...)
+	local = append(append(append(local, kind...), '.'), id...)
+	return d.find(local)
+}
+
+// claim has h, which enter gives its owner, stand at its path, unless another one does: it returns
+// that.
+func (d *directory) claim(h *stack.House, enter func() (lives bool)) (taken *stack.House) {
+	local := h.Local()
+	s := d.stripe([]byte(local))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if taken = s.houses[local]; taken != nil {
+		return taken
+	}
+	if enter() {
+		if s.houses == nil {
+			s.houses = map[string]*stack.House{}
+		}
+		s.houses[local] = h
+	}
+	return nil
+}
+
+// leave has the path of h be free.
+func (d *directory) leave(h *stack.House) {
+	local := h.Local()
+	s := d.stripe([]byte(local))
+	s.mu.Lock()
+	delete(s.houses, local)
+	s.mu.Unlock()
+}
