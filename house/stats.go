@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // Stats is what a worker, or all of a system's, counted since it began. A worker shows its counts
@@ -61,7 +62,7 @@ func (s *System) Stats() Stats {
 	total.Full += full
 	total.Refused += refused
 	total.QueueWait = waitOf(&waits)
-	s.guests.Events.Tally.Each(func(_ string, _ stack.Reason, n uint64) { total.DeadLetter += n })
+	s.guests.Events.Tally.Each(func(_ *stack.Handler, _ lost.Reason, n uint64) { total.DeadLetter += n })
 	return total
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // turnMax is how many messages a turn handles before it looks at the network and other
@@ -362,7 +363,7 @@ func (d *driver) UsedUp(err error) {
 	reportUsedUp(&d.usedUp, d.system.config.Logger, d.hot.Now, err)
 }
 
-func (d *driver) Lost(h *stack.House, s *stack.Stack, why stack.Reason) {
+func (d *driver) Lost(h *stack.House, s *stack.Stack, why lost.Reason) {
 	(*Worker)(d).reportLost(h, s, why)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -41,11 +42,12 @@ type Engine struct {
 	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.
-	Shard   pool.Shard
-	Now     int64      // the clock as last read, ns since the process began
-	Count   stat.Group // by the constants below; the driver publishes it
-	Tally   Tally      // of dead letters
-	telling bool       // of a dead letter: what is dropped to make room for that is counted only
+	Shard pool.Shard
+	Now   int64               // the clock as last read, ns since the process began
+	Count stat.Group          // by the constants below; the driver publishes it
+	Tally lost.Tally[Handler] // of dead letters
+	// of a dead letter: what is dropped to make room for that is counted only
+	telling bool
 	visits  uint64
 	handled uint64     // messages
 	hot     readyQueue // houses with replies or system messages
@@ -112,7 +114,7 @@ type Driver interface {
 	// UsedUp tells of something that is used up, so that clients are refused or wait.
 	UsedUp(err error)
 	// Lost tells of a dead letter, s, to h; nil: to nobody.
-	Lost(h *House, s *Stack, why Reason)
+	Lost(h *House, s *Stack, why lost.Reason)
 	// Gone tells that h has stopped.
 	Gone(h *House)
 	// Slow tells of a slow step.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
@@ -753,8 +754,8 @@ func TestTooManyBehindAStop(t *testing.T) {
 	h.turn(1)
 	h.settle()
 	stopped := 0
-	add := func(_ string, why Reason, n uint64) {
-		require.Equal(t, LostStopped, why)
+	add := func(_ *Handler, why lost.Reason, n uint64) {
+		require.Equal(t, lost.Stopped, why)
 		stopped += int(n)
 	}
 	h.workers[0].Tally.Each(add)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state
@@ -134,16 +135,16 @@ func (w *Engine) reportThrow(h *House, s *Stack) bool {
 //
 //go:noinline
 func (w *Engine) drop(h *House, s *Stack) {
-	var why Reason
+	var why lost.Reason
 	switch {
 	case h.Gone():
-		s.err, why = fault.ErrStopped, LostStopped
+		s.err, why = fault.ErrStopped, lost.Stopped
 		w.Count.Add(CountRefused, 1)
 	case s.givenUp():
-		s.err, why = fault.ErrCancelled, LostCancelled
+		s.err, why = fault.ErrCancelled, lost.Cancelled
 		w.Count.Add(CountCancelled, 1)
 	default:
-		s.err, why = fault.ErrTimeout, LostExpired
+		s.err, why = fault.ErrTimeout, lost.Expired
 		w.Count.Add(CountExpired, 1)
 	}
 	if s.by.class == classNotice {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
@@ -22,7 +23,7 @@ type Events struct {
 
 	// Tally counts the dead letters that no worker found: those to workers that had left, and
 	// guests' that a full mailbox refused.
-	Tally Tally
+	Tally lost.Tally[Handler]
 }
 
 // AnyAddress is the address of an actor of any type: comparable, printable, sendable. The zero

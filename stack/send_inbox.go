@@ -4,6 +4,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // This file is the protocol by which a message crosses from one worker, or a
@@ -287,13 +288,13 @@ func (s *Stack) endOutside(err error) {
 	switch {
 	case s.by.envelope.opens != nil:
 		e := envelopeOf(s)
-		e.allLost(e.close(), LostStopped)
+		e.allLost(e.close(), lost.Stopped)
 		pool.Send(&s.Object)
 	case s.lane == Replies:
 		s.lateOutside()
 	case s.back == nil:
 		if s.by.class == classNotice {
-			s.lostOutside(LostStopped)
+			s.lostOutside(lost.Stopped)
 		}
 		pool.Send(&s.Object)
 	case s.back.owner.Load() == nil:

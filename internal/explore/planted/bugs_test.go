@@ -128,7 +128,7 @@ var bugs = []bug{
 	{"number shown twice", "stack/visit.go", "full", [][2]string{
 		{"		h.count(int(h.unshown))\n		h.unshown = 0\n", "		h.count(int(h.unshown))\n"}}},
 	{"oldest dropped, and still counted", "stack/send_refuse.go", "drop oldest", [][2]string{
-		{"	h.unshown--\n	why := LostFull\n", "	why := LostFull\n"}}},
+		{"	h.unshown--\n	why := lost.Full\n", "	why := lost.Full\n"}}},
 	{"nothing dropped by who takes too much", "stack/send_inbox.go", "drop oldest", [][2]string{
 		{"		w.shed(h)\n", ""}}},
 	{"late answer kept", "stack/visit_answer.go", "timeout", [][2]string{
