@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
@@ -84,7 +85,7 @@ func (w *Engine) keep(h *House, s *Stack) {
 	st := a.stash
 	if bound, _ := h.rules(); st.n >= bound {
 		s.err = fault.ErrMailboxFull
-		w.Count.Add(CountFull, 1)
+		w.Count.Add(count.Full, 1)
 		if s.by.class == classNotice {
 			w.Lost(h, s, lost.Full)
 		}

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
@@ -139,13 +140,13 @@ func (w *Engine) drop(h *House, s *Stack) {
 	switch {
 	case h.Gone():
 		s.err, why = fault.ErrStopped, lost.Stopped
-		w.Count.Add(CountRefused, 1)
+		w.Count.Add(count.Refused, 1)
 	case s.givenUp():
 		s.err, why = fault.ErrCancelled, lost.Cancelled
-		w.Count.Add(CountCancelled, 1)
+		w.Count.Add(count.Cancelled, 1)
 	default:
 		s.err, why = fault.ErrTimeout, lost.Expired
-		w.Count.Add(CountExpired, 1)
+		w.Count.Add(count.Expired, 1)
 	}
 	if s.by.class == classNotice {
 		w.Lost(h, s, why)

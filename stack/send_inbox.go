@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
@@ -127,7 +128,7 @@ func (w *Engine) wake() bool {
 // wakeUp is wake of another worker in w's own turn, which counts it.
 func (w *Engine) wakeUp(to *Engine) {
 	if to.wake() {
-		w.Count.Add(CountWakes, 1)
+		w.Count.Add(count.Wakes, 1)
 	}
 }
 
@@ -161,7 +162,7 @@ func (w *Engine) takeRungs(mark *House) {
 			w.drain(h)
 			w.makeReady(h)
 		} else {
-			w.Count.Add(CountForwards, 1)
+			w.Count.Add(count.Forwards, 1)
 			if to := h.pushRung(); to != nil {
 				w.wakeUp(to)
 			}

@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/stack/lost"
+import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
 
 // DeadLetter tells of a notice that nobody handled. An ask is none: who asked gets the error.
 type DeadLetter struct {
@@ -31,7 +34,7 @@ func (h *Handler) DeadLetter(to *House, why lost.Reason) DeadLetter {
 //
 //go:noinline
 func (w *Engine) Lost(h *House, s *Stack, why lost.Reason) {
-	w.Count.Add(CountDeadLetter, 1)
+	w.Count.Add(count.DeadLetter, 1)
 	w.Tally.Add(s.by, why, 1)
 	w.Driver.Lost(h, s, why)
 	e := &w.Guests.Events

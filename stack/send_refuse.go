@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
@@ -59,7 +60,7 @@ func (w *Engine) dropOldest(h *House) bool {
 	if h.Gone() {
 		s.err, why = fault.ErrStopped, lost.Stopped
 	}
-	w.Count.Add(CountFull, 1)
+	w.Count.Add(count.Full, 1)
 	if s.by.class == classNotice {
 		w.Lost(h, s, why)
 	}
@@ -76,14 +77,14 @@ func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Gues
 //
 //go:noinline
 func (w *Engine) refuse(h *House, s *Stack) error {
-	err, why, count := fault.ErrMailboxFull, lost.Full, CountFull
+	err, why, counter := fault.ErrMailboxFull, lost.Full, count.Full
 	switch {
 	case w.foreign(h):
-		err, why, count = fault.ErrOtherSystem, lost.Foreign, CountRefused
+		err, why, counter = fault.ErrOtherSystem, lost.Foreign, count.Refused
 	case h.Gone():
-		err, why, count = fault.ErrStopped, lost.Stopped, CountRefused
+		err, why, counter = fault.ErrStopped, lost.Stopped, count.Refused
 	}
-	w.Count.Add(count, 1)
+	w.Count.Add(counter, 1)
 	if s.by.class == classAsk && s.back != nil {
 		w.FailAsk(s, err)
 		return err
