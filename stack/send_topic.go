@@ -1,9 +1,8 @@
 package stack
 
 import (
-	"sync/atomic"
-
 	"github.com/stackhouse-go/stackhouse/internal/copied"
+	"github.com/stackhouse-go/stackhouse/stack/ear"
 )
 
 // Topic is who is told of events of one type: actors, by a notice each, and listeners. The zero
@@ -18,7 +17,7 @@ type Topic[Event any] struct {
 type subscriber[Event any] struct {
 	to  *House // an actor, by a handler of its own
 	by  *Handler
-	ear *Listener[Event] // or a goroutine
+	ear *ear.Listener[Event] // or a goroutine
 }
 
 // Silent reports whether nobody is told: a load.
@@ -62,7 +61,7 @@ func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 	for i := range all {
 		switch s := &all[i]; {
 		case s.ear != nil:
-			s.ear.hear(event)
+			ear.Tell(s.ear, event)
 		case s.to.Gone():
 			gone = true
 		default:
@@ -81,7 +80,7 @@ func (t *Topic[Event]) Post(event Event) {
 	for i := range all {
 		switch s := &all[i]; {
 		case s.ear != nil:
-			s.ear.hear(event)
+			ear.Tell(s.ear, event)
 		case s.to.Gone():
 			gone = true
 		default:
@@ -102,38 +101,12 @@ func (t *Topic[Event]) prune() {
 
 func (s subscriber[Event]) gone() bool { return s.ear == nil && s.to.Gone() }
 
-// Listener is the subscription of a goroutine that is not a worker: a channel with room for so
-// many events. One for which there is no room is dropped, and counted: publishers never wait.
-type Listener[Event any] struct {
-	topic   *Topic[Event]
-	events  chan Event
-	dropped atomic.Uint64
-}
-
 // Listen subscribes a goroutine, with room for so many events, at least one. Close ends it.
-func (t *Topic[Event]) Listen(room int) *Listener[Event] {
+func (t *Topic[Event]) Listen(room int) *ear.Listener[Event] {
 	if holds[Event]() {
 		panic("stack: several listeners would release copies of one event")
 	}
-	l := &Listener[Event]{topic: t, events: make(chan Event, max(1, room))}
+	l := ear.New(room, func(l *ear.Listener[Event]) { t.all.Remove(subscriber[Event]{ear: l}) })
 	t.all.Add(subscriber[Event]{ear: l}, subscriber[Event].gone)
 	return l
-}
-
-// C returns the channel of the events. It is never closed.
-func (l *Listener[Event]) C() <-chan Event { return l.events }
-
-// Dropped returns how many events were dropped because there was no room. Any goroutine may call
-// it.
-func (l *Listener[Event]) Dropped() uint64 { return l.dropped.Load() }
-
-// Close ends the subscription. Publishers that are at it may still add an event.
-func (l *Listener[Event]) Close() { l.topic.all.Remove(subscriber[Event]{ear: l}) }
-
-func (l *Listener[Event]) hear(event Event) {
-	select {
-	case l.events <- event:
-	default:
-		l.dropped.Add(1)
-	}
 }

@@ -25,6 +25,7 @@ floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
 	stack/count
+	stack/ear
 	stack/fault
 	stack/lost
 	stack/path
@@ -37,7 +38,7 @@ floor 2
 	stack/order       -> pool          # in which a mailbox gives its calls
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/count, stack/lifecycle, stack/lost, stack/order, stack/path, stack/supervision
+	stack       -> future, internal/copied, internal/turns, stack/count, stack/ear, stack/lifecycle, stack/lost, stack/order, stack/path, stack/supervision
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4
