@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // What a system tells of itself; see Events.
@@ -25,20 +26,20 @@ type (
 	OpenedLetter = stack.OpenedLetter
 
 	// Reason is why nobody handled a notice.
-	Reason = stack.Reason
+	Reason = lost.Reason
 	// AnyAddress is the address of an actor of any type: comparable and printable.
 	AnyAddress = stack.AnyAddress
 )
 
 // The reasons of dead letters.
 const (
-	LostStopped   = stack.LostStopped   // the actor, or its whole system, had stopped
-	LostExpired   = stack.LostExpired   // its deadline had passed before its turn came
-	LostCancelled = stack.LostCancelled // who sent it gave up before its turn came
-	LostNoMember  = stack.LostNoMember  // a router had nobody to choose from
-	LostFull      = stack.LostFull      // the mailbox was full
-	LostRefused   = stack.LostRefused   // middleware of the handler refused it
-	LostForeign   = stack.LostForeign   // a step sent it to an actor of another system than its own
+	LostStopped   = lost.Stopped   // the actor, or its whole system, had stopped
+	LostExpired   = lost.Expired   // its deadline had passed before its turn came
+	LostCancelled = lost.Cancelled // who sent it gave up before its turn came
+	LostNoMember  = lost.NoMember  // a router had nobody to choose from
+	LostFull      = lost.Full      // the mailbox was full
+	LostRefused   = lost.Refused   // middleware of the handler refused it
+	LostForeign   = lost.Foreign   // a step sent it to an actor of another system than its own
 )
 
 // Event is what a system tells of itself.

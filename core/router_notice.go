@@ -1,6 +1,9 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
 
 // Local returns the port of the handler at the replica of the sender's own worker;
 // see Handler.Local.
@@ -62,7 +65,7 @@ func (r *noticeChooser) tell(w *stack.Engine, c *stack.Stack) (sent bool, err er
 		return true, deliver(w, h, c)
 	}
 	if w != nil {
-		w.Lost(nil, c, stack.LostNoMember)
+		w.Lost(nil, c, lost.NoMember)
 	}
 	return false, ErrNoMember
 }

@@ -1,6 +1,9 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/ear"
+)
 
 // Topic is who is told of events of one type: actors, which get a notice of each, and
 // goroutines, which get it on a channel. They come and go while it is published to; an actor
@@ -32,7 +35,7 @@ func (t *Topic[Event]) Unsubscribe(p NoticePort[Event]) { t.hot().Unsubscribe(p.
 func (t *Topic[Event]) Listen(room int) *Listener[Event] { return t.hot().Listen(room) }
 
 // Listener is the subscription of a goroutine; see Topic.Listen.
-type Listener[Event any] = stack.Listener[Event]
+type Listener[Event any] = ear.Listener[Event]
 
 // Len returns the number of subscribers that haven't stopped.
 func (t *Topic[Event]) Len() int { return t.hot().Len() }

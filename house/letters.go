@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // LetterCount is how many notices of one type nobody handled, for one reason.
 type LetterCount struct {
 	Type   string // of the messages; "other": of types beyond those that a worker tells apart
-	Reason stack.Reason
+	Reason lost.Reason
 	Count  uint64
 }
 
@@ -19,7 +20,11 @@ type LetterCount struct {
 // goroutine may call it, also after Shutdown. Each letter is an event, too: see core.Events.
 func (s *System) DeadLetters() []LetterCount {
 	sums := map[LetterCount]uint64{}
-	add := func(kind string, why stack.Reason, n uint64) {
+	add := func(by *stack.Handler, why lost.Reason, n uint64) {
+		kind := "other"
+		if by != nil {
+			kind = by.DeadLetter(nil, why).Type
+		}
 		sums[LetterCount{Type: kind, Reason: why}] += n
 	}
 	for _, w := range s.workers {
@@ -41,7 +46,7 @@ func (s *System) DeadLetters() []LetterCount {
 func (s *System) Topics() *stack.Events { return &s.guests.Events }
 
 // reportLost says that s, a notice to h, won't be handled, at a limited rate.
-func (w *Worker) reportLost(h *stack.House, s *stack.Stack, why stack.Reason) {
+func (w *Worker) reportLost(h *stack.House, s *stack.Stack, why lost.Reason) {
 	skipped, yes := w.lost.due(w.hot.Now)
 	if !yes {
 		return

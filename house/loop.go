@@ -6,7 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/turns"
-	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
 // loop runs the worker until it has left.
@@ -109,7 +109,7 @@ func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
 		if w.spin > 0 {
-			w.hot.Count.Add(stack.CountSpins, 1)
+			w.hot.Count.Add(count.Spins, 1)
 		}
 	}
 	idle := w.hot.Now - w.idleAt
@@ -243,10 +243,10 @@ func (w *Worker) park() {
 	if ns == 0 {
 		return
 	}
-	w.hot.Count.Add(stack.CountParks, 1)
+	w.hot.Count.Add(count.Parks, 1)
 	naps := w.naps()
 	if naps {
-		w.hot.Count.Add(stack.CountNaps, 1)
+		w.hot.Count.Add(count.Naps, 1)
 		ns = min(ns, int64(w.system.config.Nap))
 	}
 	w.publish()
@@ -255,7 +255,7 @@ func (w *Worker) park() {
 	woken := w.hot.Sleep(ns, !naps)
 	w.endHelp()
 	if w.woken = woken; woken {
-		w.hot.Count.Add(stack.CountWoken, 1)
+		w.hot.Count.Add(count.Woken, 1)
 	}
 	if w.hot.Now = w.system.config.Clock(); w.hot.Now-before >= yieldEvery {
 		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
@@ -268,7 +268,7 @@ func (w *Worker) park() {
 func (w *Worker) heedWake(busy bool) {
 	w.woken = false
 	if !busy {
-		w.hot.Count.Add(stack.CountVain, 1)
+		w.hot.Count.Add(count.Vain, 1)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // Stats is what a worker, or all of a system's, counted since it began. A worker shows its counts
@@ -61,7 +63,7 @@ func (s *System) Stats() Stats {
 	total.Full += full
 	total.Refused += refused
 	total.QueueWait = waitOf(&waits)
-	s.guests.Events.Tally.Each(func(_ string, _ stack.Reason, n uint64) { total.DeadLetter += n })
+	s.guests.Events.Tally.Each(func(_ *stack.Handler, _ lost.Reason, n uint64) { total.DeadLetter += n })
 	return total
 }
 
@@ -77,30 +79,30 @@ func (w *Worker) Stats() Stats {
 // add adds what w counted, but for its waits, which are merged.
 func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
 	c := &w.hot.Count
-	total.Turns += c.Load(stack.CountTurns)
-	total.Visits += c.Load(stack.CountVisits)
-	total.Messages += c.Load(stack.CountMessages)
-	total.Answers += c.Load(stack.CountAnswers)
-	total.Late += c.Load(stack.CountLate)
-	total.Expired += c.Load(stack.CountExpired)
-	total.Cancelled += c.Load(stack.CountCancelled)
-	total.Timeouts += c.Load(stack.CountTimeouts)
-	total.Refused += c.Load(stack.CountRefused)
-	total.Full += c.Load(stack.CountFull)
-	total.DeadLetter += c.Load(stack.CountDeadLetter)
-	total.Failures += c.Load(stack.CountFailures)
-	total.Restarts += c.Load(stack.CountRestarts)
-	total.Forwards += c.Load(stack.CountForwards)
-	total.Given += c.Load(stack.CountGiven)
-	total.Parks += c.Load(stack.CountParks)
-	total.Naps += c.Load(stack.CountNaps)
-	total.Woken += c.Load(stack.CountWoken)
-	total.Wakes += c.Load(stack.CountWakes)
-	total.VainWakes += c.Load(stack.CountVain)
-	total.Spins += c.Load(stack.CountSpins)
-	total.SlowSteps += c.Load(stack.CountSlow)
-	total.Borrowed += c.Load(stack.CountBorrowed)
-	total.Trimmed += c.Load(stack.CountTrimmed)
+	total.Turns += c.Load(count.Turns)
+	total.Visits += c.Load(count.Visits)
+	total.Messages += c.Load(count.Messages)
+	total.Answers += c.Load(count.Answers)
+	total.Late += c.Load(count.Late)
+	total.Expired += c.Load(count.Expired)
+	total.Cancelled += c.Load(count.Cancelled)
+	total.Timeouts += c.Load(count.Timeouts)
+	total.Refused += c.Load(count.Refused)
+	total.Full += c.Load(count.Full)
+	total.DeadLetter += c.Load(count.DeadLetter)
+	total.Failures += c.Load(count.Failures)
+	total.Restarts += c.Load(count.Restarts)
+	total.Forwards += c.Load(count.Forwards)
+	total.Given += c.Load(count.Given)
+	total.Parks += c.Load(count.Parks)
+	total.Naps += c.Load(count.Naps)
+	total.Woken += c.Load(count.Woken)
+	total.Wakes += c.Load(count.Wakes)
+	total.VainWakes += c.Load(count.Vain)
+	total.Spins += c.Load(count.Spins)
+	total.SlowSteps += c.Load(count.Slow)
+	total.Borrowed += c.Load(count.Borrowed)
+	total.Trimmed += c.Load(count.Trimmed)
 	var one stat.Snapshot
 	w.queued.Snapshot(&one)
 	waits.Merge(&one)
@@ -113,7 +115,7 @@ func waitOf(waits *stat.Snapshot) Wait {
 
 // publish shows the worker's counts.
 func (w *Worker) publish() {
-	w.hot.Count.Add(stack.CountTurns, w.turns-w.published)
+	w.hot.Count.Add(count.Turns, w.turns-w.published)
 	w.published, w.publishAt = w.turns, w.hot.Now+publishAfter
 	w.hot.Count.Publish()
 	w.queued.Publish()

@@ -8,16 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
 // TestStatsOfEachCounter: what each worker counts is in Stats under its own name, and once.
 func TestStatsOfEachCounter(t *testing.T) {
 	counters := []int{
-		stack.CountTurns, stack.CountVisits, stack.CountMessages, stack.CountAnswers, stack.CountLate, stack.CountExpired,
-		stack.CountCancelled, stack.CountTimeouts, stack.CountRefused, stack.CountFull, stack.CountDeadLetter,
-		stack.CountFailures, stack.CountRestarts, stack.CountForwards, stack.CountGiven, stack.CountParks, stack.CountNaps,
-		stack.CountWoken, stack.CountWakes, stack.CountVain, stack.CountSpins, stack.CountSlow, stack.CountBorrowed,
-		stack.CountTrimmed,
+		count.Turns, count.Visits, count.Messages, count.Answers, count.Late, count.Expired,
+		count.Cancelled, count.Timeouts, count.Refused, count.Full, count.DeadLetter,
+		count.Failures, count.Restarts, count.Forwards, count.Given, count.Parks, count.Naps,
+		count.Woken, count.Wakes, count.Vain, count.Spins, count.Slow, count.Borrowed,
+		count.Trimmed,
 	}
 	sys, err := New(Config{Workers: 2, Manual: true})
 	require.NoError(t, err)

@@ -10,6 +10,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // turnMax is how many messages a turn handles before it looks at the network and other
@@ -213,7 +215,7 @@ const (
 func (d *driver) Borrowed(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
-	hot.Count.Add(stack.CountBorrowed, 1)
+	hot.Count.Add(count.Borrowed, 1)
 	heard := hot.Heard
 	hot.BorrowFor(c)
 	defer hot.BorrowFor(nil)
@@ -293,7 +295,7 @@ func (w *Worker) trim() {
 		dropped += w.system.guests.Pools.Trim()
 		w.system.trimOffloads()
 	}
-	w.hot.Count.Add(stack.CountTrimmed, uint64(dropped))
+	w.hot.Count.Add(count.Trimmed, uint64(dropped))
 	w.trimAt = w.hot.Now + pool.TrimEvery
 }
 
@@ -362,7 +364,7 @@ func (d *driver) UsedUp(err error) {
 	reportUsedUp(&d.usedUp, d.system.config.Logger, d.hot.Now, err)
 }
 
-func (d *driver) Lost(h *stack.House, s *stack.Stack, why stack.Reason) {
+func (d *driver) Lost(h *stack.House, s *stack.Stack, why lost.Reason) {
 	(*Worker)(d).reportLost(h, s, why)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // idle is a driver for workers that a test runs by hand.
@@ -31,7 +32,7 @@ func (d *idleDriver) Shutdown()                            {}
 func (d *idleDriver) Borrowed(*Call, int64) bool           { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
 func (d *idleDriver) UsedUp(error)                         {}
-func (d *idleDriver) Lost(*House, *Stack, Reason)          {}
+func (d *idleDriver) Lost(*House, *Stack, lost.Reason)     {}
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}
 func (d *idleDriver) Slow(SlowStep)                        {}

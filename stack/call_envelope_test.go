@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -231,7 +232,7 @@ func TestEnvelopesInALane(t *testing.T) {
 	require.Equal(t, 151, f.told, "the others are dead letters")
 	require.Len(t, h.drivers[0].failed, 3+4)
 	h.workers[0].Count.Publish()
-	require.EqualValues(t, 49, h.workers[0].Count.Load(CountDeadLetter))
+	require.EqualValues(t, 49, h.workers[0].Count.Load(count.DeadLetter))
 	for _, u := range h.workers[0].Shard.Usage() {
 		require.LessOrEqual(t, u.Made, 4, u.Name)
 	}

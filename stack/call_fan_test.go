@@ -11,19 +11,19 @@ type (
 	// crowdStack asks the houses of its request and answers with their replies.
 	crowdStack struct {
 		before int
-		FanStack[[]*House, []Future[count]]
-		f [3]Future[count]
+		FanStack[[]*House, []Future[figures]]
+		f [3]Future[figures]
 	}
 	// fanner asks for a crowd, and reads the answers when it has them.
 	fanner struct {
 		by      *Handler
 		to      []*House
-		answers []Future[count]
+		answers []Future[figures]
 		sum     int
 	}
 	fannerStack struct {
 		NoticeStack[int]
-		f Future[[]Future[count]]
+		f Future[[]Future[figures]]
 	}
 )
 
@@ -31,7 +31,7 @@ func crowdAsk(_ *lateActor, s *crowdStack) Yield {
 	s.before++
 	for i, h := range s.Req {
 		c := s.Bind(s.f[i].Promise(), lateAsk, 0)
-		Request[text, count](c).S = "four"[:i+1]
+		Request[text, figures](c).S = "four"[:i+1]
 		s.Engine().Push(h, c)
 	}
 	return s.Await()
@@ -49,7 +49,7 @@ func crowdWon(_ *lateActor, s *crowdStack) bool { return s.f[0].Ready() }
 
 func (a *fanner) run(s *fannerStack) Yield {
 	c := s.Bind(s.f.Promise(), a.by, 0)
-	*Request[[]*House, []Future[count]](c) = a.to
+	*Request[[]*House, []Future[figures]](c) = a.to
 	s.Nest(c)
 	if s.Engine().current != &s.Stack || !s.Engine().inStep || s.f.Ready() {
 		return s.Throw(errors.New("the nested stack took over"))

@@ -1,6 +1,10 @@
 package stack
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
 
 // Middleware is called around the calls of the handlers that it is given to: in turns of the
 // actor's worker, so it must not block, and on several workers at once if it serves several
@@ -49,7 +53,7 @@ func (s *Stack) denied(err error) Yield {
 	y := s.finish()
 	s.used, s.err = true, err
 	if s.by.class == classNotice {
-		s.Engine().Lost(s.to, s, LostRefused)
+		s.Engine().Lost(s.to, s, lost.Refused)
 	}
 	return y
 }

@@ -32,7 +32,7 @@ func TestMiddlewareSeesTheUsersStruct(t *testing.T) {
 	require.Equal(t, "stack.(*lateActor).ask", by.Name())
 	for i := range 2 {
 		c := w.Guests.Call(h, by)
-		Request[text, count](c.Stack()).S = "seen"
+		Request[text, figures](c.Stack()).S = "seen"
 		w.Guests.Send(c)
 		w.run()
 		c.cell.Take()

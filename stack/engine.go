@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 	"github.com/stackhouse-go/stackhouse/stack/turn"
@@ -43,11 +44,12 @@ type Engine struct {
 	turnAt atomic.Int64 // when the last turn began, ns, for others
 
 	// Written by whoever runs the turn.
-	Shard   pool.Shard
-	Now     int64      // the clock as last read, ns since the process began
-	Count   stat.Group // by the constants below; the driver publishes it
-	Tally   Tally      // of dead letters
-	telling bool       // of a dead letter: what is dropped to make room for that is counted only
+	Shard pool.Shard
+	Now   int64               // the clock as last read, ns since the process began
+	Count stat.Group          // by the constants of package count; the driver publishes it
+	Tally lost.Tally[Handler] // of dead letters
+	// of a dead letter: what is dropped to make room for that is counted only
+	telling bool
 	visits  uint64
 	handled uint64     // messages
 	hot     readyQueue // houses with replies or system messages
@@ -115,7 +117,7 @@ type Driver interface {
 	// UsedUp tells of something that is used up, so that clients are refused or wait.
 	UsedUp(err error)
 	// Lost tells of a dead letter, s, to h; nil: to nobody.
-	Lost(h *House, s *Stack, why Reason)
+	Lost(h *House, s *Stack, why lost.Reason)
 	// Gone tells that h has stopped.
 	Gone(h *House)
 	// Slow tells of a slow step.
@@ -123,35 +125,6 @@ type Driver interface {
 	// Queued tells how long the house just visited had been ready, ns; for one visit in 16.
 	Queued(ns int64)
 }
-
-// The counters of a worker; see Engine.Count.
-const (
-	CountTurns      = iota
-	CountVisits     // of houses
-	CountMessages   // taken from lanes: calls, replies, timers, system messages
-	CountAnswers    // asks that ended here: replied to, failed, or refused
-	CountLate       // answers that nobody waited for any more
-	CountExpired    // calls dropped because their deadline had passed
-	CountCancelled  // stacks ended because their asker gave up
-	CountTimeouts   // promises whose deadline passed
-	CountRefused    // calls to a stopped actor
-	CountDeadLetter // notices that nobody handled
-	CountFailures   // panics, and Throws of notices
-	CountRestarts   // of actors
-	CountForwards   // rungs for a house that had moved
-	CountGiven      // houses given to other workers
-	CountParks
-	CountNaps     // of them, that the network couldn't end
-	CountWoken    // parks that somebody ended; the others ended by a timer, the network or as naps
-	CountBorrowed // times that turns were borrowed
-	CountTrimmed  // pooled objects left to the collector
-	CountSlow     // readings of the clock that found a slow step
-	CountWakes    // of other workers, which were parked; guests' aren't counted
-	CountVain     // times that it was woken and found nothing
-	CountSpins    // times that it looked again, instead of parking at once
-	// calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
-	CountFull
-)
 
 // readyQueue is the ready houses of one class, linked both ways because a queued
 // house that gets its first reply changes class.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -80,7 +81,7 @@ func (d *handDriver) Shutdown()                          {}
 func (d *handDriver) Borrowed(*Call, int64) bool         { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
 func (d *handDriver) UsedUp(error)                       {}
-func (d *handDriver) Lost(*House, *Stack, Reason)        { d.lost++ }
+func (d *handDriver) Lost(*House, *Stack, lost.Reason)   { d.lost++ }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}
 func (d *handDriver) Slow(SlowStep)                      {}
@@ -133,7 +134,7 @@ func tell[Msg any](h *hand, to *House, by *Handler, msg Msg) error {
 
 // letters returns how many dead letters there were.
 func (h *hand) letters() (n uint64) {
-	add := func(_ string, _ Reason, k uint64) { n += k }
+	add := func(_ *Handler, _ lost.Reason, k uint64) { n += k }
 	for _, w := range h.workers {
 		w.Tally.Each(add)
 	}

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -58,7 +59,7 @@ func exploreDropOldest(s *stage) {
 		}
 	}
 	accepted := [2]int{}
-	gone := func() int { return l.all + int(tallied(w, CountFull)) }
+	gone := func() int { return l.all + int(tallied(w, count.Full)) }
 	for from := range 2 {
 		s.other(guestNames[from], func() { s.fills(h, from, 2, 2, listenLong, &accepted[from]) })
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
@@ -362,8 +364,8 @@ func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	if c.wrong != "" || c.waits() > 0 {
 		t.Fatalf("seed %d: %d are left; %.300s", seed, c.waits(), c.wrong)
 	}
-	require.EqualValues(t, c.dropped, tallied(w, CountFull), "seed %d", seed)
-	require.EqualValues(t, c.refused, tallied(w, CountRefused), "seed %d", seed)
+	require.EqualValues(t, c.dropped, tallied(w, count.Full), "seed %d", seed)
+	require.EqualValues(t, c.refused, tallied(w, count.Refused), "seed %d", seed)
 	require.EqualValues(t, c.letters, h.letters(), "seed %d", seed)
 	require.True(t, mail.Max < 0 || least <= mail.Max)
 	for _, k := range from {
@@ -513,8 +515,8 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	}
 	countFull, countRefused := h.guests.Dropped()
 	for _, w := range h.workers {
-		countFull += tallied(w, CountFull)
-		countRefused += tallied(w, CountRefused)
+		countFull += tallied(w, count.Full)
+		countRefused += tallied(w, count.Refused)
 	}
 	dead := h.letters() - uint64(sum(refused[:4])) // those that were accepted
 	require.EqualValues(t, len(calls), answered+full+late, "seed %d: asks that ended", seed)
@@ -753,8 +755,8 @@ func TestTooManyBehindAStop(t *testing.T) {
 	h.turn(1)
 	h.settle()
 	stopped := 0
-	add := func(_ string, why Reason, n uint64) {
-		require.Equal(t, LostStopped, why)
+	add := func(_ *Handler, why lost.Reason, n uint64) {
+		require.Equal(t, lost.Stopped, why)
 		stopped += int(n)
 	}
 	h.workers[0].Tally.Each(add)
@@ -797,7 +799,7 @@ func TestMessagesAreCounted(t *testing.T) {
 				require.NoError(t, Tell(&h.guests, to, by, new(int)))
 				h.settle()
 				require.True(t, to.Gone())
-				require.EqualValues(t, 22, tallied(w, CountMessages), "%v %s", m, by.Name())
+				require.EqualValues(t, 22, tallied(w, count.Messages), "%v %s", m, by.Name())
 			}
 		}
 	}
@@ -870,7 +872,7 @@ func TestMailboxOfConnections(t *testing.T) {
 	for i := range wires {
 		require.Equal(t, 1, wires[i].pushed)
 	}
-	require.EqualValues(t, 1, tallied(w, CountFull))
+	require.EqualValues(t, 1, tallied(w, count.Full))
 	to.Stop(&h.guests)
 }
 

@@ -31,13 +31,13 @@ func adopt[A any](w *Engine, serial uint64, actor *A) *House {
 }
 
 type (
-	text  struct{ S string }
-	count struct{ N, M int }
+	text    struct{ S string }
+	figures struct{ N, M int }
 
 	// lateStack has its Stack in the middle.
 	lateStack struct {
 		before [3]int
-		AskStack[text, count]
+		AskStack[text, figures]
 		after [2]int
 	}
 	lateActor struct{ asked []string }
@@ -54,7 +54,7 @@ func (a *lateActor) ask(s *lateStack) Yield {
 	}
 	s.before, s.after = [3]int{1, 2, 3}, [2]int{4, 5}
 	a.asked = append(a.asked, s.Req.S)
-	return s.Return(count{len(s.Req.S), len(a.asked)})
+	return s.Return(figures{len(s.Req.S), len(a.asked)})
 }
 
 func (a *lateActor) told(s *lateNotice) Yield {
@@ -76,13 +76,13 @@ func TestStackInTheMiddleOfStruct(t *testing.T) {
 		c := w.Guests.Call(h, lateAsk)
 		s := c.Stack()
 		require.Equal(t, unsafe.Offsetof(lateStack{}.AskStack), uintptr(lateAsk.offset))
-		Request[text, count](s).S = "four"
+		Request[text, figures](s).S = "four"
 		w.Guests.Send(c)
 		w.run()
 		require.True(t, c.Ready())
 		c.cell.Take()
 		require.NoError(t, s.Err())
-		require.Equal(t, count{4, i + 1}, *Reply[count](s))
+		require.Equal(t, figures{4, i + 1}, *Reply[figures](s))
 		w.Guests.Done(c)
 	}
 	s := w.Guests.Begin(h, lateTold)
@@ -124,14 +124,14 @@ type (
 	pairActor struct{ batches []int }
 	pairBatch struct {
 		before int
-		BatchAskStack[text, count]
+		BatchAskStack[text, figures]
 	}
 )
 
 func (a *pairActor) all(s *pairBatch) Yield {
 	a.batches = append(a.batches, s.Len())
 	s.before++
-	return s.ReturnEach(func(r *text) (count, error) { return count{len(r.S), s.before}, nil })
+	return s.ReturnEach(func(r *text) (figures, error) { return figures{len(r.S), s.before}, nil })
 }
 
 func TestBatchLayout(t *testing.T) {
@@ -142,14 +142,14 @@ func TestBatchLayout(t *testing.T) {
 	var calls []*Call
 	for range 3 {
 		c := w.Guests.Call(h, by)
-		Request[text, count](c.Stack()).S = "three"
+		Request[text, figures](c.Stack()).S = "three"
 		w.Guests.Send(c)
 		calls = append(calls, c)
 	}
 	w.run()
 	for _, c := range calls {
 		c.cell.Take()
-		require.Equal(t, count{5, 1}, *Reply[count](c.Stack()))
+		require.Equal(t, figures{5, 1}, *Reply[figures](c.Stack()))
 		w.Guests.Done(c)
 	}
 	require.Equal(t, []int{3}, a.batches)
@@ -157,12 +157,12 @@ func TestBatchLayout(t *testing.T) {
 
 func TestJobLayout(t *testing.T) {
 	w, _ := newTestWorker()
-	by := NewJob[text, count]()
+	by := NewJob[text, figures]()
 	s := stackOf(w.Shard.Take(by.kind))
-	j := (*job[text, count])(unsafe.Pointer(s))
-	j.Req.S, j.fn = "six", func(_ context.Context, in text) (count, error) { return count{N: len(in.S)}, nil }
+	j := (*job[text, figures])(unsafe.Pointer(s))
+	j.Req.S, j.fn = "six", func(_ context.Context, in text) (figures, error) { return figures{N: len(in.S)}, nil }
 	by.job.work(context.Background(), s)
-	require.Equal(t, count{N: 3}, *Reply[count](s))
+	require.Equal(t, figures{N: 3}, *Reply[figures](s))
 	w.Shard.Put(&s.Object)
 }
 
@@ -237,7 +237,7 @@ type (
 	gate      struct{}
 	gateStack struct {
 		before int
-		ChannelStack[text, count]
+		ChannelStack[text, figures]
 		f Future[struct{}]
 	}
 )
@@ -245,16 +245,16 @@ type (
 func (g *gate) serve(s *gateStack) Yield {
 	s.before++
 	if s.Req.S == "now" {
-		return s.Return(count{N: 1})
+		return s.Return(figures{N: 1})
 	}
 	if s.Req.S == "last" {
-		return s.ReturnLast(count{N: 2})
+		return s.ReturnLast(figures{N: 2})
 	}
 	s.Alarm(s.f.Promise(), 1, 0)
 	return Suspend(s, (*gate).later)
 }
 
-func (g *gate) later(s *gateStack) Yield { return s.Return(count{N: 3}) }
+func (g *gate) later(s *gateStack) Yield { return s.Return(figures{N: 3}) }
 
 func TestInbound(t *testing.T) {
 	w, _ := newTestWorker()
@@ -270,7 +270,7 @@ func TestInbound(t *testing.T) {
 	for _, word := range []string{"later", "now", "last"} {
 		c := w.Receive(h, by, &conn)
 		c.Input = input.Retain()
-		Request[text, count](&c.Stack).S = word
+		Request[text, figures](&c.Stack).S = word
 		w.Push(h, &c.Stack)
 		all = append(all, c)
 	}
@@ -283,7 +283,7 @@ func TestInbound(t *testing.T) {
 	require.ErrorIs(t, all[0].Err(), fault.ErrCancelled)
 	require.NoError(t, all[1].Err())
 	require.False(t, all[1].Last)
-	require.Equal(t, count{N: 1}, *Reply[count](&all[1].Stack))
+	require.Equal(t, figures{N: 1}, *Reply[figures](&all[1].Stack))
 	require.True(t, all[2].Last)
 	for _, c := range all {
 		w.Free(c)
@@ -297,7 +297,7 @@ func TestHoldBackTwice(t *testing.T) {
 	h := adopt(w, 1, &gate{})
 	by := newChannel((*gate).serve, nil, func(*Inbound) {})
 	c := w.Receive(h, by, t)
-	Request[text, count](&c.Stack).S = "now"
+	Request[text, figures](&c.Stack).S = "now"
 	w.Push(h, &c.Stack)
 	for range 3 {
 		require.True(t, c.HoldBack())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
@@ -79,7 +80,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.Forget:
 			w.forgetQuiet(h)
 		case lifecycle.CountRestart:
-			w.Count.Add(CountRestarts, 1)
+			w.Count.Add(count.Restarts, 1)
 		case lifecycle.TellRestarted:
 			w.tellRestarted(h, l.Cause())
 		case lifecycle.TellStarted:

@@ -1,6 +1,10 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/stack/fault"
+import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
 
 // A step may put the call that it runs back into the house's stash: its stack is then what it was
 // before it began, and begins again, with all others there, when a step says so. What is stashed
@@ -81,9 +85,9 @@ func (w *Engine) keep(h *House, s *Stack) {
 	st := a.stash
 	if bound, _ := h.rules(); st.n >= bound {
 		s.err = fault.ErrMailboxFull
-		w.Count.Add(CountFull, 1)
+		w.Count.Add(count.Full, 1)
 		if s.by.class == classNotice {
-			w.Lost(h, s, LostFull)
+			w.Lost(h, s, lost.Full)
 		}
 		w.end(h, s)
 		return

@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
+)
 
 // This file is how calls and answers travel between houses of one worker. What goes to another
 // worker's takes the way of send_outbox.go; guests have send_guest.go.
@@ -41,7 +44,7 @@ func (w *Engine) Push(h *House, s *Stack) error {
 func (w *Engine) reply(s *Stack) {
 	h := s.back
 	s.lane = Replies
-	w.Count.Add(CountAnswers, 1)
+	w.Count.Add(count.Answers, 1)
 	invariant.Point("worker.owner")
 	if owner := h.owner.Load(); owner != w {
 		if owner == nil {

@@ -5,7 +5,9 @@ import (
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state
@@ -134,17 +136,17 @@ func (w *Engine) reportThrow(h *House, s *Stack) bool {
 //
 //go:noinline
 func (w *Engine) drop(h *House, s *Stack) {
-	var why Reason
+	var why lost.Reason
 	switch {
 	case h.Gone():
-		s.err, s.unbegun, why = fault.ErrStopped, true, LostStopped
-		w.Count.Add(CountRefused, 1)
+		s.err, s.unbegun, why = fault.ErrStopped, true, lost.Stopped
+		w.Count.Add(count.Refused, 1)
 	case s.givenUp():
-		s.err, why = fault.ErrCancelled, LostCancelled
-		w.Count.Add(CountCancelled, 1)
+		s.err, why = fault.ErrCancelled, lost.Cancelled
+		w.Count.Add(count.Cancelled, 1)
 	default:
-		s.err, why = fault.ErrTimeout, LostExpired
-		w.Count.Add(CountExpired, 1)
+		s.err, why = fault.ErrTimeout, lost.Expired
+		w.Count.Add(count.Expired, 1)
 	}
 	if s.by.class == classNotice {
 		w.Lost(h, s, why)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
@@ -22,7 +24,7 @@ type Events struct {
 
 	// Tally counts the dead letters that no worker found: those to workers that had left, and
 	// guests' that a full mailbox refused.
-	Tally Tally
+	Tally lost.Tally[Handler]
 }
 
 // AnyAddress is the address of an actor of any type: comparable, printable, sendable. The zero
@@ -129,7 +131,7 @@ func (w *Engine) tellRestarted(h *House, err error) {
 
 // failed counts a failure of h, in a step of s or, if that is nil, in a hook, and tells of it.
 func (w *Engine) failed(h *House, s *Stack, err error) {
-	w.Count.Add(CountFailures, 1)
+	w.Count.Add(count.Failures, 1)
 	w.Driver.Failed(h, s, err)
 	if e := &w.Guests.Events.Failed; !e.Silent() {
 		e.Publish(w, Failure{h.any(), err})
@@ -140,7 +142,7 @@ func (w *Engine) failed(h *House, s *Stack, err error) {
 //
 //go:noinline
 func (w *Engine) slow(n uint64, took int64) {
-	w.Count.Add(CountSlow, 1)
+	w.Count.Add(count.Slow, 1)
 	e := SlowStep{Worker: w.Index, Actor: w.house.any(), Messages: n, Took: time.Duration(took)}
 	if w.by != nil {
 		e.Step = w.by.Name()

@@ -2,7 +2,10 @@
 
 package stack
 
-import "github.com/stackhouse-go/stackhouse/stack/fault"
+import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // desk has another actor answer what it is asked.
 type desk struct {
@@ -25,7 +28,7 @@ func (s *stage) desks(worker int, h *House, n int) *Call {
 }
 
 // dropped returns how many calls were dropped because their askers gave up.
-func (s *stage) dropped() int { return s.counted(CountCancelled) }
+func (s *stage) dropped() int { return s.counted(count.Cancelled) }
 
 // counted returns what all workers have counted.
 func (s *stage) counted(counter int) (n int) {

@@ -6,6 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -146,7 +147,7 @@ func (w *Engine) giveUp(h *House, s *Stack) bool {
 	if s.kept {
 		return false
 	}
-	w.Count.Add(CountCancelled, 1)
+	w.Count.Add(count.Cancelled, 1)
 	s.err = fault.ErrCancelled
 	w.end(h, s)
 	return true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
 // This file is how a ready house moves to another worker. Only its owner moves it, between turns,
@@ -106,7 +107,7 @@ func (w *Engine) HandOver(to *Engine, n int) (given int) {
 		}
 		h = before
 	}
-	w.Count.Add(CountGiven, uint64(given))
+	w.Count.Add(count.Given, uint64(given))
 	w.wakeUp(to)
 	return given
 }

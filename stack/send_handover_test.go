@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -115,7 +116,7 @@ func TestHandOver(t *testing.T) {
 	}
 	h.settle()
 	a.Count.Publish()
-	require.EqualValues(t, 1, a.Count.Load(CountGiven))
+	require.EqualValues(t, 1, a.Count.Load(count.Given))
 }
 
 // Mail that was rung for at the former owner is passed on.
@@ -145,7 +146,7 @@ func TestRungOfAHouseThatMoved(t *testing.T) {
 	h.turn(2)
 	require.Equal(t, []int{1, 2, 3, 4}, p.seen)
 	h.workers[0].Count.Publish()
-	require.EqualValues(t, 1, h.workers[0].Count.Load(CountForwards))
+	require.EqualValues(t, 1, h.workers[0].Count.Load(count.Forwards))
 }
 
 // What is sent to a house on its way, by its new owner, goes behind what has been sent.

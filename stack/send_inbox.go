@@ -3,7 +3,9 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // This file is the protocol by which a message crosses from one worker, or a
@@ -126,7 +128,7 @@ func (w *Engine) wake() bool {
 // wakeUp is wake of another worker in w's own turn, which counts it.
 func (w *Engine) wakeUp(to *Engine) {
 	if to.wake() {
-		w.Count.Add(CountWakes, 1)
+		w.Count.Add(count.Wakes, 1)
 	}
 }
 
@@ -160,7 +162,7 @@ func (w *Engine) takeRungs(mark *House) {
 			w.drain(h)
 			w.makeReady(h)
 		} else {
-			w.Count.Add(CountForwards, 1)
+			w.Count.Add(count.Forwards, 1)
 			if to := h.pushRung(); to != nil {
 				w.wakeUp(to)
 			}
@@ -287,13 +289,13 @@ func (s *Stack) endOutside(err error) {
 	switch {
 	case s.by.envelope.opens != nil:
 		e := envelopeOf(s)
-		e.allLost(e.close(), LostStopped)
+		e.allLost(e.close(), lost.Stopped)
 		pool.Send(&s.Object)
 	case s.lane == Replies:
 		s.lateOutside()
 	case s.back == nil:
 		if s.by.class == classNotice {
-			s.lostOutside(LostStopped)
+			s.lostOutside(lost.Stopped)
 		}
 		pool.Send(&s.Object)
 	case s.back.owner.Load() == nil:

@@ -1,42 +1,13 @@
 package stack
 
-import "fmt"
-
-// Reason is why nobody handled a notice.
-type Reason uint8
-
-const (
-	// LostStopped: the actor, or its whole system, had stopped.
-	LostStopped Reason = iota
-	// LostExpired: its deadline had passed before its turn came.
-	LostExpired
-	// LostCancelled: who sent it gave up before its turn came.
-	LostCancelled
-	// LostNoMember: a router had nobody to choose from.
-	LostNoMember
-	// LostFull: the mailbox was full.
-	LostFull
-	// LostRefused: middleware of the handler refused it.
-	LostRefused
-	// LostForeign: a step sent it to an actor of another system than its own.
-	LostForeign
-
-	lostReasons = iota
+import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
-
-var reasonNames = [lostReasons]string{"stopped", "expired", "cancelled", "no member", "mailbox full", "refused", "another system"}
-
-// String returns the reason in lower-case words.
-func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return fmt.Sprintf("reason %d", uint8(r))
-}
 
 // DeadLetter tells of a notice that nobody handled. An ask is none: who asked gets the error.
 type DeadLetter struct {
-	Reason Reason
+	Reason lost.Reason
 	Type   string     // of the message
 	To     AnyAddress // a type without an actor, if a router had nobody to choose from
 }
@@ -50,7 +21,7 @@ type OpenedLetter struct {
 }
 
 // DeadLetter tells of a notice of h to the actor in to; nil: to nobody.
-func (h *Handler) DeadLetter(to *House, why Reason) DeadLetter {
+func (h *Handler) DeadLetter(to *House, why lost.Reason) DeadLetter {
 	l := DeadLetter{Reason: why, To: AnyAddress{to, h.actor}}
 	if h.notice.message != nil {
 		l.Type = h.notice.message.String()
@@ -62,9 +33,9 @@ func (h *Handler) DeadLetter(to *House, why Reason) DeadLetter {
 // handled. The caller puts s. In a turn of w.
 //
 //go:noinline
-func (w *Engine) Lost(h *House, s *Stack, why Reason) {
-	w.Count.Add(CountDeadLetter, 1)
-	w.Tally.add(s.by, why, 1)
+func (w *Engine) Lost(h *House, s *Stack, why lost.Reason) {
+	w.Count.Add(count.DeadLetter, 1)
+	w.Tally.Add(s.by, why, 1)
 	w.Driver.Lost(h, s, why)
 	e := &w.Guests.Events
 	if s.by.notice.letters || w.telling {
@@ -83,25 +54,25 @@ func (w *Engine) Lost(h *House, s *Stack, why Reason) {
 // lostOutside is Lost on any goroutine, which has the stack.
 //
 //go:noinline
-func (s *Stack) lostOutside(why Reason) {
+func (s *Stack) lostOutside(why lost.Reason) {
 	e := &s.to.Owner().Guests.Events
-	e.Tally.add(s.by, why, 1)
+	e.Tally.Add(s.by, why, 1)
 	e.lost(s.to, s.by, why, func() any { return s.by.open(s.message()) })
 }
 
 // allLost is lostOutside for the n messages in an envelope.
 //
 //go:noinline
-func (e *envelope) allLost(n int, why Reason) {
+func (e *envelope) allLost(n int, why lost.Reason) {
 	events, by := &e.to.Owner().Guests.Events, e.by.envelope.opens
-	events.Tally.add(by, why, uint64(n))
+	events.Tally.Add(by, why, uint64(n))
 	for i := range n {
 		events.lost(e.to, by, why, func() any { return by.open(entryAt(e, e.by, i)) })
 	}
 }
 
 // lost tells those who listen, of whom some want to see the message.
-func (e *Events) lost(h *House, by *Handler, why Reason, message func() any) {
+func (e *Events) lost(h *House, by *Handler, why lost.Reason, message func() any) {
 	if by.notice.letters {
 		return
 	}

@@ -1,6 +1,10 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/stack/fault"
+import (
+	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
 
 // This file is what becomes of a call for which its house has no room, or which it doesn't take at
 // all. When that is so, house_mailbox.go says.
@@ -51,12 +55,12 @@ func (w *Engine) dropOldest(h *House) bool {
 		return false
 	}
 	h.unshown--
-	why := LostFull
+	why := lost.Full
 	s.err = fault.ErrMailboxFull
 	if h.Gone() {
-		s.err, why = fault.ErrStopped, LostStopped
+		s.err, why = fault.ErrStopped, lost.Stopped
 	}
-	w.Count.Add(CountFull, 1)
+	w.Count.Add(count.Full, 1)
 	if s.by.class == classNotice {
 		w.Lost(h, s, why)
 	}
@@ -73,23 +77,23 @@ func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Gues
 //
 //go:noinline
 func (w *Engine) refuse(h *House, s *Stack) error {
-	err, why, count := fault.ErrMailboxFull, LostFull, CountFull
+	err, why, counter := fault.ErrMailboxFull, lost.Full, count.Full
 	switch {
 	case w.foreign(h):
-		err, why, count = fault.ErrOtherSystem, LostForeign, CountRefused
+		err, why, counter = fault.ErrOtherSystem, lost.Foreign, count.Refused
 	case h.Gone():
-		err, why, count = fault.ErrStopped, LostStopped, CountRefused
+		err, why, counter = fault.ErrStopped, lost.Stopped, count.Refused
 	}
-	w.Count.Add(count, 1)
-	s.unbegun = why == LostStopped
+	w.Count.Add(counter, 1)
+	s.unbegun = why == lost.Stopped
 	if s.by.class == classAsk && s.back != nil {
 		w.FailAsk(s, err)
 		return err
 	}
-	if s.by.class == classNotice && why != LostStopped {
+	if s.by.class == classNotice && why != lost.Stopped {
 		w.Lost(h, s, why)
 	}
-	if why == LostFull {
+	if why == lost.Full {
 		if _, full := h.rules(); full == DropNewest {
 			err = nil
 		}
@@ -105,7 +109,7 @@ func (s *Stack) refusePost() (err error) {
 	h := s.to
 	g := h.owner.Load().Guests
 	if err = g.countRefused(h); err == fault.ErrMailboxFull {
-		s.lostOutside(LostFull)
+		s.lostOutside(lost.Full)
 		if _, full := h.rules(); full == DropNewest {
 			err = nil
 		}

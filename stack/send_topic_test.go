@@ -36,7 +36,7 @@ func TestTopicForgets(t *testing.T) {
 			first.Stop(&h.guests)
 			h.settle()
 			publish(&topic, h.workers[0], 2)
-			require.Len(t, *topic.all.Load(), 1)
+			require.Len(t, topic.all.All(), 1)
 			publish(&topic, h.workers[0], 3)
 			h.settle()
 			second.Stop(&h.guests)

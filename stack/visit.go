@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -30,8 +31,8 @@ func (w *Engine) Run(limit int) int {
 		}
 		w.guarded(min(end, w.pace.Next))
 	}
-	w.Count.Add(CountVisits, w.visits-visits)
-	w.Count.Add(CountMessages, w.handled-handled)
+	w.Count.Add(count.Visits, w.visits-visits)
+	w.Count.Add(count.Messages, w.handled-handled)
 	return int(w.handled - handled)
 }
 

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -20,7 +21,7 @@ func (w *Engine) Fire(n *future.Node) {
 func (w *Engine) resolve(h *House, c *Stack) {
 	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
-		w.Count.Add(CountLate, 1)
+		w.Count.Add(count.Late, 1)
 		c.late()
 		return
 	}
@@ -35,7 +36,7 @@ func (w *Engine) expire(h *House, p *future.Promise) {
 	h.annex.Load().table.Take(p.ID, &w.Shard)
 	var err error
 	if !p.Timer {
-		w.Count.Add(CountTimeouts, 1)
+		w.Count.Add(count.Timeouts, 1)
 		err = fault.ErrTimeout
 		w.abandon(p)
 	}

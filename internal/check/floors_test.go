@@ -24,7 +24,10 @@ floor 0
 floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
+	stack/count
+	stack/ear
 	stack/fault
+	stack/lost
 	stack/pace                                  # when a worker reads the clock
 	stack/path
 	stack/turn     -> internal/invariant        # who runs a worker's turns
@@ -38,7 +41,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/lifecycle, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/turns, stack/count, stack/ear, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -17,3 +17,16 @@ func Example() {
 	fmt.Println(*before, *names.Load())
 	// Output: [ann] [bob ann]
 }
+
+func ExampleSet() {
+	var names copied.Set[string]
+	welcome := func(string) bool { return false }
+	names.Add("ann", welcome)
+	names.Add("bob", welcome)
+	before := names.All()
+	names.Remove("ann")
+	names.Add("bob", welcome)
+	names.Add("cem", func(name string) bool { return len(name) < 4 })
+	fmt.Println(before, names.All())
+	// Output: [ann bob] [bob]
+}

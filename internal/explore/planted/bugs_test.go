@@ -41,7 +41,7 @@ var bugs = []bug{
 	{"rungNext read after the bit is clear", "stack/send_inbox.go", "rungs", [][2]string{
 		{"		next := h.rungNext // read first: once the bit is clear the link is a ringer's\n", ""},
 		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			h = h.rungNext\n			continue\n		} else {"},
-		{"			w.Count.Add(CountForwards, 1)\n", "			next := h.rungNext\n			w.Count.Add(CountForwards, 1)\n"},
+		{"			w.Count.Add(count.Forwards, 1)\n", "			next := h.rungNext\n			w.Count.Add(count.Forwards, 1)\n"},
 		{"				w.wakeUp(to)\n			}\n		}\n		h = next\n", "				w.wakeUp(to)\n			}\n			h = next\n		}\n"}}},
 	{"rung set without looking who did", "stack/send_inbox.go", "rungs", [][2]string{
 		{"	if !h.flags.set(flagRung) {\n		return nil\n	}\n	return h.pushRung()", "	h.flags.set(flagRung)\n	return h.pushRung()"}}},
@@ -128,11 +128,11 @@ var bugs = []bug{
 	{"number shown twice", "stack/visit.go", "full", [][2]string{
 		{"		h.count(int(h.unshown))\n		h.unshown = 0\n", "		h.count(int(h.unshown))\n"}}},
 	{"oldest dropped, and still counted", "stack/send_refuse.go", "drop oldest", [][2]string{
-		{"	h.unshown--\n	why := LostFull\n", "	why := LostFull\n"}}},
+		{"	h.unshown--\n	why := lost.Full\n", "	why := lost.Full\n"}}},
 	{"nothing dropped by who takes too much", "stack/send_inbox.go", "drop oldest", [][2]string{
 		{"		w.shed(h)\n", ""}}},
 	{"late answer kept", "stack/visit_answer.go", "timeout", [][2]string{
-		{"		w.Count.Add(CountLate, 1)\n		c.late()\n", "		w.Count.Add(CountLate, 1)\n"}}},
+		{"		w.Count.Add(count.Late, 1)\n		c.late()\n", "		w.Count.Add(count.Late, 1)\n"}}},
 	{"put while it is chained", "stack/send_giveup.go", "given up, and again", [][2]string{
 		{"	if !s.cancelled.CompareAndSwap(chained, answered) {\n		pool.Send(&s.Object)\n	}\n", "	pool.Send(&s.Object)\n"}}},
 	{"left to who takes it from the chain, who doesn't look", "stack/send_giveup.go", "given up, and again", [][2]string{

@@ -1,0 +1,61 @@
+package copied
+
+import "slices"
+
+// Set is distinct values, in the order in which they came, that are read without a lock and copied
+// when they change, by whichever goroutine changes them. The zero Set is empty.
+type Set[T comparable] struct{ now Value[[]T] } // Invariant: nil, or no empty slice
+
+// Empty reports whether there are none: a load.
+//
+//alloc:none
+func (s *Set[T]) Empty() bool { return s.now.Load() == nil }
+
+// All returns those of this moment, which nobody may write to.
+//
+//alloc:none
+func (s *Set[T]) All() []T {
+	if all := s.now.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Add adds x, unless it is there, or unless says so; that is asked again if somebody else was
+// faster.
+func (s *Set[T]) Add(x T, unless func(T) bool) {
+	s.now.Change(func(all *[]T) *[]T {
+		switch {
+		case unless(x):
+			return all
+		case all == nil:
+			return &[]T{x}
+		case slices.Contains(*all, x):
+			return all
+		}
+		more := append(slices.Clip(*all), x)
+		return &more
+	})
+}
+
+// Remove removes x, if it is there.
+func (s *Set[T]) Remove(x T) {
+	s.Keep(func(y T) bool { return y != x })
+}
+
+// Keep removes those of which stays doesn't hold.
+func (s *Set[T]) Keep(stays func(T) bool) {
+	s.now.Change(func(all *[]T) *[]T {
+		if all == nil {
+			return nil
+		}
+		left := slices.DeleteFunc(slices.Clone(*all), func(x T) bool { return !stays(x) })
+		switch len(left) {
+		case len(*all):
+			return all
+		case 0:
+			return nil
+		}
+		return &left
+	})
+}

@@ -1,0 +1,38 @@
+package ear
+
+import "sync/atomic"
+
+// Listener is the subscription of a goroutine that is not a worker: a channel with room for so
+// many events. One for which there is no room is dropped, and counted: publishers never wait.
+type Listener[Event any] struct {
+	events  chan Event
+	dropped atomic.Uint64
+	leave   func(*Listener[Event])
+}
+
+// New returns a listener with room for so many events, at least one. Its Close calls leave.
+func New[Event any](room int, leave func(*Listener[Event])) *Listener[Event] {
+	return &Listener[Event]{events: make(chan Event, max(1, room)), leave: leave}
+}
+
+// C returns the channel of the events. It is never closed.
+func (l *Listener[Event]) C() <-chan Event { return l.events }
+
+// Dropped returns how many events were dropped because there was no room. Any goroutine may call
+// it.
+func (l *Listener[Event]) Dropped() uint64 { return l.dropped.Load() }
+
+// Close ends the subscription. Publishers that are at it may still add an event.
+func (l *Listener[Event]) Close() { l.leave(l) }
+
+// Tell tells l of an event, on any goroutine. It is no method, as users, who have listeners, must
+// not call it.
+//
+//alloc:none
+func Tell[Event any](l *Listener[Event], event Event) {
+	select {
+	case l.events <- event:
+	default:
+		l.dropped.Add(1)
+	}
+}

@@ -1,0 +1,61 @@
+package lost
+
+import "sync/atomic"
+
+// tallyMax is how many handlers a Tally tells apart: a bound on its memory, 4 KiB. Programs have
+// dozens of notices, seldom more that get lost.
+const tallyMax = 64
+
+// Tally counts dead letters by who was to handle them, By, and by reason. It is ready when zero.
+// Adding takes no memory and no lock; those of a worker are added by that worker only, and read
+// by anyone.
+type Tally[By any] struct {
+	rows   [tallyMax]row[By]
+	others row[By] // of those that came when all rows were taken
+}
+
+type row[By any] struct {
+	by atomic.Pointer[By] // set once
+	n  [reasons]atomic.Uint64
+}
+
+// Add counts n letters to by, which is not nil.
+//
+//alloc:none
+func (t *Tally[By]) Add(by *By, why Reason, n uint64) { t.row(by).n[why].Add(n) }
+
+// row returns the row of by, which may get one now: rows are taken in the order in which
+// handlers come.
+func (t *Tally[By]) row(by *By) *row[By] {
+	for i := range t.rows {
+		r := &t.rows[i]
+		switch r.by.Load() {
+		case by:
+			return r
+		case nil:
+			if r.by.CompareAndSwap(nil, by) || r.by.Load() == by {
+				return r
+			}
+		}
+	}
+	return &t.others
+}
+
+// Each calls f with each count that isn't 0; by is nil for those beyond the bound, together. Any
+// goroutine may call it.
+func (t *Tally[By]) Each(f func(by *By, why Reason, n uint64)) {
+	for i := range t.rows {
+		if by := t.rows[i].by.Load(); by != nil {
+			t.rows[i].each(by, f)
+		}
+	}
+	t.others.each(nil, f)
+}
+
+func (r *row[By]) each(by *By, f func(by *By, why Reason, n uint64)) {
+	for why := range r.n {
+		if n := r.n[why].Load(); n > 0 {
+			f(by, Reason(why), n)
+		}
+	}
+}
