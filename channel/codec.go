@@ -7,19 +7,21 @@ import "errors"
 // calls; it does no I/O and never blocks. It runs in the turn of the actor that
 // owns the connection.
 type Codec[Req, Rep any] interface {
-	// Decode reads one request from the start of in into req, which is zero, and
-	// returns how many bytes it took. 0 and no error: in holds no whole request
-	// yet; Decode gets the same bytes again, and more. ErrSkip: the n bytes, which
-	// may be all there are, hold nothing to answer. Any other error is the end:
-	// the client gets Refuse's bytes behind the results in flight, and the
-	// connection is closed. req may refer to in: the bytes live as long as the request.
+	// Decode reads one request from the start of in into req, which is zero, and returns how
+	// many bytes it took. 0 and no error: in holds no whole request yet, and what req has is
+	// forgotten; Decode gets the same bytes again, and more. ErrSkip: the n bytes, which may
+	// be all there are, hold nothing to answer. Any other error is the end: the client gets
+	// Refuse's bytes behind the results in flight, and the connection is closed. req may refer
+	// to in: the bytes live as long as the request.
 	Decode(in []byte, req *Req) (n int, err error)
 	// Need returns how many bytes in must have before Decode can succeed, as far
 	// as the last Decode that returned 0 could tell; at least 1.
 	Need() int
-	// Size returns how many bytes Encode will append at most.
+	// Size returns how many bytes Encode will append at most. So much room is made before it is
+	// called; what it doesn't use the next result does.
 	Size(rep *Rep, err error) int
-	// Encode appends the result of a request: its reply, or why there is none.
+	// Encode appends the result of a request: its reply, or why there is none. An error's text may
+	// have any length, and line breaks.
 	Encode(out []byte, rep *Rep, err error) []byte
 	// Refuse appends what tells the client of an error of Decode, ErrSlowRequest or ErrConnsMax;
 	// at most 1 KiB.

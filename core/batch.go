@@ -10,11 +10,13 @@ type batch struct {
 
 func (b *batch) of() *stack.Batch { return stack.BatchOf(stack.Of(&b.running)) }
 
-// Len returns the number of messages.
+// Len returns the number of messages. They are those that waited when the batch began: no more
+// come, and none leaves, also if its asker gives up.
 func (b *batch) Len() int { return b.of().Len() }
 
 // Bytes returns n bytes, contents undefined, that live as long as the ask that ReturnEach is just
-// asking about: its asker reads them after the batch has gone. Elsewhere it panics.
+// asking about: its asker reads them after the batch has gone. Elsewhere it panics: what a batch
+// needs for itself is a field of its stack, or, behind a Barrier, of its actor.
 func (b *batch) Bytes(n int) []byte { return b.of().Bytes(n) }
 
 // Copy returns a copy of p that lives as Bytes does. Elsewhere it panics.

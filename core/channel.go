@@ -50,8 +50,10 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	in.Offer()
 }
 
-// Keep returns p, a part of the request, with a count of its own: for messages, which may outlive
-// the request. The receiver's message releases it; see stack.Releaser.
+// Keep returns p, a part of the request, with a count of its own, for an ask or a notice of another
+// actor: plain bytes of the request are gone when its client is, though the other actor may read
+// them still. The message may be the pool.Bytes itself, which its stack releases, or a struct with
+// a method Release, on the pointer, that releases it.
 func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	if part, ok := s.state.Input.Part(p); ok {
 		return part.Retain()

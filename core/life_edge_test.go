@@ -257,7 +257,7 @@ func TestResumeOfWhoRests(t *testing.T) {
 	})
 	require.NoError(t, err)
 	_, err = housetest.Ask(t, sim, ghostDo.At(p), func(g *ghost, s *ghostStack) core.Yield {
-		c = haunt(t, core.Under(s), d, "c", core.Props{OnFailure: &core.Strategy{Backoff: int64(4 * time.Second)}})
+		c = haunt(t, core.Under(s), d, "c", core.Props{OnFailure: &core.Strategy{Backoff: 4 * time.Second}})
 		return s.Return(0)
 	})
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func (p *policy) strategy() *core.Strategy {
 	if p == nil {
 		return nil
 	}
-	s := &core.Strategy{Restarts: p.limit, Window: int64(p.window * slot), Backoff: int64(p.backoff * slot), BackoffMax: int64(p.backoffMax * slot)}
+	s := &core.Strategy{Restarts: p.limit, Window: time.Duration(p.window * slot), Backoff: time.Duration(p.backoff * slot), BackoffMax: time.Duration(p.backoffMax * slot)}
 	switch p.scope {
 	case forAll:
 		s.Scope = core.AllForOne

@@ -16,7 +16,9 @@ import (
 type OffloadPool = stack.OffloadPool
 
 // Offload asks a goroutine that may block for fn(ctx, in), from a step of s. It is OffloadTo the
-// pool that every system has; its limits are house.Config.OffloadMax and OffloadQueue.
+// pool that every system has; its limits are house.Config.OffloadMax and OffloadQueue. At its
+// deadline s goes on, though fn may be at work still: what must not be left alone, as a write,
+// goes by OffloadKept.
 //
 // The goroutine shares nothing with the actor: fn must capture nothing, and gets a copy of in.
 // But what in points at isn't copied. Slices may be of bytes that s has the use of: of its
@@ -24,7 +26,8 @@ type OffloadPool = stack.OffloadPool
 // the answers in its futures. All these live until fn has returned, though s may have ended, been
 // stopped or asked its futures again long before; nobody may write to them meanwhile, and the
 // result must not refer to them. What else in points at must be fn's alone, or not change any
-// more: never the actor's state, which other steps write while fn reads it. An in that is a
+// more: never the actor's state, which other steps write while fn reads it (only behind a Barrier
+// and with OffloadKept no step does). An in that is a
 // stack.Releaser is released with the function's result, and needs a count of its own for that.
 func Offload[In, R any](s Running, f *Future[R], in In, fn func(ctx context.Context, in In) (R, error)) {
 	stack.Offload(stack.Of(s), f, jobOf[In, R](), nil, false, in, fn)

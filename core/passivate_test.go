@@ -186,7 +186,7 @@ func TestKeepActiveAndReceiveTimeout(t *testing.T) {
 // What an instance has asked for ends with it, also if there is a pause before the next: that one
 // passivates, and isn't told of quiet.
 func TestPassivationBehindAPause(t *testing.T) {
-	for _, with := range []*core.Strategy{{}, {Backoff: int64(10 * time.Millisecond)}} {
+	for _, with := range []*core.Strategy{{}, {Backoff: 10 * time.Millisecond}} {
 		for _, asks := range []func(*listener, *listenStack) core.Yield{
 			timesOut(20 * time.Millisecond),
 			func(_ *listener, s *listenStack) core.Yield { core.KeepActive(s, true); return s.Return(0) },

@@ -69,7 +69,8 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 // cancelled, as at every end; bytes of s live until the reply is home, those in the answers that
 // it got don't: Copy them. A request that is released is the other's from then on: clear s.Req,
 // or what it releases may end with the step. A port that asks many, as Broadcast does, or no
-// actor, as Timer, panics.
+// actor, as Timer, panics. A connection's request, a ChannelStack, can't be forwarded, as its
+// result is written in its place among others: it asks, and returns the reply.
 //
 //alloc:none
 func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
@@ -192,8 +193,9 @@ func Handle[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield,
 	return Handler[A, Req, Rep]{&route{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
 }
 
-// HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it
-// takes up to limit consecutive asks at once (0: 64).
+// HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it takes as many asks
+// of this handler as wait one behind the other, at most limit (0: 64). All that can wait are as
+// many as the mailbox takes; house.Config.Budget is no bound of a batch.
 func HandleBatch[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
 	refuseFalseHooks(reflect.TypeFor[A]())
 	return Handler[A, Req, Rep]{&route{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
@@ -213,8 +215,8 @@ func HandleNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, 
 	return NoticeHandler[A, Msg]{stack.NewNotice[Msg](stack.EntryOf(first), around...)}
 }
 
-// HandleNoticeBatch is HandleNotice for a first step whose stack embeds
-// BatchNoticeStack: it takes up to limit consecutive notices at once (0: 64).
+// HandleNoticeBatch is HandleNotice for a first step whose stack embeds BatchNoticeStack: it takes
+// as many notices as HandleBatch takes asks.
 func HandleNoticeBatch[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
 	refuseFalseHooks(reflect.TypeFor[A]())
 	return NoticeHandler[A, Msg]{stack.NewBatchNotice[Msg](stack.EntryOf(first), limit)}

@@ -42,7 +42,7 @@ func TestHoldAtTheDefaultLimit(t *testing.T) {
 func holdsAtTheDefaultLimit(t *testing.T, window time.Duration) {
 	sim := stage(t, 1, 2)
 	d := &diary{}
-	a := haunt(t, sim, d, "g", core.Props{OnFailure: &core.Strategy{Window: int64(window)}})
+	a := haunt(t, sim, d, "g", core.Props{OnFailure: &core.Strategy{Window: window}})
 	p := ghostDo.At(a)
 	sim.Rest()
 	for range 2 {

@@ -64,7 +64,7 @@ func TestStopWhileStarting(t *testing.T) {
 	}{
 		{"PreStart", 1, core.Strategy{}, 0, core.ErrStopped, 1, "1:start 1:stop"},
 		{"PostRestart", 2, core.Strategy{}, 1, core.ErrStopped, 2, "1:start 1:stop 2:again 2:stop"},
-		{"a pause", 0, core.Strategy{Backoff: int64(time.Hour)}, 1, core.ErrStopped, 1, "1:start 1:stop"},
+		{"a pause", 0, core.Strategy{Backoff: time.Hour}, 1, core.ErrStopped, 1, "1:start 1:stop"},
 		{"a hold", 0, core.Strategy{}, 6, core.ErrRestarted, 6,
 			"1:start 1:stop 2:again 2:stop 3:again 3:stop 4:again 4:stop 5:again 5:stop 6:again 6:stop"},
 	} {

@@ -1,6 +1,10 @@
 package supervision
 
-import "github.com/stackhouse-go/stackhouse/stack/fault"
+import (
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+)
 
 // Directive says what becomes of an actor that failed.
 type Directive uint8
@@ -43,20 +47,20 @@ type Strategy struct {
 	// It is called on any worker, several at once, and must not block. If it panics, or calls
 	// runtime.Goexit, that is Stop. nil: Stop for a *fault.StartError, else Restart.
 	Decide func(err error) Directive
-	// Restarts is how many restarts there may be within Window, ns; one more stops the actor.
+	// Restarts is how many restarts there may be within Window; one more stops the actor.
 	// Negative: any number. 0: 5, and one more holds the actor: its instance and its children
 	// have ended, and the next instance is made a second later. Each further failure doubles
 	// that, up to 30 s, until there was none for a Window. In a hold asks end at once with
 	// ErrRestarted, and so do requests of the actor's connections; notices wait in the mailbox,
 	// and a stop acts at once.
 	Restarts int
-	// Window is a time in ns. 0: a minute.
-	Window int64
-	// Backoff is the pause between the end of the first instance that fails and the next, in ns;
+	// Window is the time in which restarts are counted. 0: a minute.
+	Window time.Duration
+	// Backoff is the pause between the end of the first instance that fails and the next;
 	// each further one in a row takes twice as long, up to BackoffMax (0: 64 times Backoff), half
 	// of it by chance. Calls wait meanwhile. A pause longer than Window between two failures
 	// begins at Backoff again. 0: none.
-	Backoff, BackoffMax int64
+	Backoff, BackoffMax time.Duration
 }
 
 // Directive returns what becomes of an actor that failed with err: what Decide says, but an actor

@@ -29,7 +29,7 @@ func (t *Tries) Again(s *Strategy, now int64, serial uint64) (delay int64, yes b
 
 // again is Again; the luck is a number from 0 to 1.
 func (t *Tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bool) {
-	limit, window := s.Restarts, s.Window
+	limit, window := s.Restarts, int64(s.Window)
 	if limit == 0 {
 		limit = restartsDefault
 	}
