@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/internal/move"
 )
 
 // answer is the part of an ask that a Future reads: it doesn't depend on the request's type.
@@ -52,12 +53,10 @@ func (v values) releases() releases {
 
 // hand returns what moves a reply from one stack to another.
 func (v values) hand() func(from, to *Stack) {
-	of := reflect.TypeOf(v.rep).Elem()
+	rep := move.Of(reflect.TypeOf(v.rep).Elem())
 	_, at := v.at()
 	return func(from, to *Stack) {
-		a := reflect.NewAt(of, unsafe.Add(unsafe.Pointer(from), at)).Elem()
-		reflect.NewAt(of, unsafe.Add(unsafe.Pointer(to), at)).Elem().Set(a)
-		a.SetZero()
+		rep(unsafe.Add(unsafe.Pointer(to), at), unsafe.Add(unsafe.Pointer(from), at))
 	}
 }
 

@@ -17,6 +17,7 @@ floor 0
 	internal/copied
 	internal/explore             # tests drive the code by it: no arrow leads here
 	internal/invariant
+	internal/move                # values of a type known at run time alone
 	internal/prefetch
 	internal/self
 	internal/stat
@@ -41,7 +42,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/turns, stack/count, stack/ear, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/ear, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -56,6 +56,7 @@ var permits = slices.Concat(raw, []permit{
 // raw are the files that use unsafe, each with the test that covers it.
 var raw = []permit{
 	{files: "internal/invariant/race_*.go", what: "unsafe", why: "hands addresses to the race detector", test: "TestAnnotations"},
+	{files: "internal/move/move.go", what: "unsafe", why: "values of a type that is known at run time alone", test: "TestMove"},
 	{files: "pool/object.go", what: "unsafe", why: "from the pooled part of a struct to the whole", test: "TestWriteAfterPut"},
 	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: "TestPart"},
 	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},

@@ -1,0 +1,71 @@
+package move
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+const (
+	word = unsafe.Sizeof(uintptr(0))
+	// wordsMax is for how many words a type's pointers are noted, one bit each.
+	wordsMax = 64
+)
+
+// Of returns what moves a value of type t. It takes no memory; to and from must not overlap.
+func Of(t reflect.Type) func(to, from unsafe.Pointer) {
+	size := t.Size()
+	var pointers uint64
+	switch has := mark(t, 0, &pointers); {
+	case !has:
+		return func(to, from unsafe.Pointer) {
+			b := unsafe.Slice((*byte)(from), size)
+			copy(unsafe.Slice((*byte)(to), size), b)
+			clear(b)
+		}
+	case size <= wordsMax*word:
+		return func(to, from unsafe.Pointer) { moveWords(to, from, size, pointers) }
+	}
+	return func(to, from unsafe.Pointer) {
+		v := reflect.NewAt(t, from).Elem()
+		reflect.NewAt(t, to).Elem().Set(v)
+		v.SetZero()
+	}
+}
+
+// moveWords moves a value of so many bytes. The collector sees to words that are pointers: these
+// have a bit each, so they must be moved as such, and others mustn't.
+func moveWords(to, from unsafe.Pointer, size uintptr, pointers uint64) {
+	for at := uintptr(0); at < size; at += word {
+		from, to := unsafe.Add(from, at), unsafe.Add(to, at)
+		if pointers&1 != 0 {
+			*(*unsafe.Pointer)(to), *(*unsafe.Pointer)(from) = *(*unsafe.Pointer)(from), nil
+		} else {
+			*(*uintptr)(to), *(*uintptr)(from) = *(*uintptr)(from), 0
+		}
+		pointers >>= 1
+	}
+}
+
+// mark sets the bits of the pointers of a t that stands at an offset, and reports whether it has
+// any.
+func mark(t reflect.Type, at uintptr, pointers *uint64) (has bool) {
+	switch t.Kind() {
+	case reflect.Array:
+		of := t.Elem()
+		for i := 0; i < t.Len() && (i == 0 || has); i++ {
+			has = mark(of, at+uintptr(i)*of.Size(), pointers)
+		}
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			has = mark(f.Type, at+f.Offset, pointers) || has
+		}
+	case reflect.Interface:
+		*pointers |= 3 << (at / word)
+		has = true
+	case reflect.String, reflect.Slice, reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		*pointers |= 1 << (at / word)
+		has = true
+	}
+	return has
+}
