@@ -9,7 +9,12 @@ type Node struct {
 	When       int64 // nanoseconds on the system's clock; the node is due when the clock reaches it
 	// 1 + index of the slot that holds it; 0 while in no wheel and no queue; -1 in a Queue
 	Slot int32
+	// it is no promise's, but of a house, which looks whether it is idle; written by its maker
+	House bool
 }
+
+// DueAt says when n, which stands nowhere, is due.
+func (n *Node) DueAt(when int64) { n.When = when }
 
 // Armed reports whether the node stands in a wheel.
 func (n *Node) Armed() bool { return n.Slot > 0 }

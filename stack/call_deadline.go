@@ -75,12 +75,12 @@ func (w *Engine) ArmFresh() {
 	w.fresh = w.fresh[:0]
 }
 
-// disarm takes p out of the wheel or of the queue of fired promises.
-func (w *Engine) disarm(h *House, p *future.Promise) {
-	if p.Queued() {
-		h.annex.Load().fired.Remove(&p.Node)
+// disarm takes n, of a promise or a quiet, out of the wheel or of the queue of fired promises.
+func (w *Engine) disarm(h *House, n *future.Node) {
+	if n.Queued() {
+		h.annex.Load().fired.Remove(n)
 		h.lookAhead()
 	} else {
-		w.Driver.Disarm(&p.Node)
+		w.Driver.Disarm(n)
 	}
 }

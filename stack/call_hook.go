@@ -30,7 +30,6 @@ const (
 	roleDecide             // no hook: a strategy decides, see life_supervise.go
 	roleFailed             // no hook: the actor has failed, because of cause
 	roleDrain              // no hook: what was queued before it has begun
-	roleQuiet              // no hook: it looks whether calls begin, see life_quiet.go
 )
 
 // Hooks are the ends of an actor's life, by NewHook; nil: it has none of that kind.

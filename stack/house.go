@@ -53,7 +53,7 @@ type House struct {
 type annex struct {
 	// Written by the owner.
 	replies queue        // answers to what the actor asked
-	fired   future.Queue // promises whose time came
+	fired   future.Queue // promises whose time came, and quiet
 	table   future.Table
 	// of the last ask. Invariant: never reset. It doesn't come to 2^64: at an ask each ns that
 	// takes 584 years

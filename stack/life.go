@@ -59,6 +59,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.EndTimer:
 			w.endQuiet(h)
 		case lifecycle.EndStacks:
+			w.endQuiet(h)
 			if l.Phase() == lifecycle.Ending {
 				// connections are the runtime's, and outlive the instance
 				w.endSuspended(h, fault.ErrRestarted, false)

@@ -64,7 +64,7 @@ type Props struct {
 // Give writes the props of h, which nobody knows yet.
 func (h *House) Give(p Props) {
 	if p.Idle > 0 || p.Calls > 0 {
-		h.rooms().quiet = &quiet{passive: passive{idle: p.Idle, calls: p.Calls}}
+		h.rooms().quiet = newQuiet(h, passive{idle: p.Idle, calls: p.Calls})
 		h.flags.set(flagNoted)
 	}
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {

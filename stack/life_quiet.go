@@ -1,5 +1,11 @@
 package stack
 
+import (
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/future"
+)
+
 // This file is how an actor finds out that no call of it has begun for some time. Whether one
 // begins is noted only in houses with flagNoted, where begin and its kin look twice anyway. Of a
 // visit in which one began the end counts, so one reading of the clock does for all its calls,
@@ -8,20 +14,29 @@ package stack
 
 // quiet is what is known of that. It belongs to the owner of the house.
 type quiet struct {
-	// suspended; nil: there is nothing to find out. Invariant: then and only then due is 0
-	timer    *Stack
-	due      int64    // when it looks, ns
-	last     int64    // the end of the last visit in which a call began, ns
-	by       *Handler // of the notice that tells the actor; nil: it doesn't ask
-	since    int64    // when it began to, ns
-	after    int64    // how long nothing begins before it is told, ns
-	notified bool     // since the last call began
-
-	passive passive // see life_passivate.go
+	// when it looks; Invariant: first, for quietOf. When is 0 if there is nothing to find out, and
+	// then it stands nowhere
+	timer   future.Node
+	house   *House
+	last    int64    // the end of the last visit in which a call began, ns
+	told    *absence // whom it tells; nil: the actor doesn't ask
+	passive passive  // see life_passivate.go
 }
 
-// quietHandler is that of the timer.
-var quietHandler = newOwnHook("a receive timeout", passed)
+// absence is what an actor hears of that no call has begun.
+type absence struct {
+	by       *Handler // of the notice that tells it
+	since    int64    // when it began to ask for that, ns
+	after    int64    // how long nothing begins before it is told, ns
+	notified bool     // since the last call began
+}
+
+func newQuiet(h *House, p passive) *quiet {
+	return &quiet{timer: future.Node{House: true}, house: h, passive: p}
+}
+
+// quietOf returns the quiet whose timer n is.
+func quietOf(n *future.Node) *quiet { return (*quiet)(unsafe.Pointer(n)) }
 
 // ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that
 // runs s when no call of it has begun for so long, ns, again and again; 0: never. Only a step of
@@ -36,13 +51,18 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 		if ns <= 0 {
 			return
 		}
-		a.quiet = &quiet{}
+		a.quiet = newQuiet(h, passive{})
 		h.flags.set(flagNoted | flagUrged) // what loops over calls looks up
 	}
 	q := a.quiet
-	q.notified = false
-	if q.by, q.after, q.since = by, ns, w.Driver.Clock(); ns <= 0 {
-		q.by = nil
+	switch {
+	case ns <= 0:
+		q.told = nil
+	case q.told == nil:
+		q.told = &absence{}
+		fallthrough
+	default:
+		*q.told = absence{by: by, since: w.Driver.Clock(), after: ns}
 	}
 	w.listen(h, q)
 }
@@ -78,7 +98,9 @@ func (w *Engine) noteBegun(h *House, s *Stack) {
 	}
 	q := h.annex.Load().quiet
 	w.seen |= flagNoted
-	q.notified = false
+	if q.told != nil {
+		q.told.notified = false
+	}
 	if p := &q.passive; p.calls > 0 {
 		p.begun++
 		w.retire(h, p)
@@ -91,12 +113,13 @@ func (w *Engine) dated(h *House) { h.annex.Load().quiet.last = w.Driver.Clock() 
 // next returns when to look, if it is now; 0: never.
 func (q *quiet) next(now int64) (at int64) {
 	at = q.passive.next(q.last)
-	if q.by == nil {
+	t := q.told
+	if t == nil {
 		return at
 	}
-	tells := later(max(q.last, q.since), q.after)
-	if q.notified {
-		tells = later(now, q.after)
+	tells := later(max(q.last, t.since), t.after)
+	if t.notified {
+		tells = later(now, t.after)
 	}
 	if at == 0 {
 		return tells
@@ -106,66 +129,56 @@ func (q *quiet) next(now int64) (at int64) {
 
 // listen sees to it that a timer looks in time.
 func (w *Engine) listen(h *House, q *quiet) {
-	now := w.Driver.Clock()
-	at := q.next(now)
+	at := q.next(w.Driver.Clock())
 	if l := h.life(); at == 0 || h.Gone() || l != nil && l.Drains() {
 		w.endQuiet(h)
 		return
 	}
-	if q.timer != nil && q.due <= at {
-		return
+	if q.timer.When == 0 || q.timer.When > at {
+		w.endQuiet(h)
+		w.armQuiet(q, at)
 	}
-	w.endQuiet(h)
-	s := w.newHook(h, quietHandler, roleQuiet, 0, nil)
-	s.run()
-	hook := hookOf(s)
-	q.timer, q.due = s, at
-	s.Alarm(hook.pause.Promise(), at-now, 0)
-	Suspend(hook, quieted)
-	w.suspend(s)
+}
+
+func (w *Engine) armQuiet(q *quiet, at int64) {
+	q.timer.DueAt(at)
+	w.Driver.Arm(&q.timer)
 }
 
 // endQuiet ends the timer, if there is one.
 func (w *Engine) endQuiet(h *House) {
-	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.timer != nil {
-		w.end(h, a.quiet.timer)
+	a := h.annex.Load()
+	if a == nil || a.quiet == nil || a.quiet.timer.When == 0 {
+		return
 	}
-}
-
-// quietEnded forgets the timer, which has ended.
-func (w *Engine) quietEnded(h *House, s *Stack) {
-	q := h.annex.Load().quiet
-	q.timer, q.due = nil, 0
-	w.Shard.Put(&s.Object)
+	w.disarm(h, &a.quiet.timer)
+	a.quiet.timer.DueAt(0)
 }
 
 // forgetQuiet forgets what an instance, which ends, asked for.
 func (w *Engine) forgetQuiet(h *House) {
 	w.endQuiet(h)
 	if a := h.annex.Load(); a != nil && a.quiet != nil {
-		a.quiet.by = nil
+		a.quiet.told = nil
 		a.quiet.passive.paused = false
 	}
 }
 
-// quieted is the step of the timer: it tells the actor if nothing has begun, and goes on.
-func quieted(_ *struct{}, s *hookStack) Yield {
-	h, w := s.to, s.Engine()
-	q := h.annex.Load().quiet
+// lookQuiet is what happens when the timer's time has come: it tells the actor if nothing has
+// begun, and goes on.
+func (w *Engine) lookQuiet(h *House, q *quiet) {
+	q.timer.DueAt(0)
 	if w.seen&flagNoted != 0 {
 		w.dated(h)
 	}
-	if q.by != nil && !q.notified && w.Now-max(q.last, q.since) >= q.after {
-		q.notified = true
+	if t := q.told; t != nil && !t.notified && w.Now-max(q.last, t.since) >= t.after {
+		t.notified = true
 		if h.waits() < int(h.limit) { // otherwise there are calls enough, none of which it may drop
-			w.Push(h, w.Begin(q.by))
+			w.Push(h, w.Begin(t.by))
 		}
 	}
 	w.passivate(h, q)
-	q.due = q.next(w.Now)
-	if q.due == 0 {
-		return s.End()
+	if at := q.next(w.Driver.Clock()); at != 0 {
+		w.armQuiet(q, at)
 	}
-	s.Alarm(s.pause.Promise(), q.due-w.Now, 0)
-	return Suspend(s, quieted)
 }

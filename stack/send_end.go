@@ -63,7 +63,7 @@ func (w *Engine) cancelAsked(h *House, s *Stack) {
 			s.pending--
 			h.annex.Load().table.Take(p.ID, &w.Shard)
 			if p.Slot != 0 {
-				w.disarm(h, p)
+				w.disarm(h, &p.Node)
 			}
 			w.abandon(p)
 			p.Cancel()
@@ -103,11 +103,7 @@ func (w *Engine) home(h *House, s *Stack) {
 	case classOwned:
 		s.by.owned.finish(s)
 	case classHook:
-		if hookOf(s).role == roleQuiet {
-			w.quietEnded(h, s)
-		} else {
-			w.goesFirst(h, s)
-		}
+		w.goesFirst(h, s)
 	}
 }
 

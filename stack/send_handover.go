@@ -124,9 +124,9 @@ func (w *Engine) give(h *House, to *Engine) bool {
 	w.cold.remove(h)
 	h.queued = queuedGift
 	h.withdraw() // the receiver empties its outbox first, see sendAhead
-	h.eachPromise(func(p *future.Promise) {
-		if p.Armed() {
-			w.Driver.Disarm(&p.Node)
+	h.eachNode(func(n *future.Node) {
+		if n.Armed() {
+			w.Driver.Disarm(n)
 		}
 	})
 	invariant.Point("gift.owner")
@@ -186,15 +186,23 @@ func (w *Engine) queueGift(h *House) {
 	if invariant.Enabled && (h.owner.Load() != w || h.queued != queuedGift) {
 		panic("stack: a worker takes a house that wasn't given to it")
 	}
-	h.eachPromise(func(p *future.Promise) {
-		if p.Slot == 0 {
-			w.Driver.Arm(&p.Node)
+	h.eachNode(func(n *future.Node) {
+		if n.Slot == 0 {
+			w.Driver.Arm(n)
 		}
 	})
 	since := h.readyAt
 	h.queued = notQueued
 	w.makeReady(h)
 	h.readyAt = since
+}
+
+// eachNode calls f for all that h waits for with a time.
+func (h *House) eachNode(f func(*future.Node)) {
+	h.eachPromise(func(p *future.Promise) { f(&p.Node) })
+	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.timer.When != 0 {
+		f(&a.quiet.timer)
+	}
 }
 
 // eachPromise calls f for all promises that wait in h's table.

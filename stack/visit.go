@@ -153,8 +153,13 @@ func (w *Engine) first(h *House) {
 	}
 	w.handled++
 	w.urgents++
-	p := future.PromiseOf(a.fired.Pop())
+	n := a.fired.Pop()
 	h.lookAhead()
+	if n.House {
+		w.lookQuiet(h, quietOf(n))
+		return
+	}
+	p := future.PromiseOf(n)
 	if w.Trace != nil {
 		w.Trace(h, stackOf(p.Owner))
 	}

@@ -9,9 +9,15 @@ import (
 
 // This file is how what a stack waits for comes to it: an answer, or that none has come in time.
 
-// Fire queues a promise whose time came at its house. Only who runs w's turn calls it.
+// Fire queues a promise whose time came, or a quiet, at its house. Only who runs w's turn calls
+// it.
 func (w *Engine) Fire(n *future.Node) {
-	h := stackOf(future.PromiseOf(n).Owner).to
+	var h *House
+	if n.House {
+		h = quietOf(n).house
+	} else {
+		h = stackOf(future.PromiseOf(n).Owner).to
+	}
 	h.annex.Load().fired.Push(n)
 	h.ahead = true
 	w.makeReady(h)
@@ -26,7 +32,7 @@ func (w *Engine) resolve(h *House, c *Stack) {
 		return
 	}
 	if p.Slot != 0 {
-		w.disarm(h, p)
+		w.disarm(h, &p.Node)
 	}
 	w.answered(h, p, c.err)
 }
