@@ -27,10 +27,10 @@
 //	open      reads, decodes, answers
 //	leaving   the server drains: answers what had arrived
 //	refusing  the client sent what can't be decoded: it is told behind its results
-//	ending    takes nothing more in; parts when all is answered and sent. A client that
+//	ending    takes nothing more in; lingers when all is answered and sent. A client that
 //	          has ended its side of the connection still gets its results
 //	deaf      what is in flight is cancelled; what was encoded is still sent
-//	parting   has ended its sending side; drops what comes until the client ends its own, for 2 s
+//	lingering has ended its sending side; drops what comes until the client ends its own, for 2 s
 //	          at most, so that what was sent arrives
 //	closed
 //

@@ -11,8 +11,8 @@ type inflight struct {
 	head, tail *stack.Inbound
 	n          int
 	bytes      int  // of all requests
-	held       int  // bytes that stacks hold, of requests that are complete, or wait behind a part
-	back       int  // requests that are held back
+	heldBytes  int  // bytes that stacks hold, of requests that are complete, or wait behind a part
+	heldBack   int  // requests that are held back
 	fresh      bool // some may not have begun, and aren't among those
 }
 
@@ -75,7 +75,7 @@ func (q *inflight) pop(w *stack.Engine) {
 	}
 	q.n--
 	q.bytes -= c.Input.Len()
-	q.held -= c.Holds
+	q.heldBytes -= c.Holds
 	w.Free(c)
 }
 
@@ -89,7 +89,7 @@ func (q *inflight) cancel(w *stack.Engine) (back int) {
 		}
 		if c.IsHeldBack() {
 			back++
-			q.back--
+			q.heldBack--
 		}
 		switch goesOn := c.GiveUp(w); {
 		case goesOn && c.AtPart():
@@ -106,16 +106,16 @@ func (q *inflight) cancel(w *stack.Engine) (back int) {
 // ended notes what c, which has just completed, holds.
 func (q *inflight) ended(c *stack.Inbound) {
 	if c.IsHeldBack() {
-		q.back--
+		q.heldBack--
 	}
 	q.hold(c)
 }
 
 // hold notes what c holds now.
 func (q *inflight) hold(c *stack.Inbound) {
-	q.held -= c.Holds
+	q.heldBytes -= c.Holds
 	c.Holds = c.Carries()
-	q.held += c.Holds
+	q.heldBytes += c.Holds
 }
 
 // holdBack keeps requests that haven't begun from beginning, until letBegin, and returns how many.
@@ -129,7 +129,7 @@ func (q *inflight) holdBack() (n int) {
 			n++
 		}
 	}
-	q.back += n
+	q.heldBack += n
 	return n
 }
 
@@ -149,7 +149,7 @@ func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
 			n++
 		}
 	}
-	q.back -= n
+	q.heldBack -= n
 	q.fresh = q.fresh || n > 0
 	return n, true
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// intake is a site's part of Config.InputMax: bytes that were received and aren't answered. There
+// intake is a site's share of Config.InputMax: bytes that were received and aren't answered. There
 // is one of those who are known, and one of strangers, with an eighth more. A connection
 //
 //	reads   freely while nobody waits and what it reads at once fits. Otherwise it
@@ -26,8 +26,8 @@ import (
 type intake struct {
 	max, used int // bytes
 	line      line
-	leader    sharer // nil: nobody
-	fresh     bool   // it has not read since: not even room for others takes the turn from it
+	leader    waiter // nil: nobody
+	yetToRead bool   // since it leads: not even room for others takes the lead from it
 	crowdedAt int64  // since when somebody waits, if so, ns
 }
 
@@ -50,39 +50,39 @@ type lead struct {
 // count notes that a connection holds n bytes more, or less.
 func (t *intake) count(n int) {
 	t.used += n
-	t.rouse()
+	t.wakeNext()
 }
 
 // wait has c resume when it leads. It must not be waiting.
-func (t *intake) wait(c sharer, now int64) {
+func (t *intake) wait(c waiter, now int64) {
 	if t.line.len() == 0 {
 		t.crowdedAt = now
 	}
 	t.line.add(c)
-	t.rouse()
+	t.wakeNext()
 }
 
-// rouse has the first that waits lead, unless another one has to before.
-func (t *intake) rouse() {
-	if t.line.len() == 0 || t.leader != nil && (t.fresh || t.used >= t.max) {
+// wakeNext has the first that waits lead, unless another one has to before.
+func (t *intake) wakeNext() {
+	if t.line.len() == 0 || t.leader != nil && (t.yetToRead || t.used >= t.max) {
 		return
 	}
-	t.leader, t.fresh = t.line.take(), true
+	t.leader, t.yetToRead = t.line.take(), true
 	t.leader.resume()
 }
 
-// read notes that c reads. What came must be counted before the next rouse.
-func (t *intake) read(c sharer) {
+// read notes that c reads. What came must be counted before the next wakeNext.
+func (t *intake) read(c waiter) {
 	if t.leader == c {
-		t.fresh = false
+		t.yetToRead = false
 	}
 }
 
 // pass has the next lead, if c does.
-func (t *intake) pass(c sharer) {
+func (t *intake) pass(c waiter) {
 	if t.leader == c {
 		t.leader = nil
-		t.rouse()
+		t.wakeNext()
 	}
 }
 
@@ -107,11 +107,11 @@ func (c *conn[Req, Rep]) mayRead(need int) int {
 
 // blocked reports whether another request would have to be read, and may not be.
 func (c *conn[Req, Rep]) blocked() bool {
-	return c.readable && (c.in.len() == 0 || c.missing) && c.mayRead(c.need()) == 0
+	return c.readable && (c.in.len() == 0 || c.partial) && c.mayRead(c.need()) == 0
 }
 
-// settle lets go of what the connection doesn't need any more, and tells the intake.
-func (c *conn[Req, Rep]) settle(w *stack.Engine) {
+// giveBack lets go of what the connection doesn't need any more, and tells the intake.
+func (c *conn[Req, Rep]) giveBack(w *stack.Engine) {
 	if c.inflight.n == 0 {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}
@@ -119,7 +119,7 @@ func (c *conn[Req, Rep]) settle(w *stack.Engine) {
 	if t := c.intake; c.inflight.n == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
 		t.pass(c)
 	} else {
-		t.rouse() // it may have read
+		t.wakeNext() // it may have read
 	}
 }
 
@@ -143,9 +143,9 @@ func (c *conn[Req, Rep]) noteMove(now int64) {
 	}
 }
 
-// dawdles reports whether the connection leads, and others have waited for leadTime in which not
+// stalls reports whether the connection leads, and others have waited for leadTime in which not
 // even leadMin came.
-func (c *conn[Req, Rep]) dawdles(now int64) bool {
+func (c *conn[Req, Rep]) stalls(now int64) bool {
 	return c.leads() && c.inflight.n == 0 && c.intake.line.len() > 0 && now-c.keptSince() >= int64(leadTime)
 }
 
@@ -153,7 +153,7 @@ func (c *conn[Req, Rep]) dawdles(now int64) bool {
 func (c *conn[Req, Rep]) keptSince() int64 { return max(c.lead.moved, c.intake.crowdedAt) }
 
 // leads reports whether it is the connection's turn.
-func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == sharer(c) }
+func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == waiter(c) }
 
 // account counts what the connection holds: its slab, and what isn't in that of the requests in
 // flight, at least.
@@ -172,16 +172,16 @@ func (c *conn[Req, Rep]) isStranger() bool {
 	return gated && g.Stranger()
 }
 
-// enter has the connection of a stranger, who is known now, counted with the others.
-func (c *conn[Req, Rep]) enter() {
-	gate := c.intake
-	if c.waits == &gate.line {
-		c.waits.remove(c)
-		c.waits = nil
+// becomeKnown has the connection of a stranger, who is known now, counted with the others.
+func (c *conn[Req, Rep]) becomeKnown() {
+	strangers := c.intake
+	if c.inLine == &strangers.line {
+		c.inLine.remove(c)
+		c.inLine = nil
 	}
 	n := c.counted
 	c.intake = &c.site.intake
 	c.intake.count(n)
-	gate.count(-n)
-	gate.pass(c)
+	strangers.count(-n)
+	strangers.pass(c)
 }

@@ -18,47 +18,47 @@ func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
 // full reports whether results must leave before more requests may come in: of this connection, or
 // of others.
 func (c *conn[Req, Rep]) full() bool {
-	return c.ownFull() || c.site.share.full(c)
+	return c.ownFull() || c.site.quota.full(c)
 }
 
 // ownFull is full of this connection alone.
 func (c *conn[Req, Rep]) ownFull() bool {
-	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.back > 0
+	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.heldBack > 0
 }
 
 // queueUp has the connection wait for its turn, if it is others' requests, or their bytes, that it
 // waits for.
 func (c *conn[Req, Rep]) queueUp() {
-	st, blocked := &c.site.share, c.takes() && c.blocked()
-	st.looked(c)
+	q, blocked := &c.site.quota, c.takes() && c.blocked()
+	q.pass(c)
 	switch {
-	case c.waits != nil:
-	case st.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.back > 0 && !c.overfull()):
-		c.waits = &st.line
-		st.wait(c)
+	case c.inLine != nil:
+	case q.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
+		c.inLine = &q.line
+		q.wait(c)
 	case blocked && c.inflight.n == 0 && !c.ownFull():
-		c.waits = &c.intake.line
+		c.inLine = &c.intake.line
 		c.intake.wait(c, c.Engine().Now)
 	}
 }
 
 // leave has neither line nor turn be the connection's any more.
 func (c *conn[Req, Rep]) leave() {
-	if c.waits != nil {
-		c.waits.remove(c)
-		c.waits = nil
+	if c.inLine != nil {
+		c.inLine.remove(c)
+		c.inLine = nil
 	}
-	c.site.share.looked(c)
+	c.site.quota.pass(c)
 	c.account()
 	c.intake.pass(c)
 }
 
 // hasMore reports whether there may be another request.
-func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.missing }
+func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.partial }
 
 // resume has run called when it is the connection's turn.
 func (c *conn[Req, Rep]) resume() {
-	c.waits = nil
+	c.inLine = nil
 	c.activeAt = c.Engine().Now // it couldn't be
 	if c.leads() {
 		c.beginToLead(c.activeAt)
@@ -72,7 +72,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
-		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.missing):
+		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.partial):
 			c.phase = ending
 			c.in.drop()
 			return
@@ -98,7 +98,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 
 // need is how many bytes a request takes at least that the rest of the input begins with.
 func (c *conn[Req, Rep]) need() int {
-	if c.missing {
+	if c.partial {
 		return c.codec.Need()
 	}
 	return 1
@@ -119,7 +119,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 		} else {
 			c.in.add(&w.Shard, space[:n], need)
 		}
-		c.missing = false
+		c.partial = false
 		c.toRead -= int32(n)
 		if n < len(space) && !c.hungUp && !c.urgent {
 			c.readable = false // drained; the next byte is a new event
@@ -130,7 +130,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	switch err {
 	case netio.ErrAgain:
 	case io.EOF:
-		c.phase, c.ended = ending, true
+		c.phase, c.eof = ending, true
 		c.in.drop() // the start of a request that will not end
 	default:
 		c.cutOff(w)
@@ -153,7 +153,7 @@ func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 // decode starts a handler for every whole request that was received. Of bytes that ask for nothing
 // it takes at most skips runs, and returns what is left of that.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
-	for c.in.len() > 0 && !c.missing && skips > 0 && c.takes() && !c.full() {
+	for c.in.len() > 0 && !c.partial && skips > 0 && c.takes() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
 			skips--
 		}
@@ -165,18 +165,18 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	s := w.Receive(c.House(), c.serve.handler, c)
-	c.begun = s // if Decode panics, close gives it back
+	c.decoding = s // if Decode panics, close gives it back
 	n, err := c.codec.Decode(in, stack.Request[Req, Rep](&s.Stack))
 	if uint(n) > uint(len(in)) {
 		panic("channel: Decode took other bytes than it got")
 	}
-	c.begun = nil
+	c.decoding = nil
 	if n > 0 && err == nil {
 		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n))
 		c.in.from += n
 		c.activeAt, c.owedAt = w.Now, 0
-		if c.intake == &c.site.gate && !c.isStranger() {
-			c.enter()
+		if c.intake == &c.site.strangers && !c.isStranger() {
+			c.becomeKnown()
 		}
 		return false
 	}
@@ -190,7 +190,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 		c.serve.counts.refused.Add(1)
 		c.refuseWith(err)
 	default:
-		c.missing = true
+		c.partial = true
 		c.activeAt = w.Now
 	}
 	return false
@@ -200,7 +200,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
-		c.site.share.begun()
+		c.site.quota.acquire()
 		c.inflight.accept(w, s, input)
 		return
 	}
@@ -218,9 +218,9 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // one that isn't read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
-	waits := c.missing && c.takes() && !c.full() && !c.blocked()
+	waits := c.partial && c.takes() && !c.full() && !c.blocked()
 	switch {
-	case waits && (!c.readable && c.dawdles(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
+	case waits && (!c.readable && c.stalls(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
 		c.serve.counts.requestTimeouts.Add(1)
 		c.refuseWith(ErrSlowRequest)
 	case !waits || c.serve.config.RequestTimeout == never:

@@ -7,11 +7,11 @@ import (
 
 // This file is how results leave a connection.
 
-// result is called when a request in flight has ended.
-func (c *conn[Req, Rep]) result(s *stack.Inbound) {
+// ended is called when a request in flight has ended.
+func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 	c.working--
 	if !s.IsHeldBack() && !s.AtPart() {
-		c.site.share.ended()
+		c.site.quota.release()
 	}
 	switch w := c.Engine(); c.phase {
 	case closing: // close discards it
@@ -28,15 +28,15 @@ func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 	}
 }
 
-// offered is called when a request has offered a part of its result. It has no part in the site's
-// share until there is room.
+// offered is called when a request has offered a part of its result. Until there is room it
+// doesn't count in the site's quota.
 func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
 	if c.phase >= deaf {
 		s.GoOn(w)
 		return
 	}
-	c.site.share.ended()
+	c.site.quota.release()
 	if c.inflight.hold(s); c.overfull() {
 		c.holdBack()
 	}
@@ -46,25 +46,25 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.out.unsent+c.inflight.held >= c.serve.config.OutputMax
+	return c.out.unsent+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
-// holdBack keeps requests that came in from beginning. Until letBegin they have no part in the
-// site's share.
+// holdBack keeps requests that came in from beginning. Until letBegin they don't count in
+// the site's quota.
 func (c *conn[Req, Rep]) holdBack() {
 	for range c.inflight.holdBack() {
-		c.site.share.ended()
+		c.site.quota.release()
 	}
 }
 
 // letBegin lets as many of those begin as there is room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
-	if c.inflight.back == 0 || c.overfull() {
+	if c.inflight.heldBack == 0 || c.overfull() {
 		return
 	}
-	n, aside := c.inflight.letBegin(w, c.site.share.room(c))
+	n, aside := c.inflight.letBegin(w, c.site.quota.room(c))
 	for range n {
-		c.site.share.begun()
+		c.site.quota.acquire()
 	}
 	if !aside {
 		c.schedule() // behind those that aren't
@@ -88,12 +88,12 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 			*rep = zero
 		}
 		if last {
-			c.hangUp(w)
+			c.goDeaf(w)
 			return
 		}
 	}
 	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
-		c.site.share.begun() // who goes on doesn't wait for it again
+		c.site.quota.acquire() // who goes on doesn't wait for it again
 		c.inflight.head.GoOn(w)
 	}
 }
@@ -129,7 +129,7 @@ func (c *conn[Req, Rep]) write() {
 		if !c.encodeLate(w) {
 			return
 		}
-		c.settle(w)
+		c.giveBack(w)
 	}
 	if !c.writable {
 		return
@@ -156,7 +156,7 @@ func (c *conn[Req, Rep]) write() {
 		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.due() || c.inflight.back > 0 || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.inflight.heldBack > 0 || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}

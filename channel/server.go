@@ -22,14 +22,14 @@ type Handler[A, Req, Rep any] struct{ by *stack.Handler }
 // Handle makes a handler of the method expression of its first step, which takes
 // a pointer to a struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), parted[Req, Rep], ended[Req, Rep])}
+	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep])}
 }
 
-// parted is called when a request in flight has offered a part of its result, ended when it has
+// offered is called when a request in flight has offered a part of its result, ended when it has
 // ended.
-func parted[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
+func offered[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
 
-func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).result(s) }
+func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).ended(s) }
 
 // Server accepts connections and has them served by actors, one for each worker
 // that should take part.
@@ -163,9 +163,9 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
-				share: share{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
-				gate:  intake{max: max(1, c.InputMax/len(fronts)/8)},
-				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
+				quota: quota{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
+				strangers: intake{max: max(1, c.InputMax/len(fronts)/8)},
+				admit:     func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		}, core.Props{
 			// There are at most ConnsMax descriptors on their way to a site.
 			Mailbox: core.Unbounded(),

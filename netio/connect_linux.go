@@ -62,7 +62,7 @@ func target(network, address string) (unix.Sockaddr, error) {
 // connected, ErrAgain if it has not ended. The kernel tells the reason of a failure
 // once; asked again it says unix.ENOTCONN.
 func ConnectError(fd int) error {
-	ended := settled(fd) // before Getpeername, whose answer is then the last
+	ended := connectEnded(fd) // before Getpeername, whose answer is then the last
 	remote, absent := unix.Getpeername(fd)
 	if absent == unix.ENOTCONN && !ended {
 		return ErrAgain
@@ -81,9 +81,9 @@ func ConnectError(fd int) error {
 	return nil
 }
 
-// settled reports whether anything has happened on fd: on a socket that is
+// connectEnded reports whether anything has happened on fd: on a socket that is
 // connecting nothing does.
-func settled(fd int) bool {
+func connectEnded(fd int) bool {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, 0)
 		if err != unix.EINTR {

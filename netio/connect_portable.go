@@ -40,8 +40,8 @@ func connect(network, address string) (*stream, error) {
 		return nil, err
 	}
 	s := newStream()
-	ctx, give := context.WithCancel(context.Background())
-	s.give = give
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
 	go s.connect(ctx, network, a.String())
 	return s, nil
 }

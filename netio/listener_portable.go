@@ -16,7 +16,7 @@ const acceptedMax = 128
 
 // listener is a listening socket. A goroutine accepts ahead for as long as there is room.
 type listener struct {
-	node
+	watched
 	by        net.Listener
 	queue     []net.Conn // accepted, not taken. Invariant: len(queue) <= max
 	max       int

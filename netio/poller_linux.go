@@ -30,8 +30,8 @@ type Poller struct {
 	_ [128]byte
 
 	// Written by any thread.
-	bell bell
-	doze int // an epoll for the bell alone
+	bell   bell
+	wakefd int // an epoll for the bell alone
 }
 
 // Open returns a poller without descriptors.
@@ -42,7 +42,7 @@ func open(batch int) (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	doze, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	wakefd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
 		return nil, err
@@ -50,13 +50,13 @@ func open(batch int) (*Poller, error) {
 	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
-		unix.Close(doze)
+		unix.Close(wakefd)
 		return nil, err
 	}
-	p := &Poller{epfd: epfd, doze: doze, events: make([]unix.EpollEvent, batch)}
+	p := &Poller{epfd: epfd, wakefd: wakefd, events: make([]unix.EpollEvent, batch)}
 	p.bell.fd = bell
 	p.slots.init()
-	if err := errors.Join(p.addBell(epfd), p.addBell(doze)); err != nil {
+	if err := errors.Join(p.addBell(epfd), p.addBell(wakefd)); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (p *Poller) Wait(ns int64) error {
 //alloc:none
 func (p *Poller) WaitForWake(ns int64) error {
 	var rung [1]unix.EpollEvent
-	if _, errno := p.wait(p.doze, rung[:], ns); errno != 0 && errno != unix.EINTR {
+	if _, errno := p.wait(p.wakefd, rung[:], ns); errno != 0 && errno != unix.EINTR {
 		return p.failure(errno)
 	}
 	return nil
@@ -321,7 +321,7 @@ func (p *Poller) Close() error {
 	p.at, p.end = 0, 0
 	p.slots.chunks, p.slots.used = nil, 0
 	p.slots.init()
-	unix.Close(p.doze)
+	unix.Close(p.wakefd)
 	p.bell.close()
 	return err
 }

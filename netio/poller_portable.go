@@ -27,7 +27,7 @@ type Poller struct {
 	queue   []*registration
 	woken   bool
 	closed  bool
-	leaving int // closed streams that are still being sent what was written
+	sending int // closed streams that are still being sent what was written
 }
 
 // event is one handler to call.
@@ -269,7 +269,7 @@ func (p *Poller) Close() error {
 		return ErrClosed
 	}
 	p.closed, p.queue = true, nil
-	for p.leaving > 0 {
+	for p.sending > 0 {
 		p.mu.Unlock()
 		<-p.bell
 		p.mu.Lock()
@@ -292,13 +292,13 @@ func (p *Poller) hold() bool {
 	if p.closed {
 		return false
 	}
-	p.leaving++
+	p.sending++
 	return true
 }
 
 func (p *Poller) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaving--
+	p.sending--
 	p.ring()
 }
