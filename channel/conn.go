@@ -13,16 +13,16 @@ const (
 	// readsMax is how many reads a connection makes in one of its turns, before
 	// others have theirs.
 	readsMax = 1
-	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to who is
-	// to read them, on this CPU: 1 MiB takes as long as two turns.
+	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to their
+	// reader on this CPU: 1 MiB takes as long as two turns.
 	writeMax = 64 << 10
 	// skipsMax is how often it may skip bytes that ask for nothing: they take as long as a request
 	// or two, which are a message each.
 	skipsMax = 16
 	// readMax is the largest Config.ReadSize.
 	readMax = pool.SlabMax
-	// stuckLooks is how often in WriteTimeout it looks whether a client takes anything whose
-	// socket doesn't.
+	// stuckLooks is how often in WriteTimeout it looks whether the client takes anything, though
+	// the socket doesn't.
 	stuckLooks = 4
 	// leaveBytes is how much a connection reads on when the server drains. What a client sent
 	// before comes to less.
@@ -33,10 +33,10 @@ const (
 //
 //	open      reads, decodes, answers
 //	leaving   the server drains: the same, until what had arrived is read; then ending
-//	refusing  the client sent what can't be decoded: takes nothing in; when what is in
-//	          flight has been answered it is told so; then ending
+//	refusing  the client sent what can't be decoded: takes nothing in; when all in
+//	          flight is answered the client is told; then ending
 //	ending    takes nothing in; when nothing is in flight or unsent it lingers, or closes if
-//	          the client has ended its side, as that brings it here, too
+//	          the client has ended its side, which leads here too
 //	deaf      the same, and results are dropped: behind the last result; and, to be closed without
 //	          lingering, after a failure of the socket, or when the server cuts off
 //	lingering all is sent: waits for the client's end, see linger.go
@@ -73,18 +73,18 @@ type conn[Req, Rep any] struct {
 	urgent   bool  // a read may leave bytes, as at urgent data or a message with descriptors
 	writable bool  // the socket may take bytes
 	hungUp   bool  // the client ended, or broke, its side
-	suspect  bool  // it did so since the last look
+	suspect  bool  // hungUp was set since the last look
 	eof      bool  // all that it sent, up to its end, was read
-	cut      bool  // nobody is to hear of the end
+	cut      bool  // closes at once, without lingering
 	hasAddr  bool  // addr is known: it isn't written again, as others may read it
 	partial  bool  // in begins with a part of a request only; until more was read
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
-	inLine   *line // that it stands in, of the site's quota or of its intake; nil: in none
+	inLine   *line // the one that it stands in, of the site's quota or its intake; nil: none
 
 	in       input
-	intake   *intake        // that counts it, one of the site's two
+	intake   *intake        // the one that counts it, of the site's two
 	lead     *lead          // non-nil: it leads, or did
 	counted  int            // bytes, by the intake
 	decoding *stack.Inbound // the request that Decode is at
@@ -95,10 +95,10 @@ type conn[Req, Rep any] struct {
 
 	activeAt int64 // when a request, or a part of one, last came, or the last of a result went, ns
 	owedAt   int64 // since when the client could have sent the rest of a request, ns; 0: it has
-	// since when the socket takes nothing, and the client, as far as known, ns; 0: it does
+	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: they do
 	stuckAt int64
 	idle    core.Future[core.Tick]
-	slow    *slow   // non-nil: one of the two was set
+	slow    *slow   // non-nil: owedAt or stuckAt was set
 	linger  *linger // non-nil: it lingers
 
 	prev, next connection // among the site's
@@ -172,7 +172,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	c.encode(w)
 	c.letBegin(w)
 	if c.leads() {
-		c.giveBack(w) // that may have been answered which it leads for
+		c.giveBack(w) // the request that it leads for may be answered
 	}
 	if c.takes() {
 		c.readable = c.readable || c.stalls(w.Now) // the poller may not have told yet
@@ -197,10 +197,10 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// tick is its step when a timer fired: run looks what is late.
+// tick is the step of the connection when a timer has fired: run looks at what is late.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
-	if c.isStuck(c.Engine().Now) { // also while the front's calls are held, as run is then
+	if c.isStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
 	}
 	c.schedule()
@@ -230,8 +230,7 @@ func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 	c.goDeaf(w)
 }
 
-// checkGone looks whether the client, of which nothing can be read now, is gone: if it
-// ended its side only, it waits for its results.
+// checkGone cuts off a client that is gone. One that has only ended its side waits for its results.
 func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 	if c.suspect && c.phase < deaf && c.inflight.n > 0 && netio.ConnectError(c.fd) != nil {
 		c.cutOff(w)
@@ -262,7 +261,7 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
 	if c.owedAt != 0 && !c.slowly().owed.Waiting() {
-		// It may fire for another request than this one, which has less time.
+		// It may fire for a later request, which has less time.
 		core.Timer.Ask(&c.Stack, &c.slow.owed, min(c.serve.config.RequestTimeout, remaining(c.requestTimeout(), w.Now-c.owedAt)))
 	}
 	if c.leads() && !c.lead.look.Waiting() {
@@ -294,8 +293,7 @@ func (c *conn[Req, Rep]) drain() {
 	}
 }
 
-// kill closes the connection at once: in its next turn. It reports whether that cuts
-// something off.
+// kill closes the connection at once: in its next turn. It reports whether that cuts anything off.
 func (c *conn[Req, Rep]) kill() (cut bool) {
 	if c.cut || c.phase >= closing {
 		return false

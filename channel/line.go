@@ -24,7 +24,7 @@ func (l *line) add(c waiter) {
 	l.waiting = append(l.waiting, c)
 }
 
-// take removes the first, which there must be.
+// take removes the first; there must be one.
 func (l *line) take() waiter {
 	c := l.waiting[l.first]
 	l.waiting[l.first] = nil
@@ -32,7 +32,7 @@ func (l *line) take() waiter {
 	return c
 }
 
-// remove removes c, which must be there.
+// remove removes c, which must be in the line.
 func (l *line) remove(c waiter) {
 	i := l.first + slices.Index(l.waiting[l.first:], c)
 	copy(l.waiting[l.first+1:i+1], l.waiting[l.first:i])

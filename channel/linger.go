@@ -8,9 +8,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// This file is how a connection closes whose client may still send. A kernel answers the close of
-// a socket with unread bytes, and what comes behind it, by a reset, and that may overtake results
-// on their way to the client. So a connection that has nothing left to say lingers:
+// This file is how a connection closes while its client may still send. A kernel answers the close
+// of a socket with unread bytes, and later bytes, by a reset, which may overtake results on their
+// way to the client. So a connection that has nothing left to say lingers:
 //
 //	ends     its sending side: behind the last result the client reads the end
 //	drops    what comes, until the client has ended its side, too: then it closes
@@ -22,10 +22,10 @@ const (
 	// lingerTime is long for a client that is alive, and short for a connection that is of no use
 	// any more.
 	lingerTime = 2 * time.Second
-	// lingerBytes is what a client may have on its way; one that sends more has not looked for
-	// its results.
+	// lingerBytes is how much a client may have on its way; one that sends more hasn't read its
+	// results.
 	lingerBytes = 1 << 20
-	// lingerLook is how often a connection that waits looks what was acknowledged.
+	// lingerLook is how often a connection that waits looks how much was acknowledged.
 	lingerLook = 10 * time.Millisecond
 )
 

@@ -26,8 +26,7 @@ func (c *conn[Req, Rep]) ownFull() bool {
 	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.heldBack > 0
 }
 
-// queueUp has the connection wait for its turn, if it is others' requests, or their bytes, that it
-// waits for.
+// queueUp puts the connection into a line, if it waits for other connections' requests or bytes.
 func (c *conn[Req, Rep]) queueUp() {
 	q, blocked := &c.site.quota, c.takes() && c.blocked()
 	q.pass(c)
@@ -42,7 +41,7 @@ func (c *conn[Req, Rep]) queueUp() {
 	}
 }
 
-// leave has neither line nor turn be the connection's any more.
+// leave takes the connection out of its line, and lets others have what it was woken for or leads.
 func (c *conn[Req, Rep]) leave() {
 	if c.inLine != nil {
 		c.inLine.remove(c)
@@ -56,10 +55,10 @@ func (c *conn[Req, Rep]) leave() {
 // hasMore reports whether there may be another request.
 func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.partial }
 
-// resume has run called when it is the connection's turn.
+// resume implements waiter: it has run called, as the connection was the first in its line.
 func (c *conn[Req, Rep]) resume() {
 	c.inLine = nil
-	c.activeAt = c.Engine().Now // it couldn't be
+	c.activeAt = c.Engine().Now // it couldn't be before
 	if c.leads() {
 		c.beginToLead(c.activeAt)
 	}
@@ -96,7 +95,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	}
 }
 
-// need is how many bytes a request takes at least that the rest of the input begins with.
+// need is how many bytes the request that the input begins with has at least.
 func (c *conn[Req, Rep]) need() int {
 	if c.partial {
 		return c.codec.Need()
@@ -104,7 +103,7 @@ func (c *conn[Req, Rep]) need() int {
 	return 1
 }
 
-// read reads once, at most so many bytes.
+// read reads once, most bytes at most.
 func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	space, own := c.site.buffer, c.makeRoom(w, most, need)
 	if own {
@@ -131,7 +130,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	case netio.ErrAgain:
 	case io.EOF:
 		c.phase, c.eof = ending, true
-		c.in.drop() // the start of a request that will not end
+		c.in.drop() // the start of a request whose end won't come
 	default:
 		c.cutOff(w)
 	}
@@ -150,8 +149,8 @@ func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 	return true
 }
 
-// decode starts a handler for every whole request that was received. Of bytes that ask for nothing
-// it takes at most skips runs, and returns what is left of that.
+// decode starts a handler for every whole request that was received. It skips bytes that ask for
+// nothing at most skips times, and returns how many of those are left.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 	for c.in.len() > 0 && !c.partial && skips > 0 && c.takes() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
@@ -196,7 +195,7 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	return false
 }
 
-// accept starts the handler of s, whose bytes are input, unless there are too many.
+// accept starts the handler of s, whose bytes are input, unless WorkMax requests are at work.
 func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
@@ -205,17 +204,17 @@ func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.By
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
-	c.inflight.refuse(s, input, core.ErrOverloaded) // others' ends have it encoded
+	c.inflight.refuse(s, input, core.ErrOverloaded) // encoded when a request before it ends
 }
 
-// refuseWith has the client told why it isn't listened to any more.
+// refuseWith drops the input, and has the client told why.
 func (c *conn[Req, Rep]) refuseWith(err error) {
 	c.refused, c.phase = err, refusing
 	c.in.drop()
 }
 
-// timeRequest ends a connection whose client lets a request wait for its end. That isn't asked of
-// one that isn't read.
+// timeRequest refuses a client that takes too long for the rest of a request. Time counts only
+// while the connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
 	waits := c.partial && c.takes() && !c.full() && !c.blocked()
@@ -230,8 +229,8 @@ func (c *conn[Req, Rep]) timeRequest(now int64) {
 	}
 }
 
-// requestTimeout is how long the request that the client is at may take in all: no more for a long
-// one while others have no room.
+// requestTimeout is how long the unfinished request may take in all: no longer for a long one while
+// the intake is used up.
 func (c *conn[Req, Rep]) requestTimeout() time.Duration {
 	if t := c.intake; t.used >= t.max {
 		return c.serve.config.requestTimeout(0)

@@ -22,7 +22,7 @@ func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 		if c.inflight.ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
-		// should run not come to it: what holds the front's requests doesn't hold results
+		// in case run is held with the front's requests: results aren't
 		w.Defer(&c.flush)
 		c.schedule()
 	}
@@ -49,15 +49,15 @@ func (c *conn[Req, Rep]) overfull() bool {
 	return c.out.unsent+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
-// holdBack keeps requests that came in from beginning. Until letBegin they don't count in
-// the site's quota.
+// holdBack puts off requests that haven't begun. Until letBegin they don't count in the site's
+// quota.
 func (c *conn[Req, Rep]) holdBack() {
 	for range c.inflight.holdBack() {
 		c.site.quota.release()
 	}
 }
 
-// letBegin lets as many of those begin as there is room for.
+// letBegin lets as many of the requests held back begin as there is room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 	if c.inflight.heldBack == 0 || c.overfull() {
 		return
@@ -67,7 +67,7 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 		c.site.quota.acquire()
 	}
 	if !aside {
-		c.schedule() // behind those that aren't
+		c.schedule() // behind those not put aside yet
 	}
 }
 
@@ -93,12 +93,12 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		}
 	}
 	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
-		c.site.quota.acquire() // who goes on doesn't wait for it again
+		c.site.quota.acquire() // without waiting for room in it again
 		c.inflight.head.GoOn(w)
 	}
 }
 
-// due reports whether encode has something to do, but for want of room.
+// due reports whether encode has something to do, if there is room.
 func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.waits() }
 
 // refuse tells the client, once it has the results in flight, that it can't be
@@ -118,8 +118,7 @@ func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 	}
 }
 
-// write is the deferred end of a turn: it sends what the turn encoded, and encodes what run didn't
-// come to.
+// write is the deferred end of a turn: it encodes what run left, and sends.
 func (c *conn[Req, Rep]) write() {
 	if c.phase >= closing || c.panicked != nil {
 		return
@@ -162,7 +161,7 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// encodeLate is encode outside of a step: a panic of the codec is left to the next one. Then it
+// encodeLate is encode outside of a step: the next step repeats a panic of the codec. Then it
 // reports false.
 func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	defer func() {
@@ -174,8 +173,8 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	return true
 }
 
-// lookUntaken notes if the client takes something, though the socket doesn't: a system asks for
-// more only when it has room for much.
+// lookUntaken notes whether the client takes bytes while the socket doesn't: a system asks for more
+// only when it has room for much.
 func (c *conn[Req, Rep]) lookUntaken(now int64) {
 	if c.stuckAt == 0 || c.writable {
 		return

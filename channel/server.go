@@ -64,9 +64,9 @@ type Stats struct {
 }
 
 // Listen opens a server. Each front serves connections on its own worker; the system must have been
-// started. All workers wait for the same socket: who comes first serves a new connection, unless it
-// has many more than another one that isn't busy. Where the system can't do that the first front's
-// worker accepts. ctx limits the opening only. It blocks: only guests may call it.
+// started. All workers wait for the same socket: the first to accept a new connection serves it,
+// unless it has many more than another worker that isn't busy. Where the system can't do that the
+// first front's worker accepts. ctx limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -92,7 +92,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	return s, nil
 }
 
-// requestsMax is the zero of Config.RequestsMax: three fourths of a usual mailbox of w's system.
+// requestsMax is the default of Config.RequestsMax: three fourths of a usual mailbox of w's system.
 func requestsMax(w *stack.Engine) int {
 	if w.MailboxMax == 0 {
 		return math.MaxInt32
@@ -188,8 +188,8 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	return nil
 }
 
-// near is the worker of a house. From then on that one stays there, as its connections are
-// its worker's, and so does what is spawned.
+// near spawns on the worker of a house. Both houses stay there from then on, as their connections
+// belong to that worker.
 type near struct{ house *stack.House }
 
 func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
@@ -275,7 +275,7 @@ func (s *Server[Req, Rep]) tell(what core.NoticeHandler[site, struct{}]) {
 }
 
 // stop waits until all sites, which were told, have closed their connections, and stops them: first
-// the one that may deal what it accepts to the others.
+// the one that may accept for the others.
 func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	for _, at := range s.sites {
 		if _, err := stopSite(ctx, at); err != nil {
@@ -285,8 +285,8 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	return nil
 }
 
-// stopSite is stop of one site. It returns how many connections that has cut off. It doesn't mind
-// that the site has stopped, nor that an ask without a deadline has the system's default.
+// stopSite is stop of one site. It returns how many connections the site has cut off. A site that
+// has stopped is no error; an ask that ends by the system's default deadline is repeated.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
 		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
@@ -305,7 +305,7 @@ func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	}
 }
 
-// pause waits for emptyPoll, by no system's clock: that may stand still.
+// pause waits for emptyPoll, by the real clock: a system's may stand still.
 func pause(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, emptyPoll)
 	defer cancel()
@@ -316,8 +316,8 @@ func pause(ctx context.Context) {
 // block its worker.
 const cutOffTimeout = time.Second
 
-// cutOff is Close when ctx may have ended. It returns how many connections were cut off, as far as
-// their workers answer; the error says how many don't.
+// cutOff is Close when ctx may have ended. It returns how many connections the workers that answer
+// have cut off; the error says how many workers don't.
 func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
 	s.tell(siteKill)
 	silent := 0

@@ -44,7 +44,7 @@ type site struct {
 	peers     []*peer // all sites of the server
 	own       *peer   // this one
 	quota     quota
-	intake    intake // of those who are known
+	intake    intake // of known clients
 	strangers intake // of strangers, see Gated
 	buffer    []byte // that connections read to; nothing stays there
 
@@ -66,13 +66,13 @@ type peer struct {
 	gone   atomic.Bool  // there is nobody to serve them: it hasn't begun, or its front has stopped
 }
 
-// parcel is a descriptor in a message to a site. Unless the site unpacks it, who
-// frees the message closes it: the site may have stopped, or its whole system.
+// parcel is a descriptor in a message to a site. It is closed with the message, unless the site
+// unpacks it: the site may have stopped, or its whole system.
 type parcel struct {
 	fd   int
 	full bool
-	door *door // that it was let in by; nil: it wasn't
-	to   *peer // that it is counted by; nil: none
+	door *door // the one that let it in; nil: none
+	to   *peer // the one that counts it; nil: none
 }
 
 func (p *parcel) unpack() int {
@@ -168,8 +168,8 @@ func (a *acceptor) Ready(netio.Ready) {
 	}
 }
 
-// run accepts one connection, as a call more would find none as a rule, or twice as many as the
-// last time, if there were so many. The socket is polled level-triggered: what is left over calls
+// run accepts one connection, as a second call mostly finds none, or up to twice as many as the
+// last time, if that many had come. The socket is level-triggered: what is left has it called
 // again.
 func (a *acceptor) run() core.Yield {
 	a.queued = false
@@ -197,8 +197,8 @@ func (a *acceptor) tick() core.Yield {
 
 func (a *acceptor) finish() { a.site.stop() }
 
-// acceptSome accepts at most n connections, and returns how many came; false: the system can't
-// give any, most likely for want of descriptors. They may come back.
+// acceptSome accepts at most n connections, and returns how many came; false: the system gave no
+// more, most likely for want of descriptors, which may come back.
 func (st *site) acceptSome(n int) (came int, ok bool) {
 	for ; came < n && st.listening; came++ {
 		fd, err := netio.Accept(st.fd)
@@ -250,11 +250,10 @@ func (st *site) place(p parcel) {
 }
 
 const (
-	// imbalanceMax is how many connections more than another site one has that goes on keeping those
-	// that it accepts.
+	// imbalanceMax is how many more connections than another site a site may have and still keep
+	// those that it accepts.
 	imbalanceMax = 8
-	// livelyTime is how old the turn may be, ns, of a worker that gets connections which another
-	// one has accepted.
+	// livelyTime is, in ns, how old the turn of a worker may be that gets another one's connection.
 	livelyTime = 1_000_000
 )
 
@@ -359,14 +358,14 @@ func (st *site) PostStop(s *core.HookStack) core.Yield {
 	return s.Return()
 }
 
-// drainAll accepts who was there already, then has each connection finish.
+// drainAll accepts the connections that are there already, then has each one finish.
 func (st *site) drainAll(s *tellStack) core.Yield {
 	st.poller.Settle()
 	st.last = true
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true
-	st.poller.Settle() // for those just accepted
+	st.poller.Settle() // for what came on those just accepted
 	st.each(connection.drain)
 	return s.Return()
 }

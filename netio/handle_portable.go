@@ -31,7 +31,7 @@ func (t *table) enter(s socket) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		if t.last++; t.last > math.MaxInt32 { // a slot keeps no more
+		if t.last++; t.last > math.MaxInt32 { // a slot keeps no larger one
 			t.last = 1
 		}
 		if t.open[t.last] == nil {
@@ -94,7 +94,7 @@ func (w *watched) watch(r *registration) error {
 	return nil
 }
 
-// unwatch undoes watch, unless the socket was closed before: that is too early.
+// unwatch undoes watch, or fails if the socket was closed already: that was too early.
 func (w *watched) unwatch(r *registration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

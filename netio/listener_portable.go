@@ -20,7 +20,7 @@ type listener struct {
 	by        net.Listener
 	queue     []net.Conn // accepted, not taken. Invariant: len(queue) <= max
 	max       int
-	failed    error // why nothing was accepted, not told yet
+	failed    error // of accept, until Accept has told it
 	accepting bool  // accept runs
 	survey    survey
 }

@@ -191,8 +191,8 @@ func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix
 	return got, errno
 }
 
-// exactMost is how long a wait may be, ns, to be ended as exactly as the system can, which
-// else may take 50 µs more to end several waits at once. A system call is not much for that.
+// exactMost is how long a wait may be, ns, that ends as exactly as the system can. A longer one may
+// end 50 µs late, together with others. Exactness costs a system call.
 const exactMost = 10_000_000
 
 // waitPrecise is epoll_pwait2. Its timespec has 64 bits on every architecture.
@@ -203,7 +203,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 		span[0], span[1] = ns/1e9, ns%1e9
 		limit = &span
 	}
-	if uint64(ns) < exactMost { // the thread may be another one than the last time
+	if uint64(ns) < exactMost { // each time: the thread may be another one
 		unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 	}
 	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
@@ -212,7 +212,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 }
 
 // absent notes whether errno says that epoll_pwait2 does not exist: before Linux
-// 5.11, or, as EPERM, under an old sandbox that refuses calls it can't name.
+// 5.11, or, as EPERM, under an old sandbox that refuses calls unknown to it.
 func (p *Poller) absent(errno unix.Errno) bool {
 	p.coarse = errno == unix.ENOSYS || errno == unix.EPERM
 	return p.coarse

@@ -16,7 +16,7 @@ import (
 //alloc:none
 func Read(fd int, p []byte) (n int, err error) {
 	if len(p) == 0 {
-		return 0, nil // zero bytes would look like the end
+		return 0, nil // a read of zero bytes would look like the end
 	}
 	for {
 		got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd),
@@ -144,7 +144,7 @@ func Shutdown(fd int, write bool) error {
 }
 
 // Unsent returns how many bytes that were written to fd, its end included, the peer's system
-// hasn't acknowledged; of a Unix socket, how much memory what the peer hasn't read takes. It
+// hasn't acknowledged; of a Unix socket, the memory that bytes take which the peer hasn't read. It
 // reports false if the system doesn't say.
 func Unsent(fd int) (n int, known bool) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)

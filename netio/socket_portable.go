@@ -84,8 +84,7 @@ func Shutdown(fd int, write bool) error {
 	return s.shutdown(write)
 }
 
-// Unsent returns how many bytes that were written to fd the peer's system hasn't acknowledged:
-// not known here.
+// Unsent returns how many bytes written to fd the peer's system hasn't acknowledged: unknown here.
 func Unsent(fd int) (n int, known bool) { return 0, false }
 
 // Close closes fd, which must have been removed from its poller. Whatever it

@@ -18,7 +18,8 @@ const (
 	sendMax = 16 << 10
 	// sendTimeout is how long such a write may take once the stream is closed.
 	sendTimeout = 5 * time.Second
-	// discardTimeout is how long, and discardMax how far, a closed stream is read after that.
+	// discardTimeout is how long, and discardMax how many bytes, a closed stream is read after
+	// that.
 	discardTimeout = time.Second
 	discardMax     = 4 << 20
 	// probeEvery is how often a stream whose peer has ended its side is tried.
@@ -26,12 +27,11 @@ const (
 )
 
 // stream is a connection, or the attempt at one. A goroutine reads ahead for as long as
-// there is room, and one sends for as long as there is something to send; neither
-// is there otherwise, so that nobody has to be told to go.
+// there is room, and one sends for as long as there is something to send; neither exists otherwise,
+// so none has to be stopped.
 //
-// A closed stream first sends what was written. Then it reads what nobody wants, because a
-// system answers the close of a socket with unread bytes by a reset, which may overtake
-// what was sent.
+// A closed stream first sends what was written. Then it reads and discards, because a system
+// answers the close of a socket with unread bytes by a reset, which may overtake what was sent.
 type stream struct {
 	watched
 	conn       net.Conn           // nil until connected
@@ -42,12 +42,12 @@ type stream struct {
 	failed     error              // what broke the connection; nil: nothing
 	reading    bool               // read runs
 	sending    bool               // send runs
-	short      bool               // a Write found too little room, and wasn't told of more
+	short      bool               // a Write found too little room, and more isn't told yet
 	writeShut  bool               // no more will be written
 	readShut   bool               // no more is to come in
 	discarding bool               // closed, and all is sent
 	dropped    int                // bytes that came after the close
-	held       *Poller            // does not end before all is sent
+	held       *Poller            // its Close waits until all is sent
 	survey     survey
 
 	sendTimeout, discardTimeout time.Duration // shorter in tests
@@ -64,7 +64,7 @@ func connected(conn net.Conn) *stream {
 
 func newStream() *stream { return &stream{sendTimeout: sendTimeout, discardTimeout: discardTimeout} }
 
-// begin is called with the lock held, as are all of these methods but those that say otherwise.
+// begin is called with the lock held, as are all methods here that don't say otherwise.
 func (s *stream) begin(conn net.Conn) {
 	s.conn = conn
 	s.restart()
@@ -99,7 +99,7 @@ func (s *stream) fail(err error) {
 	s.changed()
 }
 
-// restart has bytes read if there is room for a good many.
+// restart has read run if there is room for a good many bytes.
 func (s *stream) restart() {
 	if !s.reading && s.inEnd == nil && s.in.free() >= ringMax/2 {
 		s.reading = true
@@ -186,7 +186,7 @@ func (s *stream) write(b []byte) int {
 	return n
 }
 
-// writable is why nothing can be written; nil: it can.
+// writable returns why nothing can be written; nil: something can.
 func (s *stream) writable() error {
 	switch {
 	case s.failed != nil:
@@ -224,7 +224,7 @@ func (s *stream) sent(n int, err error) {
 		s.fail(failure(err))
 		return
 	}
-	if s.out.size > 0 { // nobody has failed meanwhile
+	if s.out.size > 0 { // else it failed meanwhile
 		s.out.drop(n)
 	}
 	if s.short && s.out.free() >= ringMax/2 {
@@ -236,8 +236,8 @@ func (s *stream) sent(n int, err error) {
 	}
 }
 
-// finish is what the goroutines do last: they close the connection of a closed stream
-// when all is sent, and what came to nobody was read for a while.
+// finish is what the goroutines do last: it closes the connection of a closed stream once all is
+// sent, and what still came was discarded for a while.
 func (s *stream) finish() {
 	if !s.closed || s.sending {
 		return
