@@ -23,17 +23,17 @@ type Codec[Req, Rep any] interface {
 	// Encode appends the result of a request: its reply, or why there is none. An error's text may
 	// have any length, and line breaks.
 	Encode(out []byte, rep *Rep, err error) []byte
-	// Refuse appends what tells the client of an error of Decode, ErrSlowRequest or ErrConnsMax;
+	// Refuse appends what the client is told of an error of Decode, ErrSlowRequest or ErrConnsMax;
 	// at most 1 KiB.
 	Refuse(out []byte, err error) []byte
 }
 
-// Gated is what a Codec may be, too, whose client is a stranger until it has shown that it may
-// come in, by a password perhaps. What strangers send is bounded apart, by an eighth of
-// Config.InputMax more: who doesn't get in keeps nobody waiting who did.
+// Gated is for a Codec whose client is a stranger until it has shown that it may come in, by a
+// password perhaps. What strangers send has a bound of its own, an eighth of Config.InputMax: they
+// keep no known client waiting.
 type Gated interface {
-	// Stranger reports whether the client is one still. It is called when the codec was made and
-	// behind each request that Decode took, until it has returned false.
+	// Stranger reports whether the client is still a stranger. It is called once the codec is made
+	// and after each request that Decode took, until it returns false.
 	Stranger() bool
 }
 
@@ -41,7 +41,7 @@ type Gated interface {
 // empty line.
 var ErrSkip = errors.New("channel: nothing to answer")
 
-// ErrSlowRequest is what a Codec tells a client of that has taken longer for a request than
+// ErrSlowRequest is what Refuse gets for a client whose request took longer than
 // Config.RequestTimeout allows, or kept others from theirs, see Config.InputMax.
 var ErrSlowRequest = errors.New("channel: the request took too long to arrive")
 

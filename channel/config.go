@@ -22,38 +22,38 @@ type Config[Req, Rep any] struct {
 	InflightMax int
 	// WorkMax is how many requests of one connection may wait for their handlers to begin and end;
 	// one more is refused at once: its result is core.ErrOverloaded, in its turn. Unlike
-	// InflightMax, beyond which requests wait unread and grow old, it has clients hear in time
-	// that there are too many. 0: nothing is refused.
+	// InflightMax, beyond which requests wait unread and grow old, it tells clients in time that
+	// there are too many. 0: nothing is refused.
 	WorkMax int
 	// RequestsMax is how many requests of all connections of the server wait for their results at
-	// most; each front has an equal share, of at least one. Beyond, connections aren't read, and
-	// have their turn in order; but a request that goes on behind a part of its result waits for
-	// no other. Who asks an actor whose mailbox has another bound than its system's usual one says
-	// so here: then no request is refused for a full one. 0: three fourths of that bound,
+	// most; each front has an equal share, of at least one. Beyond, connections aren't read, and go
+	// on in order; but a request that goes on behind a part of its result waits for no other. Where
+	// fronts ask an actor whose mailbox has another bound than the system's usual one, set this to
+	// match: then no request is refused for a full mailbox. 0: three fourths of that bound,
 	// house.Config.MailboxMax.
 	RequestsMax int
 	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
 	ReadSize int
 	// InputMax is how many bytes all connections of the server may have sent that aren't answered
-	// yet; each front has an equal share. Beyond, a connection is read only for small requests, 1
-	// KiB at a time, and one at a time for a longer one. That has RequestTimeout alone to come in
-	// then, and 32 KiB of it must come in a second while others wait, or it is ErrSlowRequest. 0:
-	// 64 MiB. Where codecs are Gated, strangers have an eighth of that more.
+	// yet; each front has an equal share. Beyond, small requests are still read, 1 KiB at a time,
+	// and longer ones one after the other. A longer one has only RequestTimeout to come in then,
+	// and 32 KiB of it must come in a second while others wait, or it is ErrSlowRequest. 0: 64 MiB.
+	// Where codecs are Gated, strangers have an eighth of that more.
 	InputMax int
-	// OutputMax is the bytes of unsent results of one connection, and of what those hold that wait
-	// for their turn, beyond which no more are encoded, no request begins, and the connection
-	// isn't read; one result may exceed it. 0: 128 KiB.
+	// OutputMax is how many bytes of results one connection may have, unsent or waiting for their
+	// turn. Beyond, no more are encoded, no request begins, and the connection isn't read; one
+	// result may exceed it. 0: 128 KiB.
 	OutputMax int
 	// ConnsMax is how many connections the server has at most; beyond, a new one gets what the
-	// codec's Refuse says of ErrConnsMax, and is closed at once. Those count, too, that are done
-	// and wait for their clients' ends, two seconds at most. 0: no limit but the descriptors.
+	// codec's Refuse says of ErrConnsMax, and is closed at once. Connections that linger for their
+	// clients' ends, two seconds at most, count too. 0: no limit but the descriptors.
 	ConnsMax int
-	// IdleTimeout closes a connection on which no part of a request came in, and no result went
-	// out, for so long, and that waits for none. 0: 10 minutes. Negative: never.
+	// IdleTimeout closes a connection that waits for no result, and on which no part of a request
+	// came in and no result went out for so long. 0: 10 minutes. Negative: never.
 	IdleTimeout time.Duration
 	// RequestTimeout is how long a request may take from its first byte to its last, plus a second
-	// for every RateMin bytes of it unless InputMax is used up, while the connection is read. Who
-	// takes longer gets what the codec's Refuse says of ErrSlowRequest behind the results in
+	// for every RateMin bytes of it unless InputMax is used up, while the connection is read. After
+	// that the client gets what the codec's Refuse says of ErrSlowRequest, behind the results in
 	// flight, and the connection is closed. 0: 30 s. Negative: no limit but InputMax's.
 	RequestTimeout time.Duration
 	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a
@@ -65,9 +65,9 @@ type Config[Req, Rep any] struct {
 	// short timeout is hard on slow clients that are alive. 0: 30 s. Negative: never.
 	WriteTimeout time.Duration
 	// KeepAlive is for how long a client's system may be silent before it is asked for a sign of
-	// life; it is given up after three that didn't come. So is one that leaves bytes
-	// unacknowledged for four times as long, or for WriteTimeout if that is longer. TCP only. 0:
-	// 15 s. Negative: never asked.
+	// life; it is given up after three questions without an answer. So is a client that leaves
+	// bytes unacknowledged for four times as long, or for WriteTimeout if that is longer. TCP only.
+	// 0: 15 s. Negative: never asked.
 	KeepAlive time.Duration
 	// SocketMode is the file mode of a Unix socket's path. 0: as the process's umask has it.
 	SocketMode fs.FileMode
@@ -112,7 +112,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 	return c, nil
 }
 
-// requestTimeout is how long a request may take of which there are n bytes.
+// requestTimeout is how long a request may take that has n bytes so far.
 func (c *Config[Req, Rep]) requestTimeout(n int) time.Duration {
 	if c.RateMin < 0 {
 		return c.RequestTimeout

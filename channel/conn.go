@@ -13,16 +13,16 @@ const (
 	// readsMax is how many reads a connection makes in one of its turns, before
 	// others have theirs.
 	readsMax = 1
-	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to who is
-	// to read them, on this CPU: 1 MiB takes as long as two turns.
+	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to their
+	// reader on this CPU: 1 MiB takes as long as two turns.
 	writeMax = 64 << 10
 	// skipsMax is how often it may skip bytes that ask for nothing: they take as long as a request
 	// or two, which are a message each.
 	skipsMax = 16
 	// readMax is the largest Config.ReadSize.
 	readMax = pool.SlabMax
-	// stuckLooks is how often in WriteTimeout it looks whether a client takes anything whose
-	// socket doesn't.
+	// stuckLooks is how often in WriteTimeout it looks whether the client takes anything, though
+	// the socket doesn't.
 	stuckLooks = 4
 	// leaveBytes is how much a connection reads on when the server drains. What a client sent
 	// before comes to less.
@@ -33,13 +33,13 @@ const (
 //
 //	open      reads, decodes, answers
 //	leaving   the server drains: the same, until what had arrived is read; then ending
-//	refusing  the client sent what can't be decoded: takes nothing in; when what is in
-//	          flight has been answered it is told so; then ending
-//	ending    takes nothing in; when nothing is in flight or unsent it parts, or closes if
-//	          the client has ended its side, as that brings it here, too
+//	refusing  the client sent what can't be decoded: takes nothing in; when all in
+//	          flight is answered the client is told; then ending
+//	ending    takes nothing in; when nothing is in flight or unsent it lingers, or closes if
+//	          the client has ended its side, which leads here too
 //	deaf      the same, and results are dropped: behind the last result; and, to be closed without
-//	          parting, after a failure of the socket, or when the server cuts off
-//	parting   all is sent: waits for the client's end, see linger.go
+//	          lingering, after a failure of the socket, or when the server cuts off
+//	lingering all is sent: waits for the client's end, see linger.go
 //	closing   what is in flight is being cancelled
 //	closed    the descriptor is closed; requests still under way end unheard
 type phase uint8
@@ -50,7 +50,7 @@ const (
 	refusing
 	ending
 	deaf
-	parting
+	lingering
 	closing
 	closed
 )
@@ -73,21 +73,21 @@ type conn[Req, Rep any] struct {
 	urgent   bool  // a read may leave bytes, as at urgent data or a message with descriptors
 	writable bool  // the socket may take bytes
 	hungUp   bool  // the client ended, or broke, its side
-	suspect  bool  // it did so since the last look
-	ended    bool  // all that it sent, up to its end, was read
-	cut      bool  // nobody is to hear of the end
-	known    bool  // addr is: it isn't written again, as others may read it
-	missing  bool  // the end of the request that in begins with; until more was read
+	suspect  bool  // hungUp was set since the last look
+	eof      bool  // all that it sent, up to its end, was read
+	cut      bool  // closes at once, without lingering
+	hasAddr  bool  // addr is known: it isn't written again, as others may read it
+	partial  bool  // in begins with a part of a request only; until more was read
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
-	waits    *line // that it stands in, of the site's share or of its intake; nil: in none
+	inLine   *line // the one that it stands in, of the site's quota or its intake; nil: none
 
 	in       input
-	intake   *intake        // that counts it, one of the site's two
+	intake   *intake        // the one that counts it, of the site's two
 	lead     *lead          // non-nil: it leads, or did
 	counted  int            // bytes, by the intake
-	begun    *stack.Inbound // the request that Decode is at
+	decoding *stack.Inbound // the request that Decode is at
 	inflight inflight
 	working  int // requests in flight that have no result yet
 	out      output
@@ -95,11 +95,11 @@ type conn[Req, Rep any] struct {
 
 	activeAt int64 // when a request, or a part of one, last came, or the last of a result went, ns
 	owedAt   int64 // since when the client could have sent the rest of a request, ns; 0: it has
-	// since when the socket takes nothing, and the client, as far as known, ns; 0: it does
+	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: they do
 	stuckAt int64
 	idle    core.Future[core.Tick]
-	slow    *slow   // non-nil: one of the two was set
-	linger  *linger // non-nil: it parts
+	slow    *slow   // non-nil: owedAt or stuckAt was set
+	linger  *linger // non-nil: it lingers
 
 	prev, next connection // among the site's
 }
@@ -137,8 +137,8 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 
 // Introduce implements core.Endpoint.
 func (c *conn[Req, Rep]) Introduce() {
-	if !c.known && c.phase != closed {
-		c.addr, c.known = netio.RemoteAddr(c.fd), true
+	if !c.hasAddr && c.phase != closed {
+		c.addr, c.hasAddr = netio.RemoteAddr(c.fd), true
 	}
 }
 
@@ -162,7 +162,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.codec == nil {
 		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
 		if c.isStranger() {
-			c.intake = &c.site.gate
+			c.intake = &c.site.strangers
 		}
 	}
 	w := c.Engine()
@@ -172,20 +172,20 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	c.encode(w)
 	c.letBegin(w)
 	if c.leads() {
-		c.settle(w) // that may have been answered which it leads for
+		c.giveBack(w) // the request that it leads for may be answered
 	}
 	if c.takes() {
-		c.readable = c.readable || c.dawdles(w.Now) // the poller may not have told yet
+		c.readable = c.readable || c.stalls(w.Now) // the poller may not have told yet
 		c.receive(w)
 		c.timeRequest(w.Now)
 	}
 	c.refuse(w)
-	c.check(w)
-	c.settle(w)
+	c.checkGone(w)
+	c.giveBack(w)
 	c.queueUp()
 	c.endIdle(w)
 	if c.finished() {
-		return c.part()
+		return c.finish()
 	}
 	if c.isStuck(w.Now) {
 		return c.End()
@@ -197,10 +197,10 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// tick is its step when a timer fired: run looks what is late.
+// tick is the step of the connection when a timer has fired: run looks at what is late.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
-	if c.isStuck(c.Engine().Now) { // also while the front's calls are held, as run is then
+	if c.isStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
 	}
 	c.schedule()
@@ -208,8 +208,8 @@ func (c *conn[Req, Rep]) tick() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// hangUp ends what is in flight: no further result is heard.
-func (c *conn[Req, Rep]) hangUp(w *stack.Engine) {
+// goDeaf ends what is in flight: no further result is heard.
+func (c *conn[Req, Rep]) goDeaf(w *stack.Engine) {
 	c.phase = deaf
 	c.in.drop()
 	c.cancel(w)
@@ -219,20 +219,19 @@ func (c *conn[Req, Rep]) hangUp(w *stack.Engine) {
 // cancel ends what is in flight.
 func (c *conn[Req, Rep]) cancel(w *stack.Engine) {
 	for range c.inflight.cancel(w) {
-		c.site.share.begun() // as it ends, too
+		c.site.quota.acquire() // until it ends
 	}
 }
 
-// cutOff is hangUp, drops what is unsent, and has the connection close at once.
+// cutOff is goDeaf, drops what is unsent, and has the connection close at once.
 func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 	c.cut = true
 	c.out.drop()
-	c.hangUp(w)
+	c.goDeaf(w)
 }
 
-// check looks whether the client, of which nothing can be read now, is gone: if it
-// ended its side only, it waits for its results.
-func (c *conn[Req, Rep]) check(w *stack.Engine) {
+// checkGone cuts off a client that is gone. One that has only ended its side waits for its results.
+func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 	if c.suspect && c.phase < deaf && c.inflight.n > 0 && netio.ConnectError(c.fd) != nil {
 		c.cutOff(w)
 	}
@@ -246,11 +245,11 @@ func (c *conn[Req, Rep]) finished() bool {
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
-	if c.takes() && c.inflight.n == 0 && c.out.unsent == 0 && c.waits == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.takes() && c.inflight.n == 0 && c.out.unsent == 0 && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
-		c.settle(w)
+		c.giveBack(w)
 	}
 }
 
@@ -262,7 +261,7 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
 	if c.owedAt != 0 && !c.slowly().owed.Waiting() {
-		// It may fire for another request than this one, which has less time.
+		// It may fire for a later request, which has less time.
 		core.Timer.Ask(&c.Stack, &c.slow.owed, min(c.serve.config.RequestTimeout, remaining(c.requestTimeout(), w.Now-c.owedAt)))
 	}
 	if c.leads() && !c.lead.look.Waiting() {
@@ -294,13 +293,12 @@ func (c *conn[Req, Rep]) drain() {
 	}
 }
 
-// kill closes the connection at once: in its next turn. It reports whether that cuts
-// something off.
+// kill closes the connection at once: in its next turn. It reports whether that cuts anything off.
 func (c *conn[Req, Rep]) kill() (cut bool) {
 	if c.cut || c.phase >= closing {
 		return false
 	}
-	cut = c.phase < parting
+	cut = c.phase < lingering
 	c.cutOff(c.Engine())
 	c.schedule()
 	return cut
@@ -317,9 +315,9 @@ func (c *conn[Req, Rep]) close() {
 	c.cancel(w)
 	c.phase = closed
 	c.discard(w)
-	if c.begun != nil {
-		w.Discard(&c.begun.Stack)
-		c.begun = nil
+	if c.decoding != nil {
+		w.Discard(&c.decoding.Stack)
+		c.decoding = nil
 	}
 	c.in.drop()
 	c.out.drop()

@@ -9,7 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/netio"
 )
 
-// ErrConnsMax is what a Codec tells a client of whose connection is beyond Config.ConnsMax.
+// ErrConnsMax is what a Codec's Refuse gets for a connection beyond Config.ConnsMax.
 var ErrConnsMax = errors.New("channel: too many connections")
 
 // door is what all sites of a server know of its listening socket.
@@ -17,7 +17,7 @@ type door struct {
 	address string
 	file    fs.FileInfo // of a Unix socket's path; nil: it has none
 	closed  atomic.Bool // nobody listens any more
-	refusal []byte      // for who is one too many
+	refusal []byte      // for a client that is one too many
 
 	max      int64
 	conns    atomic.Int64  // let in and not gone
@@ -47,8 +47,8 @@ func (d *door) reject(fd int) {
 	netio.Close(fd)
 }
 
-// shut has all sites' descriptors of the listening socket, of which fd is one, let nobody in, and
-// removes the socket's file, if it is still this socket's.
+// shut ends the listening socket, of which fd is a descriptor, for all sites, and removes the
+// socket's file, if that is still its own.
 func (d *door) shut(fd int) {
 	if d.closed.Swap(true) {
 		return

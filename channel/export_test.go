@@ -3,10 +3,10 @@ package channel
 // Held is what a connection keeps in memory.
 type Held struct {
 	Unsent, Chunks, Inflight, Waiting, Input int
-	Used                                     int // of the site's share; if that is below 0, how far
+	Used                                     int // of the site's quota; if that is below 0, how far
 	// bytes that the site's intake counts; if that is below 0, how far
 	Intake int
-	// who waits for the intake though nobody is to rouse it
+	// who waits for the intake though nobody is to wake it
 	Lost    int
 	StuckAt int64
 }
@@ -20,9 +20,9 @@ func (h Held) Max(other Held) Held {
 // Holds looks into a connection. Only a step of the actor that serves it may.
 func Holds[Req, Rep any](of any) Held {
 	c := of.(*conn[Req, Rep])
-	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.n, Waiting: c.inflight.held, Input: c.in.slab.Cap(), Used: max(c.site.share.used, -c.site.share.used),
+	h := Held{Unsent: c.out.unsent, Inflight: c.inflight.n, Waiting: c.inflight.heldBytes, Input: c.in.slab.Cap(), Used: max(c.site.quota.used, -c.site.quota.used),
 		Intake: max(c.intake.used, -c.intake.used), StuckAt: c.stuckAt}
-	if t := c.intake; t.leader == nil || !t.fresh && t.used < t.max {
+	if t := c.intake; t.leader == nil || !t.yetToRead && t.used < t.max {
 		h.Lost = t.line.len()
 	}
 	for i := range c.out.chunks {

@@ -6,14 +6,14 @@ import (
 )
 
 // inflight is the requests of one connection that came in and whose results are not written yet, in
-// order. The connection's worker has it.
+// order. It belongs to the connection's worker.
 type inflight struct {
 	head, tail *stack.Inbound
 	n          int
 	bytes      int  // of all requests
-	held       int  // bytes that stacks hold, of requests that are complete, or wait behind a part
-	back       int  // requests that are held back
-	fresh      bool // some may not have begun, and aren't among those
+	heldBytes  int  // bytes that stacks hold, of requests that are complete, or wait behind a part
+	heldBack   int  // requests that are held back
+	fresh      bool // some may not have begun, and aren't held back
 }
 
 // accept queues a request, whose bytes are input, behind those in flight and starts its handler.
@@ -51,8 +51,8 @@ func (q *inflight) ready() bool { return q.head != nil && q.head.Ready() }
 // waits reports whether the oldest request, unless it is ready, waits for room behind a part.
 func (q *inflight) waits() bool { return q.head != nil && q.head.Waits() }
 
-// written notes that what the oldest request had was encoded. It is freed then, or goes on behind
-// its part when there is room: that is reported.
+// written notes that the oldest request's result, or a part of it, was encoded. It frees the
+// request, or reports that it goes on when there is room.
 func (q *inflight) written(w *stack.Engine) (goesOn bool) {
 	if c := q.head; !c.Complete {
 		c.PartWritten()
@@ -75,13 +75,13 @@ func (q *inflight) pop(w *stack.Engine) {
 	}
 	q.n--
 	q.bytes -= c.Input.Len()
-	q.held -= c.Holds
+	q.heldBytes -= c.Holds
 	w.Free(c)
 }
 
-// cancel ends the requests that aren't complete: their results find nobody. Those that wait end at
-// once, unless they keep a job, those still queued before their first step. It returns how many
-// were held back, or had been at a part and go on.
+// cancel ends the requests that aren't complete: nobody gets their results. Those that wait end at
+// once, unless they keep a job; those still queued end before their first step. It returns how many
+// were held back, or go on from a part.
 func (q *inflight) cancel(w *stack.Engine) (back int) {
 	for c := q.head; c != nil; c = c.After {
 		if c.Complete {
@@ -89,7 +89,7 @@ func (q *inflight) cancel(w *stack.Engine) (back int) {
 		}
 		if c.IsHeldBack() {
 			back++
-			q.back--
+			q.heldBack--
 		}
 		switch goesOn := c.GiveUp(w); {
 		case goesOn && c.AtPart():
@@ -106,16 +106,16 @@ func (q *inflight) cancel(w *stack.Engine) (back int) {
 // ended notes what c, which has just completed, holds.
 func (q *inflight) ended(c *stack.Inbound) {
 	if c.IsHeldBack() {
-		q.back--
+		q.heldBack--
 	}
 	q.hold(c)
 }
 
 // hold notes what c holds now.
 func (q *inflight) hold(c *stack.Inbound) {
-	q.held -= c.Holds
+	q.heldBytes -= c.Holds
 	c.Holds = c.Carries()
-	q.held += c.Holds
+	q.heldBytes += c.Holds
 }
 
 // holdBack keeps requests that haven't begun from beginning, until letBegin, and returns how many.
@@ -129,12 +129,12 @@ func (q *inflight) holdBack() (n int) {
 			n++
 		}
 	}
-	q.back += n
+	q.heldBack += n
 	return n
 }
 
-// letBegin lets the first most of those that were held back begin, and returns how many there
-// were; false: not all were put aside yet, so that it is called too early, and again.
+// letBegin lets at most so many of those that were held back begin, the oldest first, and returns
+// how many did; false: not all are put aside yet, so it must be called again.
 func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.After {
 		if c.IsHeldBack() && !c.Complete && !c.Aside {
@@ -149,7 +149,7 @@ func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
 			n++
 		}
 	}
-	q.back -= n
+	q.heldBack -= n
 	q.fresh = q.fresh || n > 0
 	return n, true
 }

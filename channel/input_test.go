@@ -81,25 +81,25 @@ func TestInputAgainstModel(t *testing.T) {
 	require.Zero(t, shard.Outstanding(), "seed %d", seed)
 }
 
-// roused notes whose turn it is.
-type roused struct {
+// queuer notes whose turn it is.
+type queuer struct {
 	order *[]int
 	i     int
 }
 
-func (r *roused) resume() { *r.order = append(*r.order, r.i) }
+func (r *queuer) resume() { *r.order = append(*r.order, r.i) }
 
-// TestShareAgainstModel: whoever waits has the turn in order, one at a time, and as long as there
+// TestQuotaAgainstModel: whoever waits has the turn in order, one at a time, and as long as there
 // is room somebody has it.
-func TestShareAgainstModel(t *testing.T) {
+func TestQuotaAgainstModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
-		s := share{max: 1 + rng.IntN(4)}
+		s := quota{max: 1 + rng.IntN(4)}
 		var order, model []int // whose turn it became, and who waits
-		all := make([]*roused, 100)
+		all := make([]*queuer, 100)
 		for i := range all {
-			all[i] = &roused{&order, i}
+			all[i] = &queuer{&order, i}
 		}
 		waits := func(i int) bool { return slices.Index(model, i) >= 0 }
 		turn := -1 // who has it
@@ -109,9 +109,9 @@ func TestShareAgainstModel(t *testing.T) {
 				require.Equal(t, turn, order[len(order)-1], "seed %d", seed)
 			}
 			if turn < 0 {
-				require.Nil(t, s.roused, "seed %d", seed)
+				require.Nil(t, s.woken, "seed %d", seed)
 			} else {
-				require.Same(t, all[turn], s.roused, "seed %d", seed)
+				require.Same(t, all[turn], s.woken, "seed %d", seed)
 			}
 			require.Equal(t, len(model), s.line.len(), "seed %d", seed)
 		}
@@ -121,22 +121,22 @@ func TestShareAgainstModel(t *testing.T) {
 				full := s.used >= s.max || turn != i && (turn >= 0 || len(model) > 0)
 				require.Equal(t, full, s.full(all[i]), "seed %d", seed)
 				if !full {
-					s.begun()
+					s.acquire()
 				} else if !waits(i) && turn != i {
 					model = append(model, i)
 					s.wait(all[i])
 				}
 			case 2:
 				if s.used > 0 {
-					s.ended()
+					s.release()
 				}
 			case 3: // it has had its turn
-				s.looked(all[i])
+				s.pass(all[i])
 				if turn == i {
 					turn = -1
 				}
 				if turn >= 0 {
-					s.looked(all[turn])
+					s.pass(all[turn])
 					turn = -1
 				}
 			case 4:
@@ -144,7 +144,7 @@ func TestShareAgainstModel(t *testing.T) {
 					s.line.remove(all[i])
 					model = append(model[:at:at], model[at+1:]...)
 				}
-				s.looked(all[i])
+				s.pass(all[i])
 				if turn == i {
 					turn = -1
 				}

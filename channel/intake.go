@@ -8,34 +8,34 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// intake is a site's part of Config.InputMax: bytes that were received and aren't answered. There
-// is one of those who are known, and one of strangers, with an eighth more. A connection
+// intake is a site's share of Config.InputMax: bytes that were received and aren't answered. There
+// is one for known clients, and one for strangers, with an eighth more. A connection
 //
 //	reads   freely while nobody waits and what it reads at once fits. Otherwise it
-//	fills   its slab, all of which is counted. Who has less than inputMin, and nothing in flight,
-//	        may have that much: small requests are served whoever has used up the rest
-//	waits   in the line, if it can't read, has bytes to read, and has nothing in flight; what is
-//	        in flight has it look again
+//	fills   its slab, all of which is counted. With less than inputMin in it, and nothing in
+//	        flight, it is filled to that: small requests are served whoever has used up the rest
+//	waits   in the line, if it can't read, has bytes to read, and has nothing in flight; a
+//	        result has it look again
 //	leads   when it was the first in the line and nobody else leads, or there is room again: it
 //	        reads one request to its end, whatever is used, and leads until that is answered,
 //	        for Config.RequestTimeout at most if others wait. It is refused if less of the
 //	        request than leadMin comes in leadTime meanwhile: it keeps them from theirs
 //
-// Invariant: without what those hold that have led, used <= max + inputMin for each connection.
+// Invariant: without what former leaders hold, used <= max + inputMin for each connection.
 // Invariant: if somebody waits somebody leads, and has yet to read unless used >= max.
 type intake struct {
 	max, used int // bytes
 	line      line
-	leader    sharer // nil: nobody
-	fresh     bool   // it has not read since: not even room for others takes the turn from it
+	leader    waiter // nil: nobody
+	yetToRead bool   // the leader: it keeps the lead, even if there is room
 	crowdedAt int64  // since when somebody waits, if so, ns
 }
 
 const (
-	// leadTime is longer than a client that is alive falls silent in the midst of a request, but
-	// for a bad network: who comes behind n silent ones waits n times as long.
+	// leadTime is longer than a live client falls silent amid a request, but for a bad network:
+	// behind n silent clients one waits n times as long.
 	leadTime = time.Second
-	// leadMin bytes in it are what a slow line carries.
+	// leadMin is how many bytes a slow line carries in leadTime.
 	leadMin = 32 << 10
 )
 
@@ -50,44 +50,45 @@ type lead struct {
 // count notes that a connection holds n bytes more, or less.
 func (t *intake) count(n int) {
 	t.used += n
-	t.rouse()
+	t.wakeNext()
 }
 
 // wait has c resume when it leads. It must not be waiting.
-func (t *intake) wait(c sharer, now int64) {
+func (t *intake) wait(c waiter, now int64) {
 	if t.line.len() == 0 {
 		t.crowdedAt = now
 	}
 	t.line.add(c)
-	t.rouse()
+	t.wakeNext()
 }
 
-// rouse has the first that waits lead, unless another one has to before.
-func (t *intake) rouse() {
-	if t.line.len() == 0 || t.leader != nil && (t.fresh || t.used >= t.max) {
+// wakeNext has the first in the line lead, if nobody leads, or the leader has read and there is
+// room.
+func (t *intake) wakeNext() {
+	if t.line.len() == 0 || t.leader != nil && (t.yetToRead || t.used >= t.max) {
 		return
 	}
-	t.leader, t.fresh = t.line.take(), true
+	t.leader, t.yetToRead = t.line.take(), true
 	t.leader.resume()
 }
 
-// read notes that c reads. What came must be counted before the next rouse.
-func (t *intake) read(c sharer) {
+// read notes that c reads. What came must be counted before the next wakeNext.
+func (t *intake) read(c waiter) {
 	if t.leader == c {
-		t.fresh = false
+		t.yetToRead = false
 	}
 }
 
-// pass has the next lead, if c does.
-func (t *intake) pass(c sharer) {
+// pass has the next one lead, if c leads.
+func (t *intake) pass(c waiter) {
 	if t.leader == c {
 		t.leader = nil
-		t.rouse()
+		t.wakeNext()
 	}
 }
 
-// mayRead is how many bytes may be read now, before a request can be whole that needs so many; 0:
-// none, before others have been answered.
+// mayRead is how many bytes may be read now, if the next request has at least need; 0: none, before
+// others have been answered.
 func (c *conn[Req, Rep]) mayRead(need int) int {
 	t, in := c.intake, &c.in
 	switch {
@@ -96,7 +97,7 @@ func (c *conn[Req, Rep]) mayRead(need int) int {
 	case c.leads() && c.inflight.n > 0:
 		return 0
 	case c.leads():
-		return max(inputMin, need-in.len()) // of the next request less than inputMin
+		return max(inputMin, need-in.len()) // less than inputMin of the next request
 	case in.free() > 0:
 		return in.free()
 	case c.inflight.n == 0:
@@ -107,11 +108,11 @@ func (c *conn[Req, Rep]) mayRead(need int) int {
 
 // blocked reports whether another request would have to be read, and may not be.
 func (c *conn[Req, Rep]) blocked() bool {
-	return c.readable && (c.in.len() == 0 || c.missing) && c.mayRead(c.need()) == 0
+	return c.readable && (c.in.len() == 0 || c.partial) && c.mayRead(c.need()) == 0
 }
 
-// settle lets go of what the connection doesn't need any more, and tells the intake.
-func (c *conn[Req, Rep]) settle(w *stack.Engine) {
+// giveBack lets go of what the connection doesn't need any more, and tells the intake.
+func (c *conn[Req, Rep]) giveBack(w *stack.Engine) {
 	if c.inflight.n == 0 {
 		c.in.shrink(&w.Shard) // an idle connection holds no buffer
 	}
@@ -119,7 +120,7 @@ func (c *conn[Req, Rep]) settle(w *stack.Engine) {
 	if t := c.intake; c.inflight.n == 0 && c.in.len() < inputMin || c.phase >= deaf || c.hasLed(w.Now) {
 		t.pass(c)
 	} else {
-		t.rouse() // it may have read
+		t.wakeNext() // it may have read
 	}
 }
 
@@ -131,7 +132,7 @@ func (c *conn[Req, Rep]) beginToLead(now int64) {
 	c.lead.since, c.lead.moved, c.lead.had = now, now, c.in.len()
 }
 
-// hasLed reports whether the connection has led for so long that others do, if they wait.
+// hasLed reports whether the connection has led long enough, and others wait to.
 func (c *conn[Req, Rep]) hasLed(now int64) bool {
 	return c.leads() && c.intake.line.len() > 0 && now-c.lead.since >= int64(c.serve.config.RequestTimeout)
 }
@@ -143,9 +144,9 @@ func (c *conn[Req, Rep]) noteMove(now int64) {
 	}
 }
 
-// dawdles reports whether the connection leads, and others have waited for leadTime in which not
+// stalls reports whether the connection leads, and others have waited for leadTime in which not
 // even leadMin came.
-func (c *conn[Req, Rep]) dawdles(now int64) bool {
+func (c *conn[Req, Rep]) stalls(now int64) bool {
 	return c.leads() && c.inflight.n == 0 && c.intake.line.len() > 0 && now-c.keptSince() >= int64(leadTime)
 }
 
@@ -153,10 +154,10 @@ func (c *conn[Req, Rep]) dawdles(now int64) bool {
 func (c *conn[Req, Rep]) keptSince() int64 { return max(c.lead.moved, c.intake.crowdedAt) }
 
 // leads reports whether it is the connection's turn.
-func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == sharer(c) }
+func (c *conn[Req, Rep]) leads() bool { return c.intake.leader == waiter(c) }
 
-// account counts what the connection holds: its slab, and what isn't in that of the requests in
-// flight, at least.
+// account counts what the connection holds, at least: its slab, and the bytes of requests in flight
+// that are in others.
 func (c *conn[Req, Rep]) account() {
 	if n := c.in.slab.Cap() + max(0, c.inflight.bytes-c.in.from) - c.counted; n != 0 {
 		c.counted += n
@@ -172,16 +173,16 @@ func (c *conn[Req, Rep]) isStranger() bool {
 	return gated && g.Stranger()
 }
 
-// enter has the connection of a stranger, who is known now, counted with the others.
-func (c *conn[Req, Rep]) enter() {
-	gate := c.intake
-	if c.waits == &gate.line {
-		c.waits.remove(c)
-		c.waits = nil
+// becomeKnown has the connection of a former stranger counted by the intake of known clients.
+func (c *conn[Req, Rep]) becomeKnown() {
+	strangers := c.intake
+	if c.inLine == &strangers.line {
+		c.inLine.remove(c)
+		c.inLine = nil
 	}
 	n := c.counted
 	c.intake = &c.site.intake
 	c.intake.count(n)
-	gate.count(-n)
-	gate.pass(c)
+	strangers.count(-n)
+	strangers.pass(c)
 }

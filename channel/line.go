@@ -3,19 +3,19 @@ package channel
 import "slices"
 
 // line is connections of a site that wait, in the order in which they came. One waits in one line
-// at most: see conn.waits.
+// at most: see conn.inLine.
 type line struct {
-	waiting []sharer
+	waiting []waiter
 	first   int // waiting[:first] have left
 }
 
-// sharer is a conn of any types.
-type sharer interface{ resume() }
+// waiter is a conn of any types, in a line.
+type waiter interface{ resume() }
 
 func (l *line) len() int { return len(l.waiting) - l.first }
 
 // add has c wait behind all others. It must not be waiting.
-func (l *line) add(c sharer) {
+func (l *line) add(c waiter) {
 	if l.first > 32 && 2*l.first > len(l.waiting) {
 		n := copy(l.waiting, l.waiting[l.first:])
 		clear(l.waiting[n:])
@@ -24,16 +24,16 @@ func (l *line) add(c sharer) {
 	l.waiting = append(l.waiting, c)
 }
 
-// take removes the first, which there must be.
-func (l *line) take() sharer {
+// take removes the first; there must be one.
+func (l *line) take() waiter {
 	c := l.waiting[l.first]
 	l.waiting[l.first] = nil
 	l.first++
 	return c
 }
 
-// remove removes c, which must be there.
-func (l *line) remove(c sharer) {
+// remove removes c, which must be in the line.
+func (l *line) remove(c waiter) {
 	i := l.first + slices.Index(l.waiting[l.first:], c)
 	copy(l.waiting[l.first+1:i+1], l.waiting[l.first:i])
 	l.waiting[l.first] = nil

@@ -13,13 +13,13 @@ import (
 func TestLineAgainstModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
-	all := make([]*roused, 200)
+	all := make([]*queuer, 200)
 	for i := range all {
-		all[i] = &roused{}
+		all[i] = &queuer{}
 	}
 	for range 50 {
 		var l line
-		var model []*roused
+		var model []*queuer
 		for range 2_000 {
 			switch c := all[rng.IntN(len(all))]; rng.IntN(5) {
 			case 0, 1, 2:

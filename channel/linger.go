@@ -8,54 +8,54 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// This file is how a connection closes whose client may still send. A kernel answers the close of
-// a socket with unread bytes, and what comes behind it, by a reset, and that may overtake results
-// on their way to the client. So a connection that has nothing left to say parts:
+// This file is how a connection closes while its client may still send. A kernel answers the close
+// of a socket with unread bytes, and later bytes, by a reset, which may overtake results on their
+// way to the client. So a connection that has nothing left to say lingers:
 //
 //	ends     its sending side: behind the last result the client reads the end
 //	drops    what comes, until the client has ended its side, too: then it closes
 //	waits    when it has dropped lingerBytes: it reads no more, and closes once the client's
 //	         system has acknowledged all that was sent, the end included
-//	closes   lingerTime after it began to part in any case
+//	closes   lingerTime after it began to linger in any case
 
 const (
 	// lingerTime is long for a client that is alive, and short for a connection that is of no use
 	// any more.
 	lingerTime = 2 * time.Second
-	// lingerBytes is what a client may have on its way; one that sends more has not looked for
-	// its results.
+	// lingerBytes is how much a client may have on its way; one that sends more hasn't read its
+	// results.
 	lingerBytes = 1 << 20
-	// lingerLook is how often a connection that waits looks what was acknowledged.
+	// lingerLook is how often a connection that waits looks how much was acknowledged.
 	lingerLook = 10 * time.Millisecond
 )
 
-// linger is what a connection needs only to part.
+// linger is what a connection needs only to linger.
 type linger struct {
 	dropped int // bytes
 	over    core.Future[core.Tick]
 	look    core.Future[core.Tick]
 }
 
-// part is run of a connection that is finished.
-func (c *conn[Req, Rep]) part() core.Yield {
-	if c.phase != parting && !c.beginToPart() || c.parted() {
+// finish is run of a connection that is finished: it lingers, or ends.
+func (c *conn[Req, Rep]) finish() core.Yield {
+	if c.phase != lingering && !c.beginToLinger() || c.canClose() {
 		return c.End()
 	}
 	return stack.Again(&c.Stack)
 }
 
-// beginToPart is the transition ending, deaf -> parting; false: there is nobody to wait for.
-func (c *conn[Req, Rep]) beginToPart() bool {
-	if c.cut || c.ended || netio.Shutdown(c.fd, true) != nil {
+// beginToLinger is the transition ending, deaf -> lingering; false: there is nobody to wait for.
+func (c *conn[Req, Rep]) beginToLinger() bool {
+	if c.cut || c.eof || netio.Shutdown(c.fd, true) != nil {
 		return false
 	}
-	c.phase, c.linger = parting, &linger{}
+	c.phase, c.linger = lingering, &linger{}
 	core.Timer.Ask(&c.Stack, &c.linger.over, lingerTime)
 	return true
 }
 
-// parted reports whether the connection can close.
-func (c *conn[Req, Rep]) parted() bool {
+// canClose reports whether the connection can close.
+func (c *conn[Req, Rep]) canClose() bool {
 	l := c.linger
 	if l.over.Ready() || c.readable && c.swallow() {
 		return true

@@ -33,7 +33,7 @@ type output struct {
 func (o *output) reserve(s *pool.Shard, n int) []byte {
 	if o.first < len(o.chunks) {
 		last := &o.chunks[len(o.chunks)-1]
-		// longer ones go once they are sent
+		// a longer slab takes no more, and goes once it is sent
 		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax {
 			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
 		}
@@ -60,7 +60,7 @@ func (o *output) commit(room []byte) {
 		panic("channel: Encode returned other bytes than those it was to append to")
 	}
 	if o.unsent += len(room); o.unsent == 0 {
-		o.drop() // nothing will be sent that takes the chunk along
+		o.drop() // no later send releases the chunk
 	}
 }
 

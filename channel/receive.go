@@ -18,48 +18,47 @@ func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
 // full reports whether results must leave before more requests may come in: of this connection, or
 // of others.
 func (c *conn[Req, Rep]) full() bool {
-	return c.ownFull() || c.site.share.full(c)
+	return c.ownFull() || c.site.quota.full(c)
 }
 
 // ownFull is full of this connection alone.
 func (c *conn[Req, Rep]) ownFull() bool {
-	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.back > 0
+	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.heldBack > 0
 }
 
-// queueUp has the connection wait for its turn, if it is others' requests, or their bytes, that it
-// waits for.
+// queueUp puts the connection into a line, if it waits for other connections' requests or bytes.
 func (c *conn[Req, Rep]) queueUp() {
-	st, blocked := &c.site.share, c.takes() && c.blocked()
-	st.looked(c)
+	q, blocked := &c.site.quota, c.takes() && c.blocked()
+	q.pass(c)
 	switch {
-	case c.waits != nil:
-	case st.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.back > 0 && !c.overfull()):
-		c.waits = &st.line
-		st.wait(c)
+	case c.inLine != nil:
+	case q.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
+		c.inLine = &q.line
+		q.wait(c)
 	case blocked && c.inflight.n == 0 && !c.ownFull():
-		c.waits = &c.intake.line
+		c.inLine = &c.intake.line
 		c.intake.wait(c, c.Engine().Now)
 	}
 }
 
-// leave has neither line nor turn be the connection's any more.
+// leave takes the connection out of its line, and lets others have what it was woken for or leads.
 func (c *conn[Req, Rep]) leave() {
-	if c.waits != nil {
-		c.waits.remove(c)
-		c.waits = nil
+	if c.inLine != nil {
+		c.inLine.remove(c)
+		c.inLine = nil
 	}
-	c.site.share.looked(c)
+	c.site.quota.pass(c)
 	c.account()
 	c.intake.pass(c)
 }
 
 // hasMore reports whether there may be another request.
-func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.missing }
+func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.partial }
 
-// resume has run called when it is the connection's turn.
+// resume implements waiter: it has run called, as the connection was the first in its line.
 func (c *conn[Req, Rep]) resume() {
-	c.waits = nil
-	c.activeAt = c.Engine().Now // it couldn't be
+	c.inLine = nil
+	c.activeAt = c.Engine().Now // it couldn't be before
 	if c.leads() {
 		c.beginToLead(c.activeAt)
 	}
@@ -72,7 +71,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
-		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.missing):
+		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.partial):
 			c.phase = ending
 			c.in.drop()
 			return
@@ -96,15 +95,15 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	}
 }
 
-// need is how many bytes a request takes at least that the rest of the input begins with.
+// need is how many bytes the request that the input begins with has at least.
 func (c *conn[Req, Rep]) need() int {
-	if c.missing {
+	if c.partial {
 		return c.codec.Need()
 	}
 	return 1
 }
 
-// read reads once, at most so many bytes.
+// read reads once, most bytes at most.
 func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	space, own := c.site.buffer, c.makeRoom(w, most, need)
 	if own {
@@ -119,7 +118,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 		} else {
 			c.in.add(&w.Shard, space[:n], need)
 		}
-		c.missing = false
+		c.partial = false
 		c.toRead -= int32(n)
 		if n < len(space) && !c.hungUp && !c.urgent {
 			c.readable = false // drained; the next byte is a new event
@@ -130,8 +129,8 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	switch err {
 	case netio.ErrAgain:
 	case io.EOF:
-		c.phase, c.ended = ending, true
-		c.in.drop() // the start of a request that will not end
+		c.phase, c.eof = ending, true
+		c.in.drop() // the start of a request whose end won't come
 	default:
 		c.cutOff(w)
 	}
@@ -150,10 +149,10 @@ func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 	return true
 }
 
-// decode starts a handler for every whole request that was received. Of bytes that ask for nothing
-// it takes at most skips runs, and returns what is left of that.
+// decode starts a handler for every whole request that was received. It skips bytes that ask for
+// nothing at most skips times, and returns how many of those are left.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
-	for c.in.len() > 0 && !c.missing && skips > 0 && c.takes() && !c.full() {
+	for c.in.len() > 0 && !c.partial && skips > 0 && c.takes() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
 			skips--
 		}
@@ -165,18 +164,18 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	s := w.Receive(c.House(), c.serve.handler, c)
-	c.begun = s // if Decode panics, close gives it back
+	c.decoding = s // if Decode panics, close gives it back
 	n, err := c.codec.Decode(in, stack.Request[Req, Rep](&s.Stack))
 	if uint(n) > uint(len(in)) {
 		panic("channel: Decode took other bytes than it got")
 	}
-	c.begun = nil
+	c.decoding = nil
 	if n > 0 && err == nil {
 		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n))
 		c.in.from += n
 		c.activeAt, c.owedAt = w.Now, 0
-		if c.intake == &c.site.gate && !c.isStranger() {
-			c.enter()
+		if c.intake == &c.site.strangers && !c.isStranger() {
+			c.becomeKnown()
 		}
 		return false
 	}
@@ -190,37 +189,37 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 		c.serve.counts.refused.Add(1)
 		c.refuseWith(err)
 	default:
-		c.missing = true
+		c.partial = true
 		c.activeAt = w.Now
 	}
 	return false
 }
 
-// accept starts the handler of s, whose bytes are input, unless there are too many.
+// accept starts the handler of s, whose bytes are input, unless WorkMax requests are at work.
 func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
-		c.site.share.begun()
+		c.site.quota.acquire()
 		c.inflight.accept(w, s, input)
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
-	c.inflight.refuse(s, input, core.ErrOverloaded) // others' ends have it encoded
+	c.inflight.refuse(s, input, core.ErrOverloaded) // encoded when a request before it ends
 }
 
-// refuseWith has the client told why it isn't listened to any more.
+// refuseWith drops the input, and has the client told why.
 func (c *conn[Req, Rep]) refuseWith(err error) {
 	c.refused, c.phase = err, refusing
 	c.in.drop()
 }
 
-// timeRequest ends a connection whose client lets a request wait for its end. That isn't asked of
-// one that isn't read.
+// timeRequest refuses a client that takes too long for the rest of a request. Time counts only
+// while the connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
-	waits := c.missing && c.takes() && !c.full() && !c.blocked()
+	waits := c.partial && c.takes() && !c.full() && !c.blocked()
 	switch {
-	case waits && (!c.readable && c.dawdles(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
+	case waits && (!c.readable && c.stalls(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
 		c.serve.counts.requestTimeouts.Add(1)
 		c.refuseWith(ErrSlowRequest)
 	case !waits || c.serve.config.RequestTimeout == never:
@@ -230,8 +229,8 @@ func (c *conn[Req, Rep]) timeRequest(now int64) {
 	}
 }
 
-// requestTimeout is how long the request that the client is at may take in all: no more for a long
-// one while others have no room.
+// requestTimeout is how long the unfinished request may take in all: no longer for a long one while
+// the intake is used up.
 func (c *conn[Req, Rep]) requestTimeout() time.Duration {
 	if t := c.intake; t.used >= t.max {
 		return c.serve.config.requestTimeout(0)

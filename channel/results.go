@@ -7,11 +7,11 @@ import (
 
 // This file is how results leave a connection.
 
-// result is called when a request in flight has ended.
-func (c *conn[Req, Rep]) result(s *stack.Inbound) {
+// ended is called when a request in flight has ended.
+func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 	c.working--
 	if !s.IsHeldBack() && !s.AtPart() {
-		c.site.share.ended()
+		c.site.quota.release()
 	}
 	switch w := c.Engine(); c.phase {
 	case closing: // close discards it
@@ -22,21 +22,21 @@ func (c *conn[Req, Rep]) result(s *stack.Inbound) {
 		if c.inflight.ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
-		// should run not come to it: what holds the front's requests doesn't hold results
+		// in case run is held with the front's requests: results aren't
 		w.Defer(&c.flush)
 		c.schedule()
 	}
 }
 
-// offered is called when a request has offered a part of its result. It has no part in the site's
-// share until there is room.
+// offered is called when a request has offered a part of its result. Until there is room it
+// doesn't count in the site's quota.
 func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
 	if c.phase >= deaf {
 		s.GoOn(w)
 		return
 	}
-	c.site.share.ended()
+	c.site.quota.release()
 	if c.inflight.hold(s); c.overfull() {
 		c.holdBack()
 	}
@@ -46,28 +46,28 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.out.unsent+c.inflight.held >= c.serve.config.OutputMax
+	return c.out.unsent+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
-// holdBack keeps requests that came in from beginning. Until letBegin they have no part in the
-// site's share.
+// holdBack puts off requests that haven't begun. Until letBegin they don't count in the site's
+// quota.
 func (c *conn[Req, Rep]) holdBack() {
 	for range c.inflight.holdBack() {
-		c.site.share.ended()
+		c.site.quota.release()
 	}
 }
 
-// letBegin lets as many of those begin as there is room for.
+// letBegin lets as many of the requests held back begin as there is room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
-	if c.inflight.back == 0 || c.overfull() {
+	if c.inflight.heldBack == 0 || c.overfull() {
 		return
 	}
-	n, aside := c.inflight.letBegin(w, c.site.share.room(c))
+	n, aside := c.inflight.letBegin(w, c.site.quota.room(c))
 	for range n {
-		c.site.share.begun()
+		c.site.quota.acquire()
 	}
 	if !aside {
-		c.schedule() // behind those that aren't
+		c.schedule() // behind those not put aside yet
 	}
 }
 
@@ -88,17 +88,17 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 			*rep = zero
 		}
 		if last {
-			c.hangUp(w)
+			c.goDeaf(w)
 			return
 		}
 	}
 	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
-		c.site.share.begun() // who goes on doesn't wait for it again
+		c.site.quota.acquire() // without waiting for room in it again
 		c.inflight.head.GoOn(w)
 	}
 }
 
-// due reports whether encode has something to do, but for want of room.
+// due reports whether encode has something to do, if there is room.
 func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.waits() }
 
 // refuse tells the client, once it has the results in flight, that it can't be
@@ -118,8 +118,7 @@ func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 	}
 }
 
-// write is the deferred end of a turn: it sends what the turn encoded, and encodes what run didn't
-// come to.
+// write is the deferred end of a turn: it encodes what run left, and sends.
 func (c *conn[Req, Rep]) write() {
 	if c.phase >= closing || c.panicked != nil {
 		return
@@ -129,7 +128,7 @@ func (c *conn[Req, Rep]) write() {
 		if !c.encodeLate(w) {
 			return
 		}
-		c.settle(w)
+		c.giveBack(w)
 	}
 	if !c.writable {
 		return
@@ -156,13 +155,13 @@ func (c *conn[Req, Rep]) write() {
 		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.due() || c.inflight.back > 0 || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.inflight.heldBack > 0 || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}
 }
 
-// encodeLate is encode outside of a step: a panic of the codec is left to the next one. Then it
+// encodeLate is encode outside of a step: the next step repeats a panic of the codec. Then it
 // reports false.
 func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	defer func() {
@@ -174,8 +173,8 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	return true
 }
 
-// lookUntaken notes if the client takes something, though the socket doesn't: a system asks for
-// more only when it has room for much.
+// lookUntaken notes whether the client takes bytes while the socket doesn't: a system asks for more
+// only when it has room for much.
 func (c *conn[Req, Rep]) lookUntaken(now int64) {
 	if c.stuckAt == 0 || c.writable {
 		return

@@ -22,14 +22,14 @@ type Handler[A, Req, Rep any] struct{ by *stack.Handler }
 // Handle makes a handler of the method expression of its first step, which takes
 // a pointer to a struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), parted[Req, Rep], ended[Req, Rep])}
+	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep])}
 }
 
-// parted is called when a request in flight has offered a part of its result, ended when it has
+// offered is called when a request in flight has offered a part of its result, ended when it has
 // ended.
-func parted[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
+func offered[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
 
-func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).result(s) }
+func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).ended(s) }
 
 // Server accepts connections and has them served by actors, one for each worker
 // that should take part.
@@ -64,9 +64,9 @@ type Stats struct {
 }
 
 // Listen opens a server. Each front serves connections on its own worker; the system must have been
-// started. All workers wait for the same socket: who comes first serves a new connection, unless it
-// has many more than another one that isn't busy. Where the system can't do that the first front's
-// worker accepts. ctx limits the opening only. It blocks: only guests may call it.
+// started. All workers wait for the same socket: the first to accept a new connection serves it,
+// unless it has many more than another worker that isn't busy. Where the system can't do that the
+// first front's worker accepts. ctx limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -92,7 +92,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	return s, nil
 }
 
-// requestsMax is the zero of Config.RequestsMax: three fourths of a usual mailbox of w's system.
+// requestsMax is the default of Config.RequestsMax: three fourths of a usual mailbox of w's system.
 func requestsMax(w *stack.Engine) int {
 	if w.MailboxMax == 0 {
 		return math.MaxInt32
@@ -163,9 +163,9 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
-				share: share{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
-				gate:  intake{max: max(1, c.InputMax/len(fronts)/8)},
-				admit: func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
+				quota: quota{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
+				strangers: intake{max: max(1, c.InputMax/len(fronts)/8)},
+				admit:     func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
 		}, core.Props{
 			// There are at most ConnsMax descriptors on their way to a site.
 			Mailbox: core.Unbounded(),
@@ -188,8 +188,8 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	return nil
 }
 
-// near is the worker of a house. From then on that one stays there, as its connections are
-// its worker's, and so does what is spawned.
+// near spawns on the worker of a house. Both houses stay there from then on, as their connections
+// belong to that worker.
 type near struct{ house *stack.House }
 
 func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
@@ -275,7 +275,7 @@ func (s *Server[Req, Rep]) tell(what core.NoticeHandler[site, struct{}]) {
 }
 
 // stop waits until all sites, which were told, have closed their connections, and stops them: first
-// the one that may deal what it accepts to the others.
+// the one that may accept for the others.
 func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	for _, at := range s.sites {
 		if _, err := stopSite(ctx, at); err != nil {
@@ -285,8 +285,8 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	return nil
 }
 
-// stopSite is stop of one site. It returns how many connections that has cut off. It doesn't mind
-// that the site has stopped, nor that an ask without a deadline has the system's default.
+// stopSite is stop of one site. It returns how many connections the site has cut off. A site that
+// has stopped is no error; an ask that ends by the system's default deadline is repeated.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
 		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
@@ -305,7 +305,7 @@ func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	}
 }
 
-// pause waits for emptyPoll, by no system's clock: that may stand still.
+// pause waits for emptyPoll, by the real clock: a system's may stand still.
 func pause(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, emptyPoll)
 	defer cancel()
@@ -316,8 +316,8 @@ func pause(ctx context.Context) {
 // block its worker.
 const cutOffTimeout = time.Second
 
-// cutOff is Close when ctx may have ended. It returns how many connections were cut off, as far as
-// their workers answer; the error says how many don't.
+// cutOff is Close when ctx may have ended. It returns how many connections the workers that answer
+// have cut off; the error says how many workers don't.
 func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
 	s.tell(siteKill)
 	silent := 0

@@ -34,22 +34,22 @@ type connection interface {
 // site is a server's actor on one worker: it accepts, and knows the worker's
 // connections. It stands beside the actor that serves them.
 type site struct {
-	poller *netio.Poller
-	fd     int // its descriptor of the listening socket, -1: none here
-	token  netio.Token
-	open   bool // fd is registered
-	accept acceptor
-	door   *door
-	admit  func(st *site, fd int) error
-	peers  []*peer // all sites of the server
-	own    *peer   // this one
-	share  share
-	intake intake // of those who are known
-	gate   intake // of strangers, see Gated
-	buffer []byte // that connections read to; nothing stays there
+	poller    *netio.Poller
+	fd        int // its descriptor of the listening socket, -1: none here
+	token     netio.Token
+	listening bool // fd is registered
+	accept    acceptor
+	door      *door
+	admit     func(st *site, fd int) error
+	peers     []*peer // all sites of the server
+	own       *peer   // this one
+	quota     quota
+	intake    intake // of known clients
+	strangers intake // of strangers, see Gated
+	buffer    []byte // that connections read to; nothing stays there
 
 	last     bool // accepts for the last time: all stay here
-	closed   bool // accepts no more
+	stopped  bool // accepts no more
 	draining bool // connections finish
 	killed   bool // and there will be no other
 
@@ -66,13 +66,13 @@ type peer struct {
 	gone   atomic.Bool  // there is nobody to serve them: it hasn't begun, or its front has stopped
 }
 
-// parcel is a descriptor in a message to a site. Unless the site unpacks it, who
-// frees the message closes it: the site may have stopped, or its whole system.
+// parcel is a descriptor in a message to a site. It is closed with the message, unless the site
+// unpacks it: the site may have stopped, or its whole system.
 type parcel struct {
 	fd   int
 	full bool
-	door *door // that it was let in by; nil: it wasn't
-	to   *peer // that it is counted by; nil: none
+	door *door // the one that let it in; nil: none
+	to   *peer // the one that counts it; nil: none
 }
 
 func (p *parcel) unpack() int {
@@ -123,7 +123,7 @@ var (
 	siteOpen   = core.Handle((*site).begin)
 	siteDrain  = core.HandleNotice((*site).drainAll)
 	siteKill   = core.HandleNotice((*site).killAll)
-	siteCensus = core.Handle((*site).tell)
+	siteCensus = core.Handle((*site).count)
 	siteAdopt  = core.HandleNotice((*site).adopt)
 
 	acceptHandler = stack.NewOwned("channel accept", (*acceptor).run, (*acceptor).tick, (*acceptor).finish)
@@ -148,15 +148,15 @@ func (st *site) begin(s *openStack) core.Yield {
 
 func (st *site) listen() (err error) {
 	if st.token, err = st.poller.AddLevel(st.fd, &st.accept); err == nil {
-		st.open = true
+		st.listening = true
 	}
 	return err
 }
 
 func (st *site) unlisten() {
-	if st.open {
+	if st.listening {
 		st.poller.Remove(st.token, st.fd)
-		st.open = false
+		st.listening = false
 	}
 }
 
@@ -168,8 +168,8 @@ func (a *acceptor) Ready(netio.Ready) {
 	}
 }
 
-// run accepts one connection, as a call more would find none as a rule, or twice as many as the
-// last time, if there were so many. The socket is polled level-triggered: what is left over calls
+// run accepts one connection, as a second call mostly finds none, or up to twice as many as the
+// last time, if that many had come. The socket is level-triggered: what is left has it called
 // again.
 func (a *acceptor) run() core.Yield {
 	a.queued = false
@@ -189,7 +189,7 @@ func (a *acceptor) run() core.Yield {
 
 // tick listens again after a pause.
 func (a *acceptor) tick() core.Yield {
-	if st := a.site; !st.closed && !st.open && !st.door.closed.Load() && st.listen() != nil {
+	if st := a.site; !st.stopped && !st.listening && !st.door.closed.Load() && st.listen() != nil {
 		core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
 	}
 	return stack.Again(&a.Stack)
@@ -197,10 +197,10 @@ func (a *acceptor) tick() core.Yield {
 
 func (a *acceptor) finish() { a.site.stop() }
 
-// acceptSome accepts at most n connections, and returns how many came; false: the system can't
-// give any, most likely for want of descriptors. They may come back.
+// acceptSome accepts at most n connections, and returns how many came; false: the system gave no
+// more, most likely for want of descriptors, which may come back.
 func (st *site) acceptSome(n int) (came int, ok bool) {
-	for ; came < n && st.open; came++ {
+	for ; came < n && st.listening; came++ {
 		fd, err := netio.Accept(st.fd)
 		switch {
 		case err != nil && st.door.closed.Load():
@@ -250,11 +250,10 @@ func (st *site) place(p parcel) {
 }
 
 const (
-	// leadMax is how many connections more than another site one has that goes on keeping those
-	// that it accepts.
-	leadMax = 8
-	// livelyTime is how old the turn may be, ns, of a worker that gets connections which another
-	// one has accepted.
+	// imbalanceMax is how many more connections than another site a site may have and still keep
+	// those that it accepts.
+	imbalanceMax = 8
+	// livelyTime is, in ns, how old the turn of a worker may be that gets another one's connection.
 	livelyTime = 1_000_000
 )
 
@@ -266,7 +265,7 @@ func (st *site) choose() (to *peer) {
 		if st.last {
 			return st.own
 		}
-		to, most = st.own, st.own.conns.Load()-leadMax
+		to, most = st.own, st.own.conns.Load()-imbalanceMax
 	}
 	now := st.accept.Engine().Now
 	for _, p := range st.peers {
@@ -342,10 +341,10 @@ func (st *site) each(f func(connection)) {
 
 // stop ends accepting.
 func (st *site) stop() {
-	if st.closed {
+	if st.stopped {
 		return
 	}
-	st.closed = true
+	st.stopped = true
 	st.unlisten()
 	if st.fd >= 0 {
 		st.door.shut(st.fd)
@@ -359,14 +358,14 @@ func (st *site) PostStop(s *core.HookStack) core.Yield {
 	return s.Return()
 }
 
-// drainAll accepts who was there already, then has each connection finish.
+// drainAll accepts the connections that are there already, then has each one finish.
 func (st *site) drainAll(s *tellStack) core.Yield {
 	st.poller.Settle()
 	st.last = true
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true
-	st.poller.Settle() // for those just accepted
+	st.poller.Settle() // for what came on those just accepted
 	st.each(connection.drain)
 	return s.Return()
 }
@@ -387,7 +386,7 @@ func (st *site) killAll(s *tellStack) core.Yield {
 // off.
 type census struct{ left, cut int }
 
-// tell answers what connections there are.
-func (st *site) tell(s *censusStack) core.Yield {
+// count answers how many connections there are.
+func (st *site) count(s *censusStack) core.Yield {
 	return s.Return(census{int(st.own.conns.Load()), st.cut})
 }

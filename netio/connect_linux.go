@@ -11,8 +11,8 @@ import (
 // Connect begins a connection and returns its non-blocking descriptor, to be
 // added to a poller right away: it becomes writable when the attempt has
 // ended, and ConnectError then tells how. Networks and addresses are Listen's;
-// an empty host is this machine. Names are looked up by net.ResolveTCPAddr, which
-// blocks and takes one address of several: whoever minds resolves before.
+// an empty host is this machine. Names are looked up by net.ResolveTCPAddr, which blocks and takes
+// one address of several: resolve them before if that matters.
 //
 // A Unix listener whose queue is full gives ErrAgain; there the attempt has ended.
 func Connect(network, address string) (fd int, err error) {
@@ -33,7 +33,7 @@ func connect(network, address string) (int, error) {
 		return -1, err
 	}
 	switch err := unix.Connect(fd, sa); err {
-	case nil, unix.EINPROGRESS, unix.EINTR: // after a signal, too, it goes on
+	case nil, unix.EINPROGRESS, unix.EINTR: // a signal doesn't end the attempt
 		return fd, nil
 	case unix.EAGAIN:
 		unix.Close(fd)
@@ -62,7 +62,7 @@ func target(network, address string) (unix.Sockaddr, error) {
 // connected, ErrAgain if it has not ended. The kernel tells the reason of a failure
 // once; asked again it says unix.ENOTCONN.
 func ConnectError(fd int) error {
-	ended := settled(fd) // before Getpeername, whose answer is then the last
+	ended := connectEnded(fd) // before Getpeername, whose answer is then final
 	remote, absent := unix.Getpeername(fd)
 	if absent == unix.ENOTCONN && !ended {
 		return ErrAgain
@@ -81,9 +81,9 @@ func ConnectError(fd int) error {
 	return nil
 }
 
-// settled reports whether anything has happened on fd: on a socket that is
+// connectEnded reports whether anything has happened on fd: on a socket that is
 // connecting nothing does.
-func settled(fd int) bool {
+func connectEnded(fd int) bool {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, 0)
 		if err != unix.EINTR {
@@ -92,8 +92,8 @@ func settled(fd int) bool {
 	}
 }
 
-// toItself reports whether TCP has connected fd to itself. It does that where
-// nobody listens on a port of this machine from which connections are made too.
+// toItself reports whether TCP has connected fd to itself. It does that on a port of this machine
+// that nobody listens on, and from which it makes the connection.
 func toItself(fd int, remote unix.Sockaddr) bool {
 	return family(remote) != unix.AF_UNIX && text(remote) == LocalAddr(fd)
 }

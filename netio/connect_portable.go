@@ -11,8 +11,8 @@ import (
 // Connect begins a connection and returns its descriptor, to be added to a
 // poller right away: it becomes writable when the attempt has ended, and
 // ConnectError then tells how. Networks and addresses are Listen's; an empty
-// host is this machine. Names are looked up by net.ResolveTCPAddr, which
-// blocks and takes one address of several: whoever minds resolves before.
+// host is this machine. Names are looked up by net.ResolveTCPAddr, which blocks and takes one
+// address of several: resolve them before if that matters.
 //
 // The attempt at a Unix listener has ended when Connect returns.
 func Connect(network, address string) (fd int, err error) {
@@ -40,8 +40,8 @@ func connect(network, address string) (*stream, error) {
 		return nil, err
 	}
 	s := newStream()
-	ctx, give := context.WithCancel(context.Background())
-	s.give = give
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
 	go s.connect(ctx, network, a.String())
 	return s, nil
 }

@@ -3,8 +3,8 @@ package netio
 import "errors"
 
 var (
-	// ErrAgain reports that the call would have to block. On an edge-triggered
-	// descriptor an event follows as soon as it would not.
+	// ErrAgain reports that the call would block. On an edge-triggered descriptor an event follows
+	// as soon as it would not.
 	ErrAgain = errors.New("netio: would block")
 
 	// ErrDescriptors reports that the process or the system has no descriptors, or no

@@ -11,7 +11,7 @@ import (
 
 // socket is what a descriptor stands for: a stream or a listener.
 type socket interface {
-	common() *node
+	common() *watched
 	ready() Ready
 	settle(done *sync.WaitGroup)
 	close() error
@@ -31,7 +31,7 @@ func (t *table) enter(s socket) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		if t.last++; t.last > math.MaxInt32 { // a slot keeps no more
+		if t.last++; t.last > math.MaxInt32 { // a slot keeps no larger one
 			t.last = 1
 		}
 		if t.open[t.last] == nil {
@@ -73,41 +73,41 @@ func streamOf(fd int) (*stream, error) {
 	return nil, syscall.ENOTCONN
 }
 
-// node is what streams and listeners have in common. Its lock is taken before a poller's.
-type node struct {
+// watched is what streams and listeners have in common. Its lock is taken before a poller's.
+type watched struct {
 	mu       sync.Mutex // guards all fields of the socket
 	watchers []*registration
-	home     *Poller // the last that watched
+	poller   *Poller // the last that watched
 	closed   bool
 }
 
-func (n *node) common() *node { return n }
+func (w *watched) common() *watched { return w }
 
 // watch has r told of every change.
-func (n *node) watch(r *registration) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if slices.ContainsFunc(n.watchers, func(w *registration) bool { return w.p == r.p }) {
+func (w *watched) watch(r *registration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.ContainsFunc(w.watchers, func(other *registration) bool { return other.p == r.p }) {
 		return syscall.EEXIST
 	}
-	n.watchers, n.home = append(n.watchers, r), r.p
+	w.watchers, w.poller = append(w.watchers, r), r.p
 	return nil
 }
 
-// unwatch undoes watch, unless the socket was closed before: that is too early.
-func (n *node) unwatch(r *registration) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
+// unwatch undoes watch, or fails if the socket was closed already: that was too early.
+func (w *watched) unwatch(r *registration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
 		return syscall.EBADF
 	}
-	n.watchers = slices.DeleteFunc(n.watchers, func(w *registration) bool { return w == r })
+	w.watchers = slices.DeleteFunc(w.watchers, func(other *registration) bool { return other == r })
 	return nil
 }
 
 // changed tells the pollers that something became ready. The caller holds the lock.
-func (n *node) changed() {
-	for _, r := range n.watchers {
+func (w *watched) changed() {
+	for _, r := range w.watchers {
 		r.p.push(r)
 	}
 }

@@ -31,9 +31,8 @@ func Share(int) (nfd int, err error) { return -1, errOptions }
 //
 // The address of a Unix listener is a path, or on Linux "@name" in the abstract name space.
 // A socket file that a dead process left behind is replaced: one that refuses
-// connections. Two processes that start on the same path at the same moment may
-// both believe so, and the later one then has it. Closing the listener
-// leaves the file.
+// connections. Two processes that start on the same path at the same moment may both replace it;
+// the later one then has the path. Closing the listener leaves the file.
 func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
 	var l net.Listener
 	switch {

@@ -16,11 +16,11 @@ const acceptedMax = 128
 
 // listener is a listening socket. A goroutine accepts ahead for as long as there is room.
 type listener struct {
-	node
+	watched
 	by        net.Listener
 	queue     []net.Conn // accepted, not taken. Invariant: len(queue) <= max
 	max       int
-	failed    error // why nothing was accepted, not told yet
+	failed    error // of accept, until Accept has told it
 	accepting bool  // accept runs
 	survey    survey
 }

@@ -55,9 +55,9 @@ func tokenOf(slot, generation uint32) Token {
 func (t Token) slot() uint32       { return uint32(t) }
 func (t Token) generation() uint32 { return uint32(t >> 32) }
 
-// slots finds the handler of a token. Only the poller's owner touches it, who may be another than
-// the goroutine in Wait. It grows to the largest number of descriptors ever registered together,
-// which the system's descriptor limit bounds, and never shrinks.
+// slots finds the handler of a token. Only the poller's owner touches it, which needn't be the
+// goroutine in Wait. It grows to the largest number of descriptors ever registered together, which
+// the system's descriptor limit bounds, and never shrinks.
 type slots struct {
 	chunks []*chunk
 	free   uint32 // head of the chain of free slots, or noSlot
@@ -149,7 +149,7 @@ func (s *slots) find(t Token) *slot {
 	return nil
 }
 
-// at returns a slot that is there.
+// at returns slot i, which must be there.
 func (s *slots) at(i uint32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
 // grow adds a chunk and chains its slots, the lowest first.

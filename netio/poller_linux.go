@@ -30,8 +30,8 @@ type Poller struct {
 	_ [128]byte
 
 	// Written by any thread.
-	bell bell
-	doze int // an epoll for the bell alone
+	bell   bell
+	wakefd int // an epoll for the bell alone
 }
 
 // Open returns a poller without descriptors.
@@ -42,7 +42,7 @@ func open(batch int) (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	doze, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	wakefd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
 		return nil, err
@@ -50,13 +50,13 @@ func open(batch int) (*Poller, error) {
 	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
-		unix.Close(doze)
+		unix.Close(wakefd)
 		return nil, err
 	}
-	p := &Poller{epfd: epfd, doze: doze, events: make([]unix.EpollEvent, batch)}
+	p := &Poller{epfd: epfd, wakefd: wakefd, events: make([]unix.EpollEvent, batch)}
 	p.bell.fd = bell
 	p.slots.init()
-	if err := errors.Join(p.addBell(epfd), p.addBell(doze)); err != nil {
+	if err := errors.Join(p.addBell(epfd), p.addBell(wakefd)); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (p *Poller) Wait(ns int64) error {
 //alloc:none
 func (p *Poller) WaitForWake(ns int64) error {
 	var rung [1]unix.EpollEvent
-	if _, errno := p.wait(p.doze, rung[:], ns); errno != 0 && errno != unix.EINTR {
+	if _, errno := p.wait(p.wakefd, rung[:], ns); errno != 0 && errno != unix.EINTR {
 		return p.failure(errno)
 	}
 	return nil
@@ -191,8 +191,8 @@ func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix
 	return got, errno
 }
 
-// exactMost is how long a wait may be, ns, to be ended as exactly as the system can, which
-// else may take 50 µs more to end several waits at once. A system call is not much for that.
+// exactMost is how long a wait may be, ns, that ends as exactly as the system can. A longer one may
+// end 50 µs late, together with others. Exactness costs a system call.
 const exactMost = 10_000_000
 
 // waitPrecise is epoll_pwait2. Its timespec has 64 bits on every architecture.
@@ -203,7 +203,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 		span[0], span[1] = ns/1e9, ns%1e9
 		limit = &span
 	}
-	if uint64(ns) < exactMost { // the thread may be another one than the last time
+	if uint64(ns) < exactMost { // each time: the thread may be another one
 		unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 	}
 	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
@@ -212,7 +212,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 }
 
 // absent notes whether errno says that epoll_pwait2 does not exist: before Linux
-// 5.11, or, as EPERM, under an old sandbox that refuses calls it can't name.
+// 5.11, or, as EPERM, under an old sandbox that refuses calls unknown to it.
 func (p *Poller) absent(errno unix.Errno) bool {
 	p.coarse = errno == unix.ENOSYS || errno == unix.EPERM
 	return p.coarse
@@ -321,7 +321,7 @@ func (p *Poller) Close() error {
 	p.at, p.end = 0, 0
 	p.slots.chunks, p.slots.used = nil, 0
 	p.slots.init()
-	unix.Close(p.doze)
+	unix.Close(p.wakefd)
 	p.bell.close()
 	return err
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Poller tells one worker which of its sockets are ready: the goroutines behind them
-// queue them here. Only the worker that polls may call its methods, except Wake. Adding and
-// removing while another goroutine is in Wait is allowed, as with epoll.
+// Poller tells one worker which of its sockets are ready: the goroutines behind the sockets queue
+// them here. Only the worker that polls may call its methods, except Wake. Adding and removing
+// while another goroutine is in Wait is allowed, as with epoll.
 type Poller struct {
 	// Written by the polling thread.
 	slots      slots
@@ -27,7 +27,7 @@ type Poller struct {
 	queue   []*registration
 	woken   bool
 	closed  bool
-	leaving int // closed streams that are still being sent what was written
+	sending int // closed streams that still send what was written
 }
 
 // event is one handler to call.
@@ -164,7 +164,7 @@ func (p *Poller) WaitForWake(ns int64) error { return p.Wait(ns) }
 func (p *Poller) CanNap() bool { return false }
 
 // fetch takes events, as far as there is room, and the wake-up, and reports whether there was any.
-// What is ready is found out here, not when it was queued, so that changes add up. A
+// What a socket is ready for is asked here, not when it was queued, so that changes add up. A
 // level-triggered socket that is ready is queued again.
 func (p *Poller) fetch() (any bool, err error) {
 	p.mu.Lock()
@@ -176,7 +176,7 @@ func (p *Poller) fetch() (any bool, err error) {
 	for n := len(p.queue); n > 0 && p.end < len(p.events); n-- {
 		r := p.queue[0]
 		p.queue[0], p.queue = nil, p.queue[1:]
-		r.queued = false // before the look: what comes after it is a new event
+		r.queued = false // first: what changes after the next line is a new event
 		p.mu.Unlock()
 		is := r.of.ready()
 		p.mu.Lock()
@@ -259,9 +259,9 @@ func (p *Poller) isClosed() bool {
 }
 
 // Close ends all registrations. The descriptors stay open: they are the
-// callers'. A handler may call it: no other handler is called after that. It waits until
-// the system has what was written to descriptors that were closed, or has refused it,
-// because the process may end next.
+// callers'. A handler may call it: no other handler is called after that. It waits until the system
+// has taken, or refused, what was written to descriptors that are closed, because the process may
+// end next.
 func (p *Poller) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -269,7 +269,7 @@ func (p *Poller) Close() error {
 		return ErrClosed
 	}
 	p.closed, p.queue = true, nil
-	for p.leaving > 0 {
+	for p.sending > 0 {
 		p.mu.Unlock()
 		<-p.bell
 		p.mu.Lock()
@@ -292,13 +292,13 @@ func (p *Poller) hold() bool {
 	if p.closed {
 		return false
 	}
-	p.leaving++
+	p.sending++
 	return true
 }
 
 func (p *Poller) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaving--
+	p.sending--
 	p.ring()
 }

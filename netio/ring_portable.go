@@ -10,13 +10,12 @@ const (
 	ringMax = 64 << 10
 )
 
-// ring is a bounded queue of bytes. One side may fill what space returned, or read
-// what front returned, without the lock that guards the rest, for as long as it is the only
-// one on its side: bytes don't move but in grow, which only the filling side calls and
-// which leaves the old slice as it was.
+// ring is a bounded queue of bytes. A lone writer may fill what space returned, and a lone reader
+// read what front returned, without the lock that guards the rest: bytes move only in grow, which
+// the writer calls and which leaves the old slice as it was.
 type ring struct {
 	buf        []byte
-	head, size int // the oldest byte; how many there are. Invariant: size <= len(buf) <= ringMax
+	head, size int // the oldest byte; how many bytes there are. Invariant: size <= len(buf) <= ringMax
 }
 
 func (r *ring) free() int { return ringMax - r.size }

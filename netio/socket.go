@@ -25,12 +25,12 @@ import (
 // ListenOptions are Listen's. Zero is useful.
 type ListenOptions struct {
 	// KeepAlive is for how long the peer of an accepted TCP connection may be silent before its
-	// system is asked for a sign of life; behind three questions, as far apart, without an answer
-	// the connection is broken. Whole seconds. 0: never.
+	// system is asked for a sign of life; after three unanswered questions, as far apart, the
+	// connection is broken. Whole seconds. 0: never.
 	KeepAlive time.Duration
-	// AckTimeout is for how long written bytes may stay unacknowledged, or unread before a full
-	// buffer, until the connection is broken. TCP, and only where the system can. 0: as the system
-	// has it.
+	// AckTimeout is for how long written bytes may stay unacknowledged, or unsent as the peer's
+	// buffer is full, until the connection is broken. TCP, and only where the system can. 0: as the
+	// system has it.
 	AckTimeout time.Duration
 	// Mode is the file mode of a Unix listener's path. 0: as the umask has it.
 	Mode fs.FileMode

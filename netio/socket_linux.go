@@ -16,7 +16,7 @@ import (
 //alloc:none
 func Read(fd int, p []byte) (n int, err error) {
 	if len(p) == 0 {
-		return 0, nil // zero bytes would look like the end
+		return 0, nil // a read of zero bytes would look like the end
 	}
 	for {
 		got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd),
@@ -69,12 +69,12 @@ func Writev(fd int, v *IOVecs) (n int, err error) {
 		return 0, nil
 	}
 	if invariant.Race {
-		for _, b := range v.vecs[v.first:v.end] {
-			invariant.ReadBytes(unsafe.Slice(b.Base, int(b.Len)))
+		for _, e := range v.vecs[v.first:v.end] {
+			invariant.ReadBytes(e.bytes())
 		}
 	}
 	var m unix.Msghdr
-	m.Iov = &v.vecs[v.first]
+	m.Iov = &v.vecs[v.first].Iovec
 	m.SetIovlen(v.end - v.first)
 	for {
 		put, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd),
@@ -144,7 +144,7 @@ func Shutdown(fd int, write bool) error {
 }
 
 // Unsent returns how many bytes that were written to fd, its end included, the peer's system
-// hasn't acknowledged; of a Unix socket, how much memory what the peer hasn't read takes. It
+// hasn't acknowledged; of a Unix socket, the memory that bytes take which the peer hasn't read. It
 // reports false if the system doesn't say.
 func Unsent(fd int) (n int, known bool) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
@@ -179,69 +179,12 @@ func failure(errno unix.Errno) error {
 	return errno
 }
 
-// iovecsMax is how many buffers one Writev takes: the answers of a turn, at 1 KiB a
-// list. The system's limit is 1,024.
-const iovecsMax = 64
+// iovec is one buffer of IOVecs, as the kernel takes it.
+type iovec struct{ unix.Iovec }
 
-// IOVecs is a reusable list of buffers for Writev. Zero is an empty list. It
-// refers to the buffers, which must stay as they are until written or Reset.
-type IOVecs struct {
-	vecs       [iovecsMax]unix.Iovec
-	first, end int // vecs[first:end] are not written yet. Invariant: first <= end <= iovecsMax
-	bytes      int // Invariant: the sum of their lengths
-}
-
-// Add appends b, and reports false if the list is full. An empty b is not kept.
-//
-//alloc:none
-func (v *IOVecs) Add(b []byte) bool {
-	if len(b) == 0 {
-		return true
-	}
-	if v.end == iovecsMax {
-		return false
-	}
-	e := &v.vecs[v.end]
+func (e *iovec) set(b []byte) {
 	e.Base = &b[0]
 	e.SetLen(len(b))
-	v.end++
-	v.bytes += len(b)
-	return true
 }
 
-// Bytes returns how many bytes are not written yet.
-func (v *IOVecs) Bytes() int { return v.bytes }
-
-// Advance drops the first n bytes, because they are written. Buffers that are
-// written whole are let go. The room of a list comes back when it is empty.
-//
-//alloc:none
-func (v *IOVecs) Advance(n int) {
-	if n < 0 || n > v.bytes {
-		misuse("advance past the end")
-	}
-	v.bytes -= n
-	for n > 0 {
-		e := &v.vecs[v.first]
-		have := int(e.Len)
-		if n < have {
-			e.Base = (*byte)(unsafe.Add(unsafe.Pointer(e.Base), n))
-			e.SetLen(have - n)
-			return
-		}
-		n -= have
-		*e = unix.Iovec{}
-		v.first++
-	}
-	if v.first == v.end {
-		v.first, v.end = 0, 0
-	}
-}
-
-// Reset empties the list and lets go of the buffers.
-//
-//alloc:none
-func (v *IOVecs) Reset() {
-	clear(v.vecs[v.first:v.end])
-	v.first, v.end, v.bytes = 0, 0, 0
-}
+func (e *iovec) bytes() []byte { return unsafe.Slice(e.Base, int(e.Len)) }

@@ -28,13 +28,13 @@ func Read(fd int, p []byte) (n int, err error) {
 
 // Write writes as much of p as there is room for in the send buffer of the socket
 // fd, and returns how much that was. It returns ErrAgain if there is no room.
-func Write(fd int, p []byte) (n int, err error) { return write(fd, [][]byte{p}) }
+func Write(fd int, p []byte) (n int, err error) { return write(fd, []iovec{{p}}) }
 
 // Writev is Write for several buffers. The caller drops what was written by
 // v.Advance(n), and calls again when the socket is writable.
 func Writev(fd int, v *IOVecs) (n int, err error) { return write(fd, v.vecs[v.first:v.end]) }
 
-func write(fd int, all [][]byte) (n int, err error) {
+func write(fd int, all []iovec) (n int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
@@ -47,13 +47,13 @@ func write(fd int, all [][]byte) (n int, err error) {
 	if err := s.writable(); err != nil {
 		return 0, err
 	}
-	for _, b := range all {
-		k := s.write(b)
+	for _, e := range all {
+		k := s.write(e.b)
 		n += k
-		if n == 0 && len(b) > 0 {
+		if n == 0 && len(e.b) > 0 {
 			return 0, ErrAgain
 		}
-		if k < len(b) {
+		if k < len(e.b) {
 			break
 		}
 	}
@@ -84,8 +84,7 @@ func Shutdown(fd int, write bool) error {
 	return s.shutdown(write)
 }
 
-// Unsent returns how many bytes that were written to fd the peer's system hasn't acknowledged:
-// not known here.
+// Unsent returns how many bytes written to fd the peer's system hasn't acknowledged: unknown here.
 func Unsent(fd int) (n int, known bool) { return 0, false }
 
 // Close closes fd, which must have been removed from its poller. Whatever it
@@ -137,58 +136,9 @@ func text(a net.Addr) string {
 	return "" // unnamed, as every connecting end of a Unix connection is
 }
 
-// iovecsMax is how many buffers one Writev takes.
-const iovecsMax = 64
+// iovec is one buffer of IOVecs.
+type iovec struct{ b []byte }
 
-// IOVecs is a reusable list of buffers for Writev. Zero is an empty list. It
-// refers to the buffers, which must stay as they are until written or Reset.
-type IOVecs struct {
-	vecs       [iovecsMax][]byte
-	first, end int // vecs[first:end] are not written yet. Invariant: first <= end <= iovecsMax
-	bytes      int // Invariant: the sum of their lengths
-}
+func (e *iovec) set(b []byte) { e.b = b }
 
-// Add appends b, and reports false if the list is full. An empty b is not kept.
-func (v *IOVecs) Add(b []byte) bool {
-	if len(b) == 0 {
-		return true
-	}
-	if v.end == iovecsMax {
-		return false
-	}
-	v.vecs[v.end] = b
-	v.end++
-	v.bytes += len(b)
-	return true
-}
-
-// Bytes returns how many bytes are not written yet.
-func (v *IOVecs) Bytes() int { return v.bytes }
-
-// Advance drops the first n bytes, because they are written. Buffers that are
-// written whole are let go. The room of a list comes back when it is empty.
-func (v *IOVecs) Advance(n int) {
-	if n < 0 || n > v.bytes {
-		misuse("advance past the end")
-	}
-	v.bytes -= n
-	for n > 0 {
-		e := &v.vecs[v.first]
-		if n < len(*e) {
-			*e = (*e)[n:]
-			return
-		}
-		n -= len(*e)
-		*e = nil
-		v.first++
-	}
-	if v.first == v.end {
-		v.first, v.end = 0, 0
-	}
-}
-
-// Reset empties the list and lets go of the buffers.
-func (v *IOVecs) Reset() {
-	clear(v.vecs[v.first:v.end])
-	v.first, v.end, v.bytes = 0, 0, 0
-}
+func (e *iovec) bytes() []byte { return e.b }

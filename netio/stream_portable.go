@@ -18,7 +18,8 @@ const (
 	sendMax = 16 << 10
 	// sendTimeout is how long such a write may take once the stream is closed.
 	sendTimeout = 5 * time.Second
-	// discardTimeout is how long, and discardMax how far, a closed stream is read after that.
+	// discardTimeout is how long, and discardMax how many bytes, a closed stream is read after
+	// that.
 	discardTimeout = time.Second
 	discardMax     = 4 << 20
 	// probeEvery is how often a stream whose peer has ended its side is tried.
@@ -26,29 +27,28 @@ const (
 )
 
 // stream is a connection, or the attempt at one. A goroutine reads ahead for as long as
-// there is room, and one sends for as long as there is something to send; neither
-// is there otherwise, so that nobody has to be told to go.
+// there is room, and one sends for as long as there is something to send; neither exists otherwise,
+// so none has to be stopped.
 //
-// A closed stream first sends what was written. Then it reads what nobody wants, because a
-// system answers the close of a socket with unread bytes by a reset, which may overtake
-// what was sent.
+// A closed stream first sends what was written. Then it reads and discards, because a system
+// answers the close of a socket with unread bytes by a reset, which may overtake what was sent.
 type stream struct {
-	node
-	conn    net.Conn           // nil until connected
-	give    context.CancelFunc // gives the attempt up; nil: there was none
-	in      ring               // received and not read
-	out     ring               // written and not sent
-	inEnd   error              // why no more will come in; nil: it may
-	failed  error              // what broke the connection; nil: nothing
-	reading bool               // read runs
-	sending bool               // send runs
-	short   bool               // a Write found too little room, and wasn't told of more
-	shut    bool               // no more will be written
-	deaf    bool               // no more is to come in
-	leaving bool               // closed, and all is sent
-	dropped int                // bytes that came after the close
-	held    *Poller            // does not end before all is sent
-	survey  survey
+	watched
+	conn       net.Conn           // nil until connected
+	cancel     context.CancelFunc // gives the attempt up; nil: there was none
+	in         ring               // received and not read
+	out        ring               // written and not sent
+	inEnd      error              // why no more will come in; nil: it may
+	failed     error              // what broke the connection; nil: nothing
+	reading    bool               // read runs
+	sending    bool               // send runs
+	short      bool               // a Write found too little room, and more isn't told yet
+	writeShut  bool               // no more will be written
+	readShut   bool               // no more is to come in
+	discarding bool               // closed, and all is sent
+	dropped    int                // bytes that came after the close
+	held       *Poller            // its Close waits until all is sent
+	survey     survey
 
 	sendTimeout, discardTimeout time.Duration // shorter in tests
 }
@@ -64,7 +64,7 @@ func connected(conn net.Conn) *stream {
 
 func newStream() *stream { return &stream{sendTimeout: sendTimeout, discardTimeout: discardTimeout} }
 
-// begin is called with the lock held, as are all of these methods but those that say otherwise.
+// begin is called with the lock held, as are all methods here that don't say otherwise.
 func (s *stream) begin(conn net.Conn) {
 	s.conn = conn
 	s.restart()
@@ -74,7 +74,7 @@ func (s *stream) begin(conn net.Conn) {
 // connect dials. It is a goroutine, without the lock.
 func (s *stream) connect(ctx context.Context, network, address string) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	s.give()
+	s.cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -99,7 +99,7 @@ func (s *stream) fail(err error) {
 	s.changed()
 }
 
-// restart has bytes read if there is room for a good many.
+// restart has read run if there is room for a good many bytes.
 func (s *stream) restart() {
 	if !s.reading && s.inEnd == nil && s.in.free() >= ringMax/2 {
 		s.reading = true
@@ -123,7 +123,7 @@ func (s *stream) read() {
 	}
 	s.reading = false
 	s.survey.end()
-	s.part()
+	s.finish()
 }
 
 func (s *stream) received(n int, err error) {
@@ -137,7 +137,7 @@ func (s *stream) received(n int, err error) {
 	switch {
 	case err == nil:
 		s.changed()
-	case s.deaf || s.closed || err == io.EOF:
+	case s.readShut || s.closed || err == io.EOF:
 		s.inEnd = io.EOF
 		s.changed()
 		time.AfterFunc(probeEvery, s.probe)
@@ -153,7 +153,7 @@ func (s *stream) received(n int, err error) {
 func (s *stream) probe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.shut || s.failed != nil {
+	if s.closed || s.writeShut || s.failed != nil {
 		return
 	}
 	s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *stream) probe() {
 	s.mu.Lock()
 	if err == nil {
 		time.AfterFunc(probeEvery, s.probe)
-	} else if !s.closed && !s.shut {
+	} else if !s.closed && !s.writeShut {
 		s.fail(failure(err))
 	}
 }
@@ -186,12 +186,12 @@ func (s *stream) write(b []byte) int {
 	return n
 }
 
-// writable is why nothing can be written; nil: it can.
+// writable returns why nothing can be written; nil: something can.
 func (s *stream) writable() error {
 	switch {
 	case s.failed != nil:
 		return s.failed
-	case s.shut:
+	case s.writeShut:
 		return syscall.EPIPE
 	case s.conn == nil:
 		return ErrAgain
@@ -213,10 +213,10 @@ func (s *stream) send() {
 		s.sent(len(b), err)
 	}
 	s.sending = false
-	if s.shut && s.failed == nil {
+	if s.writeShut && s.failed == nil {
 		closeWrite(s.conn)
 	}
-	s.part()
+	s.finish()
 }
 
 func (s *stream) sent(n int, err error) {
@@ -224,7 +224,7 @@ func (s *stream) sent(n int, err error) {
 		s.fail(failure(err))
 		return
 	}
-	if s.out.size > 0 { // nobody has failed meanwhile
+	if s.out.size > 0 { // else it failed meanwhile
 		s.out.drop(n)
 	}
 	if s.short && s.out.free() >= ringMax/2 {
@@ -236,9 +236,9 @@ func (s *stream) sent(n int, err error) {
 	}
 }
 
-// part is what the goroutines do last: they close the connection of a closed stream
-// when all is sent, and what came to nobody was read for a while.
-func (s *stream) part() {
+// finish is what the goroutines do last: it closes the connection of a closed stream once all is
+// sent, and what still came was discarded for a while.
+func (s *stream) finish() {
 	if !s.closed || s.sending {
 		return
 	}
@@ -249,8 +249,8 @@ func (s *stream) part() {
 	switch {
 	case s.inEnd != nil || s.failed != nil:
 		s.conn.Close() // ends read, if it runs
-	case !s.leaving:
-		s.leaving = true
+	case !s.discarding:
+		s.discarding = true
 		s.conn.SetReadDeadline(time.Now().Add(s.discardTimeout))
 		s.restart()
 	}
@@ -263,22 +263,22 @@ func (s *stream) close() error {
 	s.closed, s.watchers = true, nil
 	s.in.drop(s.in.size)
 	if s.conn == nil {
-		if s.give != nil {
-			s.give()
+		if s.cancel != nil {
+			s.cancel()
 		}
 		return nil
 	}
 	if s.out.size > 0 {
 		s.conn.SetWriteDeadline(time.Now().Add(s.sendTimeout))
-		if s.home != nil && s.home.hold() {
-			s.held = s.home
+		if s.poller != nil && s.poller.hold() {
+			s.held = s.poller
 		}
 	}
-	if !s.shut && !s.sending {
+	if !s.writeShut && !s.sending {
 		closeWrite(s.conn)
 	}
-	s.shut = true
-	s.part()
+	s.writeShut = true
+	s.finish()
 	return nil
 }
 
@@ -305,13 +305,13 @@ func (s *stream) shutdown(write bool) error {
 	switch {
 	case s.conn == nil:
 		return syscall.ENOTCONN
-	case write && !s.shut:
-		s.shut = true
+	case write && !s.writeShut:
+		s.writeShut = true
 		if !s.sending {
 			closeWrite(s.conn)
 		}
-	case !write && !s.deaf:
-		s.deaf = true
+	case !write && !s.readShut:
+		s.readShut = true
 		closeRead(s.conn)
 		s.conn.SetReadDeadline(time.Unix(1, 0)) // ends read on every system
 		if !s.reading && s.inEnd == nil {

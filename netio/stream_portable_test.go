@@ -88,7 +88,7 @@ func TestCloseSendsWhatWasWritten(t *testing.T) {
 	_, err := Write(a, []byte("x"))
 	require.Error(t, err, "the descriptor is gone")
 	f.p.mu.Lock()
-	require.Equal(t, 1, f.p.leaving)
+	require.Equal(t, 1, f.p.sending)
 	f.p.mu.Unlock()
 	closed := make(chan error, 1)
 	go func() { closed <- f.p.Close() }()

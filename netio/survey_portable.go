@@ -16,11 +16,11 @@ const surveyTime = 10 * time.Millisecond
 // one in the future, which takes what is there, and reports when that has passed. The socket's
 // lock guards it.
 type survey struct {
-	asked []*sync.WaitGroup // who waits for the report
+	asked []*sync.WaitGroup // each waits for the report
 	again bool              // it is trying again
 }
 
-// ask interrupts the goroutine; done is told of the report.
+// ask interrupts the goroutine; its report ends done's wait.
 func (v *survey) ask(done *sync.WaitGroup, deadline func(time.Time) error) {
 	done.Add(1)
 	v.asked = append(v.asked, done)

@@ -65,7 +65,11 @@ func (s *Shard) Bytes(n int) Bytes {
 	if n > slabMin {
 		class = bits.Len(uint(n-1)) - bits.Len(slabMin-1)
 	}
-	b := (*slab)(unsafe.Pointer(s.Take(slabKinds[class])))
+	return (*slab)(unsafe.Pointer(s.Take(slabKinds[class]))).view(n)
+}
+
+// view returns the first n bytes of b, which was just taken, with a count of one.
+func (b *slab) view(n int) Bytes {
 	if invariant.Enabled {
 		b.checkPoison()
 	}
@@ -188,16 +192,15 @@ func (b *slab) recycle() {
 	if invariant.Enabled {
 		b.poison()
 	}
+	if invariant.Race {
+		invariant.WroteBytes(b.data)
+	}
 	if b.list == nil {
 		b.putLong()
 		return
 	}
-	b.release()
-	home := b.list.shard
-	if invariant.Race {
-		invariant.WroteBytes(b.data)
-	}
-	home.receive(&b.Object, &b.Object)
+	b.end()
+	b.list.shard.receive(&b.Object, &b.Object)
 }
 
 // Carrier holds slabs, and objects, that are let go together: what a stack carries until it is
@@ -230,6 +233,9 @@ var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSiz
 		t.to = nil
 	})
 
+// isTie reports whether o, which a Carrier holds, is a tie rather than a slab.
+func isTie(o *Object) bool { return o.list != nil && o.list.kind == tieKind }
+
 // Keep holds o, which the caller has taken and puts as ever, until Release. Only the owner of s
 // may call it.
 //
@@ -245,7 +251,7 @@ func (c *Carrier) Keep(s *Shard, o *Object) {
 func (c *Carrier) Release() {
 	for o := c.head; o != nil; {
 		next := o.next // read first: whoever gets the slab overwrites it
-		if o.list != nil && o.list.kind == tieKind {
+		if isTie(o) {
 			Send(o)
 		} else {
 			Bytes{slab: (*slab)(unsafe.Pointer(o))}.Release()
@@ -271,7 +277,7 @@ func (c *Carrier) Join(other *Carrier) {
 // Size returns how many bytes the slabs held have.
 func (c *Carrier) Size() (n int) {
 	for o := c.head; o != nil; o = o.next {
-		if o.list == nil || o.list.kind != tieKind {
+		if !isTie(o) {
 			n += len((*slab)(unsafe.Pointer(o)).data)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"weak"
-
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // longs is the last slabs of more than SlabMax bytes that were let go of, for whoever takes as many
@@ -51,11 +49,7 @@ func takeLong(n int) Bytes {
 		b = &slab{data: make([]byte, min(uint64(size), math.MaxUint32))}
 	}
 	b.gen++
-	if invariant.Enabled {
-		b.checkPoison()
-	}
-	b.refs.Store(1)
-	return Bytes{slab: b, up: uint32(n)}
+	return b.view(n)
 }
 
 // findLong takes the last of that size off longs; nil: there is none.
@@ -77,9 +71,6 @@ func findLong(size int) *slab {
 func (b *slab) putLong() {
 	b.gen++
 	b.next = nil // a Carrier's
-	if invariant.Race {
-		invariant.WroteBytes(b.data)
-	}
 	longs.mu.Lock()
 	defer longs.mu.Unlock()
 	if len(longs.free) == longsMax {

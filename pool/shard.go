@@ -42,7 +42,7 @@ type list struct {
 	spare *Object
 }
 
-// noList stands for the list of a kind that was never taken from: it is never
+// noList stands for the list of a kind that was never taken from: it is empty, and never
 // written to.
 var noList list
 
@@ -116,16 +116,11 @@ func (s *Shard) Miss(k *Kind) *Object {
 //
 //alloc:none
 func (s *Shard) Put(o *Object) {
-	l := o.list
 	if o.gen&1 == 0 && !o.last() {
 		return
 	}
-	l.clear(o)
-	o.gen++
-	if invariant.Race && !l.kind.shared {
-		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
-	}
-	if l.shard == s {
+	o.end()
+	if l := o.list; l.shard == s {
 		o.next = l.head
 		l.head = o
 		return
@@ -162,19 +157,23 @@ func (s *Shard) PutHere(o *Object) bool {
 	return true
 }
 
-// release ends the object's life: the transition taken -> free or homeward. It reports false if
-// others hold it still. Put has the same in line, as calls cost.
+// release ends the object's life, or reports false if others hold it still.
 func (o *Object) release() bool {
-	l := o.list
 	if o.gen&1 == 0 && !o.last() {
 		return false
 	}
+	o.end()
+	return true
+}
+
+// end is the transition taken -> free or homeward. It is apart to be compiled into its callers.
+func (o *Object) end() {
+	l := o.list
 	l.clear(o)
 	o.gen++
 	if invariant.Race && !l.kind.shared {
 		invariant.Recycled(l.kind.base(o), l.kind.layout.Size)
 	}
-	return true
 }
 
 // away adds o to the outgoing chain of its home.

@@ -67,9 +67,7 @@ func (s *Shard) Usage() []Usage {
 // Only the owner may call it.
 func (s *Shard) Made() (n int) {
 	for _, l := range s.lists {
-		if l != &noList {
-			n += l.made
-		}
+		n += l.made
 	}
 	return n
 }
@@ -79,9 +77,7 @@ func (s *Shard) Made() (n int) {
 func (s *Shard) Outstanding() (n int) {
 	s.collect()
 	for _, l := range s.lists {
-		if l != &noList {
-			n += l.made - l.free()
-		}
+		n += l.made - l.free()
 	}
 	return n
 }
