@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/move"
+	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
 // answer is the part of an ask that a Future reads: it doesn't depend on the request's type.
@@ -46,9 +47,9 @@ func (v values) at() (req, rep uintptr) {
 	return asked.Field(1).Offset, asked.Field(0).Type.Field(1).Offset
 }
 
-func (v values) releases() releases {
+func (v values) releases() release.Values {
 	req, rep := v.at()
-	return releases{releaseAt(req, v.req), releaseAt(rep, v.rep)}
+	return release.Values{release.At(req, v.req), release.At(rep, v.rep)}
 }
 
 // hand returns what moves a reply from one stack to another.

@@ -1,6 +1,10 @@
 package stack
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/stack/release"
+)
 
 // BatchMax is how many messages a batch takes unless its handler says otherwise.
 const BatchMax = 64
@@ -51,7 +55,7 @@ func (b *Batch) Bytes(n int) []byte {
 // NewBatchNotice makes the handler of batches of at most max notices (0: BatchMax), each of a
 // core.NoticeStack[Msg].
 func NewBatchNotice[Msg any](first Entry, max int) *Handler {
-	h := first.batched(classNotice, shapeOf((*told[Msg])(nil), clearing[told[Msg]]()), releases{releasesNotice[Msg]()}, max)
+	h := first.batched(classNotice, shapeOf((*told[Msg])(nil), clearing[told[Msg]]()), release.Values{releasesNotice[Msg]()}, max)
 	describeMessages[Msg](h)
 	return h
 }
@@ -66,7 +70,7 @@ func NewBatchAsk[Req, Rep any](first Entry, max int) *Handler {
 }
 
 // batched makes the handler of the members, of class c, of batches that begin there.
-func (e Entry) batched(c class, member shape, r releases, max int) *Handler {
+func (e Entry) batched(c class, member shape, r release.Values, max int) *Handler {
 	if max < 0 {
 		panic("stack: a batch's maximum is negative")
 	}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"unsafe"
 
+	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
 // class is what happens to a stack at its end.
@@ -154,7 +155,7 @@ func entryBy(first any, users Running, clear func(*pool.Object)) Entry {
 }
 
 // handler makes the handler that begins there.
-func (e Entry) handler(c class, around []Middleware, r releases) *Handler {
+func (e Entry) handler(c class, around []Middleware, r release.Values) *Handler {
 	if e.step == nil {
 		panic("stack: a handler needs a first step")
 	}
@@ -175,7 +176,7 @@ type shape struct {
 func shapeOf(users Running, clear func(*pool.Object)) shape {
 	of := reflect.TypeOf(users).Elem()
 	probe := reflect.New(of).UnsafePointer()
-	return shape{of, uintptr(unsafe.Pointer(Of(boxed(users, probe)))) - uintptr(probe), users, clear}
+	return shape{of, uintptr(unsafe.Pointer(Of(move.Boxed(users, probe)))) - uintptr(probe), users, clear}
 }
 
 // clearing returns shape.clear of S.
@@ -195,7 +196,7 @@ func clearing[S any]() func(*pool.Object) {
 func (p shape) size() uintptr { return p.of.Size() }
 
 // newKind makes the pooled kind of the stacks of h.
-func (h *Handler) newKind(p shape, r releases) *pool.Kind {
+func (h *Handler) newKind(p shape, r release.Values) *pool.Kind {
 	h.offset = int(p.offset)
 	return pool.NewKind("stack "+h.Name(), pool.Layout{Size: p.size(), Offset: p.offset, Fixed: fixedSize},
 		func() *pool.Object {
@@ -207,52 +208,8 @@ func (h *Handler) newKind(p shape, r releases) *pool.Kind {
 			s.by = h
 			return &s.Object
 		},
-		r.before(p.clear))
+		r.Before(p.clear))
 }
 
-// Releaser is implemented, on the pointer, by messages and replies that hold counted bytes:
-// Release is called once, when the stack that carries the value is put, on whichever worker puts
-// it, or by a guest. It may tell and begin asks, as guests do. It must not panic: no stack's
-// failure would contain that.
-type Releaser interface{ Release() }
-
-// release is where a stack has a Releaser.
-type release struct {
-	at uintptr  // from the Stack on
-	as Releaser // a nil pointer to its type; nil: it is none
-}
-
-// releaseAt returns that of what is at a place; v is a nil pointer to its type.
-func releaseAt(at uintptr, v any) release {
-	as, _ := v.(Releaser)
-	return release{at, as}
-}
-
-// holds reports whether *T is a Releaser.
-func holds[T any]() bool {
-	_, ok := any((*T)(nil)).(Releaser)
-	return ok
-}
-
-// releases are those of one type of stack.
-type releases []release
-
-// before returns a function that calls them, and then clear.
-func (r releases) before(clear func(*pool.Object)) func(*pool.Object) {
-	r = slices.DeleteFunc(r, func(v release) bool { return v.as == nil })
-	if len(r) == 0 {
-		return clear
-	}
-	return func(o *pool.Object) {
-		for _, v := range r {
-			boxed(v.as, unsafe.Add(unsafe.Pointer(o), v.at)).Release()
-		}
-		clear(o)
-	}
-}
-
-// boxed returns an interface that holds p. As has the type: a nil pointer.
-func boxed[I any](as I, p unsafe.Pointer) I {
-	(*[2]unsafe.Pointer)(unsafe.Pointer(&as))[1] = p
-	return as
-}
+// Releaser is a message or a reply that holds counted bytes.
+type Releaser = release.Releaser

@@ -3,6 +3,7 @@ package stack
 import (
 	"unsafe"
 
+	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
@@ -36,7 +37,7 @@ func (h *Handler) wrap(around []Middleware, users Running) {
 	first := h.first
 	h.around, h.users, h.title = around, users, first.name()
 	h.first = func(a, self unsafe.Pointer) Yield {
-		r := boxed(users, self)
+		r := move.Boxed(users, self)
 		s := Of(r)
 		for _, m := range around {
 			if err := m.Begins(r); err != nil {

@@ -3,6 +3,9 @@ package stack
 import (
 	"reflect"
 	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/move"
+	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
 // told is how a notice is laid out, as core.NoticeStack is.
@@ -13,11 +16,11 @@ type told[Msg any] struct {
 
 // NewNotice makes the handler of notices whose first step is first, of a core.NoticeStack[Msg].
 func NewNotice[Msg any](first Entry, around ...Middleware) *Handler {
-	h := first.handler(classNotice, around, releases{releasesNotice[Msg]()})
+	h := first.handler(classNotice, around, release.Values{releasesNotice[Msg]()})
 	describeMessages[Msg](h)
 	if len(around) == 0 && h.notice.box != nil && first.shape.size() == unsafe.Sizeof(told[Msg]{}) {
 		h.bare.is = true
-		if hasPointers(reflect.TypeFor[Msg]()) {
+		if move.HasPointers(reflect.TypeFor[Msg]()) {
 			h.bare.wipe = func(s *Stack) { clear(unsafe.Slice(Message[Msg](s), 1)) }
 		}
 		h.bare.envelope = newEnvelope[Msg](h)
@@ -25,14 +28,14 @@ func NewNotice[Msg any](first Entry, around ...Middleware) *Handler {
 	return h
 }
 
-func releasesNotice[Msg any]() release {
-	return releaseAt(unsafe.Offsetof(told[Msg]{}.Msg), (*Msg)(nil))
+func releasesNotice[Msg any]() release.Value {
+	return release.At(unsafe.Offsetof(told[Msg]{}.Msg), (*Msg)(nil))
 }
 
 // describeMessages has h, of notices, know its messages.
 func describeMessages[Msg any](h *Handler) {
 	h.notice.message, h.notice.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
-	if releasesNotice[Msg]().as == nil {
+	if !releasesNotice[Msg]().Is() {
 		h.notice.box = func(m unsafe.Pointer) any { return *(*Msg)(m) }
 	}
 }
@@ -43,22 +46,6 @@ func (h *Handler) open(message unsafe.Pointer) any {
 		return nil
 	}
 	return h.notice.box(message)
-}
-
-// hasPointers reports whether the collector looks into values of type t.
-func hasPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case reflect.Struct:
-		for f := range t.Fields() {
-			if hasPointers(f.Type) {
-				return true
-			}
-		}
-		return false
-	}
-	return t.Kind() > reflect.Complex128
 }
 
 // checkBare panics if more of s was written than blank clears.

@@ -7,6 +7,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/deferred"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
@@ -60,20 +62,20 @@ type Engine struct {
 	by      *Handler   // of current, which may be another one's by now
 	inStep  bool       // user code runs
 	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
-	// flagHeld and flagAlone of the house being visited, since they were seen, flagNoted, since a
-	// call began; all seldom
-	seen     flagWord
+	// flags.Held and flags.Alone of the house being visited, since they were seen, flags.Noted,
+	// since a call began; all seldom
+	seen     flags.Word
 	borrower *Call // a guest runs the turn, until this is answered; nil: no guest does
 	Heard    bool  // something came from another worker or a guest; the loop clears it
 	// nothing that came in this turn is a worker's message, or an ask: what they send next waits
 	// for the next turn, see house
 	Gathers  bool
-	visitMax int      // messages a visit handles at most: see setVisitMax
-	urgents  int      // replies in a row in this visit while calls waited
-	fresh    []*Stack // suspended in this turn: their deadlines aren't armed yet
-	late     deferred // work for the end of the turn
-	later    deferred // and of the next one
-	out      outbox   // what goes to another worker
+	visitMax int            // messages a visit handles at most: see setVisitMax
+	urgents  int            // replies in a row in this visit while calls waited
+	fresh    []*Stack       // suspended in this turn: their deadlines aren't armed yet
+	late     deferred.Queue // work for the end of the turn
+	later    deferred.Queue // and of the next one
+	out      outbox         // what goes to another worker
 
 	// sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
 	toWake    *Engine
@@ -227,67 +229,22 @@ func (w *Engine) given() bool {
 	return w.gifts.Load() != nil
 }
 
-// Deferred is work for the end of the turn, such as writing what a connection
-// queued. It is a field of whoever defers it.
-type Deferred struct {
-	Run  func(d *Deferred)
-	next *Deferred
-	set  bool
-}
-
-// deferred is a queue of deferred work: what was deferred first is
-// done first, so that who has waited longest doesn't wait for the others too.
-type deferred struct{ first, last *Deferred }
-
-func (q *deferred) push(d *Deferred) {
-	if q.first == nil {
-		q.first = d
-	} else {
-		q.last.next = d
-	}
-	q.last = d
-}
-
-// join moves all of p behind what is queued.
-func (q *deferred) join(p *deferred) {
-	if q.first == nil {
-		q.first = p.first
-	} else {
-		q.last.next = p.first
-	}
-	q.last = p.last
-	*p = deferred{}
-}
+// Deferred is work for the end of the turn.
+type Deferred = deferred.Work
 
 // Defer runs d at the end of this turn; once, however often it is deferred.
-func (w *Engine) Defer(d *Deferred) {
-	if !d.set {
-		d.set = true
-		w.late.push(d)
-	}
-}
+func (w *Engine) Defer(d *Deferred) { w.late.Add(d) }
 
 // DeferOn is Defer to the end of the next turn, which follows at once, for deferred work that
 // takes long, as others are to have their turn meanwhile. Defer changes nothing about it.
-func (w *Engine) DeferOn(d *Deferred) {
-	if !d.set {
-		d.set = true
-		w.later.push(d)
-	}
-}
+func (w *Engine) DeferOn(d *Deferred) { w.later.Add(d) }
 
 // Owes reports whether work was deferred to the end of the next turn. Only who runs w's turn calls
 // it.
-func (w *Engine) Owes() bool { return w.later.first != nil }
+func (w *Engine) Owes() bool { return w.later.Any() }
 
 // RunDeferred does the turn's deferred work, and sends what was said outside visits.
 func (w *Engine) RunDeferred() {
-	for w.late.first != nil {
-		d := w.late.first
-		w.late.first = d.next
-		d.next, d.set = nil, false
-		d.Run(d)
-	}
-	w.late.last = nil // a connection may be gone by now
+	w.late.Run()
 	w.sendOut()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // House is where one actor lives: mailbox lanes, status, promise table. A house
@@ -28,7 +29,7 @@ type House struct {
 	annex    atomic.Pointer[annex] // nil: it hasn't been needed yet
 	actor    any                   // the user's struct: always a pointer
 	serial   uint64
-	flags    flags
+	flags    flags.Shared
 	// how many calls may wait, see house_mailbox.go; written before anybody knows the house
 	limit   uint16
 	givenAt moment // when it was given to its owner; 0: it was born there
@@ -44,7 +45,7 @@ type House struct {
 	opening opening // how far it is with the envelope that is first in the lane of calls
 	ahead   bool    // Invariant: a system message, a reply or a fired promise goes ahead of calls
 	queued  queued
-	why     reasons // why calls are held, see house_hold.go. Invariant: 0 unless flagHeld is set
+	why     reasons // why calls are held, see house_hold.go. Invariant: 0 unless flags.Held is set
 	urgents uint8   // between visits: how many replies in a row went ahead of calls
 }
 
@@ -81,11 +82,11 @@ type annex struct {
 // sends a system message calls it behind the push, and the owner with each hold, barrier and
 // change of its life that keeps calls from beginning. That they may begin again interrupts
 // nothing: none has begun meanwhile.
-func (h *House) interrupt(flag flagWord) { h.flags.set(flag | flagUrged) }
+func (h *House) interrupt(flag flags.Word) { h.flags.Set(flag | flags.Urged) }
 
 // interrupted reports whether to leave a loop over calls of h: something goes ahead of the next,
 // or all is to be looked at again.
-func (h *House) interrupted() bool { return h.ahead || h.flags.has(flagUrged) }
+func (h *House) interrupted() bool { return h.ahead || h.flags.Has(flags.Urged) }
 
 // queued says where a house stands among those of its worker.
 type queued uint8
@@ -168,7 +169,7 @@ func (h *House) kind() reflect.Type {
 }
 
 // Gone reports whether the actor has stopped, or is about to. Any goroutine may ask.
-func (h *House) Gone() bool { return h.flags.has(flagStopped) }
+func (h *House) Gone() bool { return h.flags.Has(flags.Stopped) }
 
 // Describe returns the actor's type and number, as in "main.Cache#42", behind its path if it has a
 // name: "/user/cache (main.Cache#42)". Any goroutine may call it.

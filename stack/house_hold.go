@@ -1,5 +1,7 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/flags"
+
 // A house may hold its calls: none begins, and those that come wait in the annex, behind each
 // other, until no reason is left. Answers, timers and system messages go on. What a hold costs
 // who holds nothing is a bit in a word that visits look at anyway.
@@ -21,7 +23,7 @@ const (
 func (h *House) hold(why reasons) {
 	h.rooms()
 	h.why |= why
-	h.interrupt(flagHeld)
+	h.interrupt(flags.Held)
 }
 
 // release takes a reason away. With the last one the calls that wait are next, in their order.
@@ -32,7 +34,7 @@ func (w *Engine) release(h *House, why reasons) {
 	if h.why &^= why; h.why != 0 {
 		return
 	}
-	h.flags.clear(flagHeld)
+	h.flags.Clear(flags.Held)
 	w.recall(h, h.annex.Load())
 }
 

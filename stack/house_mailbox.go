@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its
@@ -31,6 +32,9 @@ import (
 //	full       what doesn't fit goes by the policy, see WhenFull
 //	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in
 //	           its visits, and takes from there: see visit_sorted.go
+
+// MailboxTop is the highest bound of a mailbox.
+const MailboxTop = flags.MailboxTop
 
 const (
 	// limitLarge is the limit of houses whose bound is greater, or that have none.
@@ -86,12 +90,12 @@ func (h *House) Mailbox(m MailboxRules) {
 	}
 	r := &rules{max: m.Max, full: m.Full}
 	if m.Full == DropOldest {
-		h.flags.set(flagSingles)
+		h.flags.Set(flags.Singles)
 	}
 	if m.Sort != nil {
 		r.sorter = m.Sort()
 		r.mark.by = markHandler
-		h.flags.set(flagSorted | flagSingles)
+		h.flags.Set(flags.Sorted | flags.Singles)
 	}
 	h.rooms().rules = r
 }
@@ -128,7 +132,7 @@ func (h *House) rules() (bound int, full WhenFull) {
 func (h *House) waits() int { return h.shown() + int(h.unshown) }
 
 // shown returns how many calls others see waiting. Any goroutine may ask.
-func (h *House) shown() int { return h.flags.now().calls() }
+func (h *House) shown() int { return h.flags.Now().Calls() }
 
 // Queued returns how many calls wait in h, for a router to go by: all of them, also those that
 // are held, if w, whose turn the caller runs, owns h; otherwise as of the last visit, with what
@@ -145,14 +149,14 @@ func (h *House) Queued(w *Engine) int {
 }
 
 // takes reports whether a house whose flags are bits takes n more calls.
-func (h *House) takes(bits flagWord, n int) bool {
-	return bits&flagStopped == 0 && (bits.calls()+n <= int(h.limit) || h.fits(n))
+func (h *House) takes(bits flags.Word, n int) bool {
+	return bits&flags.Stopped == 0 && (bits.Calls()+n <= int(h.limit) || h.fits(n))
 }
 
 // closed reports whether h, of the caller's worker, takes no call, but perhaps by its policy.
 func (h *House) closed() bool {
-	bits := h.flags.now()
-	return bits&flagStopped != 0 || bits.calls()+int(h.unshown) >= int(h.limit)
+	bits := h.flags.Now()
+	return bits&flags.Stopped != 0 || bits.Calls()+int(h.unshown) >= int(h.limit)
 }
 
 // point is a scheduling point, if anybody decides by the number.

@@ -14,6 +14,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
@@ -677,7 +678,7 @@ func TestTellWait(t *testing.T) {
 		n++
 		m := words{0, n}
 		go func() { outcome <- TellWait(ctx, &h.guests, to, ledgerShort, &m) }()
-		for !to.flags.has(flagAwaited) {
+		for !to.flags.Has(flags.Awaited) {
 			runtime.Gosched()
 		}
 		return outcome
@@ -721,14 +722,14 @@ func TestRoomIsHalfOfTheMailbox(t *testing.T) {
 	}
 	outcome := make(chan error, 1)
 	go func() { outcome <- TellWait(t.Context(), &h.guests, to, ledgerLonge, &words{0, 5}) }()
-	for !to.flags.has(flagAwaited) {
+	for !to.flags.Has(flags.Awaited) {
 		runtime.Gosched()
 	}
 	w := h.workers[0]
 	w.TakeRungs()
 	for left := 3; left >= 2; left-- {
 		require.Equal(t, 1, w.Run(1))
-		require.Equal(t, left > 2, to.flags.has(flagAwaited), "%d wait", left)
+		require.Equal(t, left > 2, to.flags.Has(flags.Awaited), "%d wait", left)
 	}
 	require.NoError(t, <-outcome)
 	require.Equal(t, 3, to.shown())
@@ -911,7 +912,7 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	require.NoError(t, Tell(&h.guests, to, ledgerShort, &words{0, 1}))
 	waits := make(chan error)
 	go func() { waits <- TellWait(t.Context(), &h.guests, to, ledgerShort, &words{0, 2}) }()
-	for !to.flags.has(flagAwaited) {
+	for !to.flags.Has(flags.Awaited) {
 		runtime.Gosched()
 	}
 	out := h.guests.Pools.Outstanding()

@@ -8,6 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
@@ -52,7 +53,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.None:
 			return
 		case lifecycle.Refuse:
-			h.interrupt(flagStopped)
+			h.interrupt(flags.Stopped)
 			h.withdraw()
 		case lifecycle.Hold:
 			h.hold(heldByLife)
@@ -143,7 +144,7 @@ func (w *Engine) drainAway(h *House) {
 	l := h.makeLife()
 	l.Drain()
 	w.live(h, l)
-	w.seen |= flagHeld
+	w.seen |= flags.Held
 }
 
 // drained stops h, which holds its calls, if that is what it waits for.

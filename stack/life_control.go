@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
@@ -83,11 +84,11 @@ func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: ve
 
 // Close makes a house, which nobody knows yet, a stopped one.
 func (h *House) Close() {
-	h.flags.set(flagStopped)
+	h.flags.Set(flags.Stopped)
 	if l := h.life(); l != nil {
 		l.Close()
 		l.leave()
-		h.flags.clear(flagHeld) // for a start hook
+		h.flags.Clear(flags.Held) // for a start hook
 		h.why = 0
 	}
 }

@@ -3,6 +3,8 @@ package stack
 import (
 	"sync/atomic"
 
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/idleness"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
@@ -64,8 +66,8 @@ type Props struct {
 // Give writes the props of h, which nobody knows yet.
 func (h *House) Give(p Props) {
 	if p.Idle > 0 || p.Calls > 0 {
-		h.rooms().quiet = newQuiet(h, passive{idle: p.Idle, calls: p.Calls})
-		h.flags.set(flagNoted)
+		h.rooms().quiet = newQuiet(h, idleness.New(p.Idle, p.Calls))
+		h.flags.Set(flags.Noted)
 	}
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
 		l := h.makeLife()
@@ -77,7 +79,7 @@ func (h *House) Give(p Props) {
 		}
 	}
 	if p.Alone {
-		h.flags.set(flagAlone)
+		h.flags.Set(flags.Alone)
 	}
 }
 
@@ -91,7 +93,7 @@ func (h *House) Starts() bool {
 // house alone may ask.
 func (h *House) Passivates() bool {
 	a := h.annex.Load()
-	return a != nil && a.quiet != nil && a.quiet.passive.idle > 0
+	return a != nil && a.quiet != nil && a.quiet.Idles()
 }
 
 // Guard puts h, which nobody knows yet and which has no parent, below the guardian of what is the

@@ -4,10 +4,12 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/idleness"
 )
 
 // This file is how an actor finds out that no call of it has begun for some time. Whether one
-// begins is noted only in houses with flagNoted, where begin and its kin look twice anyway. Of a
+// begins is noted only in houses with flags.Noted, where begin and its kin look twice anyway. Of a
 // visit in which one began the end counts, so one reading of the clock does for all its calls,
 // and nobody is told early. A timer isn't moved by that: it looks when its time comes, and goes
 // on for the rest.
@@ -16,23 +18,14 @@ import (
 type quiet struct {
 	// when it looks; Invariant: first, for quietOf. When is 0 if there is nothing to find out, and
 	// then it stands nowhere
-	timer   future.Node
-	house   *House
-	last    int64    // the end of the last visit in which a call began, ns
-	told    *absence // whom it tells; nil: the actor doesn't ask
-	passive passive  // see life_passivate.go
+	timer future.Node
+	house *House
+	idleness.State
+	by *Handler // of the notice that tells the actor, if it asks
 }
 
-// absence is what an actor hears of that no call has begun.
-type absence struct {
-	by       *Handler // of the notice that tells it
-	since    int64    // when it began to ask for that, ns
-	after    int64    // how long nothing begins before it is told, ns
-	notified bool     // since the last call began
-}
-
-func newQuiet(h *House, p passive) *quiet {
-	return &quiet{timer: future.Node{House: true}, house: h, passive: p}
+func newQuiet(h *House, s idleness.State) *quiet {
+	return &quiet{timer: future.Node{House: true}, house: h, State: s}
 }
 
 // quietOf returns the quiet whose timer n is.
@@ -51,19 +44,12 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 		if ns <= 0 {
 			return
 		}
-		a.quiet = newQuiet(h, passive{})
-		h.flags.set(flagNoted | flagUrged) // what loops over calls looks up
+		a.quiet = newQuiet(h, idleness.State{})
+		h.flags.Set(flags.Noted | flags.Urged) // what loops over calls looks up
 	}
 	q := a.quiet
-	switch {
-	case ns <= 0:
-		q.told = nil
-	case q.told == nil:
-		q.told = &absence{}
-		fallthrough
-	default:
-		*q.told = absence{by: by, since: w.Driver.Clock(), after: ns}
-	}
+	q.by = by
+	q.Tell(w.Driver.Clock(), ns)
 	w.listen(h, q)
 }
 
@@ -83,7 +69,7 @@ func (w *Engine) begins(h *House, s *Stack) bool {
 //
 //go:noinline
 func (w *Engine) see(h *House, s *Stack) {
-	if h.flags.has(flagNoted) {
+	if h.flags.Has(flags.Noted) {
 		w.noteBegun(h, s)
 	}
 	if w.Trace != nil {
@@ -96,40 +82,25 @@ func (w *Engine) noteBegun(h *House, s *Stack) {
 	if s.by == drainHandler {
 		return
 	}
+	w.seen |= flags.Noted
+	w.noteCalls(h, 1)
+}
+
+// noteBatch notes that the members of a batch begin but the first, which was noted.
+func (w *Engine) noteBatch(h *House, s *Stack) { w.noteCalls(h, BatchOf(s).members.n-1) }
+
+func (w *Engine) noteCalls(h *House, n int) {
 	q := h.annex.Load().quiet
-	w.seen |= flagNoted
-	if q.told != nil {
-		q.told.notified = false
-	}
-	if p := &q.passive; p.calls > 0 {
-		p.begun++
-		w.retire(h, p)
-	}
+	q.Begun(n)
+	w.retire(h, q)
 }
 
 // dated notes when the calls of this visit of h began: at the latest now.
-func (w *Engine) dated(h *House) { h.annex.Load().quiet.last = w.Driver.Clock() }
-
-// next returns when to look, if it is now; 0: never.
-func (q *quiet) next(now int64) (at int64) {
-	at = q.passive.next(q.last)
-	t := q.told
-	if t == nil {
-		return at
-	}
-	tells := later(max(q.last, t.since), t.after)
-	if t.notified {
-		tells = later(now, t.after)
-	}
-	if at == 0 {
-		return tells
-	}
-	return min(at, tells)
-}
+func (w *Engine) dated(h *House) { h.annex.Load().quiet.Ended(w.Driver.Clock()) }
 
 // listen sees to it that a timer looks in time.
 func (w *Engine) listen(h *House, q *quiet) {
-	at := q.next(w.Driver.Clock())
+	at := q.Next(w.Driver.Clock())
 	if l := h.life(); at == 0 || h.Gone() || l != nil && l.Drains() {
 		w.endQuiet(h)
 		return
@@ -159,8 +130,7 @@ func (w *Engine) endQuiet(h *House) {
 func (w *Engine) forgetQuiet(h *House) {
 	w.endQuiet(h)
 	if a := h.annex.Load(); a != nil && a.quiet != nil {
-		a.quiet.told = nil
-		a.quiet.passive.paused = false
+		a.quiet.Forget()
 	}
 }
 
@@ -168,17 +138,15 @@ func (w *Engine) forgetQuiet(h *House) {
 // begun, and goes on.
 func (w *Engine) lookQuiet(h *House, q *quiet) {
 	q.timer.DueAt(0)
-	if w.seen&flagNoted != 0 {
+	if w.seen&flags.Noted != 0 {
 		w.dated(h)
 	}
-	if t := q.told; t != nil && !t.notified && w.Now-max(q.last, t.since) >= t.after {
-		t.notified = true
-		if h.waits() < int(h.limit) { // otherwise there are calls enough, none of which it may drop
-			w.Push(h, w.Begin(t.by))
-		}
+	// otherwise there are calls enough, none of which it may drop
+	if q.Tells(w.Now) && h.waits() < int(h.limit) {
+		w.Push(h, w.Begin(q.by))
 	}
 	w.passivate(h, q)
-	if at := q.next(w.Driver.Clock()); at != 0 {
+	if at := q.Next(w.Driver.Clock()); at != 0 {
 		w.armQuiet(q, at)
 	}
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
@@ -107,10 +108,10 @@ func (w *Engine) unstash(h *House) {
 	h.withdraw()
 	st.n = 0
 	q := &h.calls
-	if h.flags.has(flagHeld) {
+	if h.flags.Has(flags.Held) {
 		q = &a.held
 	}
-	if h.flags.has(flagSorted) {
+	if h.flags.Has(flags.Sorted) {
 		a.rules.again.join(&st.calls)
 		if !a.rules.marked {
 			a.rules.marked = true
@@ -120,7 +121,7 @@ func (w *Engine) unstash(h *House) {
 		st.calls.join(q)
 		*q, st.calls = st.calls, queue{}
 	}
-	h.flags.set(flagUrged) // what loops over calls looks up
+	h.flags.Set(flags.Urged) // what loops over calls looks up
 	w.makeReady(h)
 }
 

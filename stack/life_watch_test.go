@@ -1,6 +1,10 @@
 package stack
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+)
 
 // Who watches a long life, and stops, isn't kept for it.
 func TestWatchersThatStoppedLeave(t *testing.T) {
@@ -10,7 +14,7 @@ func TestWatchersThatStoppedLeave(t *testing.T) {
 		w.watch(target, watcher{to: lives, by: by})
 		who := &House{}
 		w.watch(target, watcher{to: who, by: by})
-		who.flags.set(flagStopped)
+		who.flags.Set(flags.Stopped)
 	}
 	all := target.life().watchers
 	if len(all) > 2 || cap(all) > 8 || all[0].to != lives {

@@ -5,8 +5,10 @@ import (
 	"runtime/debug"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
@@ -200,7 +202,7 @@ func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 			w.failed(h, s, &fault.PanicError{Actor: h.Describe(), Step: fmt.Sprintf("%T.Ended", m), Value: value, Trace: debug.Stack()})
 		}
 	}()
-	m.Ended(boxed(s.by.users, s.self()), s.err)
+	m.Ended(move.Boxed(s.by.users, s.self()), s.err)
 }
 
 // keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its
@@ -213,7 +215,7 @@ func (w *Engine) keepOn(h *House, s *Stack) {
 		h.life().Keep()
 	}
 	s.putOff()
-	if h.flags.has(flagAlone) {
+	if h.flags.Has(flags.Alone) {
 		s.isolate()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // add counts the i-th message, which the sender has written. It reports false if the
@@ -80,7 +81,7 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 			*at = zero
 		}
 	}
-	if behind && !h.flags.has(flagSingles) {
+	if behind && !h.flags.Has(flags.Singles) {
 		e := envelopeOf(stackOf(from.Take(by.bare.envelope.kind)))
 		*entry[Msg](e, 0) = *msg
 		invariant.Point("envelope.start")

@@ -6,6 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/count"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // This file is how a ready house moves to another worker. Only its owner moves it, between turns,
@@ -23,9 +24,9 @@ import (
 // Who rings for it all the time rings its owner, or a former one, who passes that on
 // (TakeRungs); mail in the lanes was sent before mail in the inbox, so order holds.
 //
-// A house that stays is never given. Whoever wants it to stay sets flagStays and, if
-// flagMoving is set, waits until that is clear; who gives sets flagMoving and, if flagStays is
-// set, doesn't. The one who comes second sees the other.
+// A house that stays is never given. Whoever wants it to stay sets flags.Stays and, if
+// flags.Moving is set, waits until that is clear; who gives sets flags.Moving and, if flags.Stays
+// is set, doesn't. The one who comes second sees the other.
 //
 // The receiver may find in the midst of a visit that a house is its own now for which it has
 // something in its outbox: that leaves first (Engine.sendAhead).
@@ -54,14 +55,14 @@ func momentOf(ns int64) moment { return 1 + moment(ns>>20) }
 // Stay keeps h with its owner from now on. Any goroutine may call it.
 func (h *House) Stay() {
 	invariant.Point("stay.set")
-	h.flags.set(flagStays)
+	h.flags.Set(flags.Stays)
 	for invariant.Await("stay.moves", h, (*House).stands); !h.stands(); {
 		runtime.Gosched()
 	}
 }
 
 // stands reports whether h isn't being given away.
-func (h *House) stands() bool { return !h.flags.has(flagMoving) }
+func (h *House) stands() bool { return !h.flags.Has(flags.Moving) }
 
 // Backlog returns for how long the house has waited that is first of those with calls only, by
 // the clock as last read, ns; 0 if there is none. Only who runs w's turn may ask.
@@ -91,7 +92,7 @@ func (w *Engine) Surplus() int {
 
 // movable reports whether h, which is ready, may be given to another worker.
 func (w *Engine) movable(h *House) bool {
-	return !h.flags.has(flagStays|flagStopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= giveAgainAfter)
+	return !h.flags.Has(flags.Stays|flags.Stopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= giveAgainAfter)
 }
 
 // HandOver gives n houses, those that would be visited last, to another worker of the same
@@ -115,9 +116,9 @@ func (w *Engine) HandOver(to *Engine, n int) (given int) {
 // give is the transition ready -> given; false: h stays.
 func (w *Engine) give(h *House, to *Engine) bool {
 	invariant.Point("gift.moves")
-	h.flags.set(flagMoving)
+	h.flags.Set(flags.Moving)
 	invariant.Point("gift.stays")
-	if h.flags.has(flagStays) {
+	if h.flags.Has(flags.Stays) {
 		h.endMove()
 		return false
 	}
@@ -151,7 +152,7 @@ func (w *Engine) give(h *House, to *Engine) bool {
 // endMove ends the move of h.
 func (h *House) endMove() {
 	invariant.Point("gift.settle")
-	h.flags.clear(flagMoving)
+	h.flags.Clear(flags.Moving)
 }
 
 // takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // porter notes the numbers that it is told, and asks whom it is told to.
@@ -246,20 +247,20 @@ func TestStayWhileMoving(t *testing.T) {
 	p.Stay() // behind the look
 	require.False(t, h.workers[0].give(p, h.workers[1]))
 	require.Equal(t, h.workers[0].Index, p.Owner().Index)
-	require.False(t, p.flags.has(flagMoving))
+	require.False(t, p.flags.Has(flags.Moving))
 
-	p.flags.clear(flagStays)
-	p.flags.set(flagMoving)
+	p.flags.Clear(flags.Stays)
+	p.flags.Set(flags.Moving)
 	done := make(chan bool)
 	go func() { p.Stay(); close(done) }()
-	for !p.flags.has(flagStays) {
+	for !p.flags.Has(flags.Stays) {
 	}
 	select {
 	case <-done:
 		t.Fatal("Stay has returned while the house moves")
 	default:
 	}
-	p.flags.clear(flagMoving)
+	p.flags.Clear(flags.Moving)
 	<-done
 }
 

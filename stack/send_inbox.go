@@ -5,6 +5,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
@@ -86,11 +87,11 @@ func (h *House) push(newest, oldest *Stack) {
 // caller must wake it.
 func (h *House) ring() *Engine {
 	invariant.Point("inbox.ring")
-	if h.flags.has(flagRung) {
+	if h.flags.Has(flags.Rung) {
 		return nil
 	}
 	invariant.Point("inbox.bit")
-	if !h.flags.set(flagRung) {
+	if !h.flags.Set(flags.Rung) {
 		return nil
 	}
 	return h.pushRung()
@@ -158,7 +159,7 @@ func (w *Engine) takeRungs(mark *House) {
 		invariant.Point("inbox.mine")
 		if h.owner.Load() == w {
 			invariant.Point("inbox.clear")
-			h.flags.clear(flagRung)
+			h.flags.Clear(flags.Rung)
 			w.drain(h)
 			w.makeReady(h)
 		} else {
@@ -269,13 +270,13 @@ func (h *House) drainClosed() {
 		}
 		h.count(-counted)
 		invariant.Point("closed.clear")
-		h.flags.clear(flagRung)
+		h.flags.Clear(flags.Rung)
 		invariant.Point("closed.look")
 		if h.inbox.Load() == nil {
 			return
 		}
 		invariant.Point("closed.bit")
-		if !h.flags.set(flagRung) {
+		if !h.flags.Set(flags.Rung) {
 			return
 		}
 	}

@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+)
 
 // outbox is what a visit sends to one house of another worker, and has not sent yet: each
 // crossing costs both sides the lines of the inbox, so one crossing takes many messages.
@@ -64,7 +67,7 @@ func (o *outbox) seal() {
 // sendFirst empties the outbox if nothing else is on its way to the same house.
 func (w *Engine) sendFirst() {
 	invariant.Point("outbox.first")
-	if w.out.n == 1 && !w.out.to.flags.has(flagRung) {
+	if w.out.n == 1 && !w.out.to.flags.Has(flags.Rung) {
 		w.sendOut()
 	}
 }
@@ -132,7 +135,7 @@ func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 		}
 	}
 	o := &w.out
-	if own || o.by != by || o.to != h || h.flags.has(flagSingles) || w.crowded(h) {
+	if own || o.by != by || o.to != h || h.flags.Has(flags.Singles) || w.crowded(h) {
 		s := w.Begin(by)
 		*Message[Msg](s) = *msg
 		if own {

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
@@ -15,7 +16,7 @@ func (w *Engine) crowded(h *House) bool {
 	if w.out.to == h {
 		n += w.out.calls
 	}
-	return !h.takes(h.flags.now(), n)
+	return !h.takes(h.flags.Now(), n)
 }
 
 // room reports whether h, of w, has room for another call after all; if that is its policy, it
@@ -45,7 +46,7 @@ func (w *Engine) shed(h *House) {
 // dropOldest drops the call that has waited longest; false: there is none.
 func (w *Engine) dropOldest(h *House) bool {
 	var s *Stack
-	if h.flags.has(flagHeld) {
+	if h.flags.Has(flags.Held) {
 		s = h.annex.Load().held.popCounted()
 	}
 	if s == nil {

@@ -7,16 +7,17 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a
 // chain of the house:
 //
-//	wait    push the call onto the chain, set flagAwaited, look; block until its signal, or
+//	wait    push the call onto the chain, set flags.Awaited, look; block until its signal, or
 //	        until the context ends
 //	give up mark the call, and sweep: take the chain, put who is marked, push the others, set
-//	        flagAwaited, look
-//	look    if the mailbox is half empty: clear flagAwaited, take the chain, and signal each.
+//	        flags.Awaited, look
+//	look    if the mailbox is half empty: clear flags.Awaited, take the chain, and signal each.
 //	        Who takes off what others see waiting looks if the flag is set (House.count). When
 //	        an actor has stopped, all that waits is taken off
 //
@@ -37,7 +38,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	c := g.signal()
 	h.awaits(c)
 	invariant.Point("room.flag")
-	h.flags.set(flagAwaited)
+	h.flags.Set(flags.Awaited)
 	h.admit()
 	err := g.blame(c.cell.Block(ctx, 0))
 	invariant.Point("room.gone")
@@ -78,7 +79,7 @@ func (h *House) sweep() {
 		}
 	}
 	invariant.Point("room.swept")
-	h.flags.set(flagAwaited) // again, if it was cleared while they were off the chain
+	h.flags.Set(flags.Awaited) // again, if it was cleared while they were off the chain
 	h.admit()
 }
 
@@ -87,15 +88,15 @@ func (h *House) sweep() {
 //go:noinline
 func (h *House) admit() {
 	invariant.Point("room.look")
-	bits := h.flags.now()
-	if bits&flagAwaited == 0 {
+	bits := h.flags.Now()
+	if bits&flags.Awaited == 0 {
 		return
 	}
-	if bound, _ := h.rules(); bits.calls() > bound/2 {
+	if bound, _ := h.rules(); bits.Calls() > bound/2 {
 		return
 	}
 	invariant.Point("room.clear")
-	h.flags.clear(flagAwaited)
+	h.flags.Clear(flags.Awaited)
 	invariant.Point("room.take")
 	for at := h.annex.Load().await.Swap(nil); at != nil; {
 		c := callOf(at)
@@ -110,7 +111,7 @@ func (h *House) admit() {
 func (h *House) count(n int) {
 	if n != 0 {
 		h.point("mail.count")
-		if h.flags.add(n)&flagAwaited != 0 {
+		if h.flags.Add(n)&flags.Awaited != 0 {
 			h.admit()
 		}
 	}
@@ -120,11 +121,11 @@ func (h *House) count(n int) {
 // hasn't stopped.
 func (h *House) reserve() bool {
 	h.point("mail.look")
-	if !h.takes(h.flags.now(), 1) {
+	if !h.takes(h.flags.Now(), 1) {
 		return false // without a write: refusals are cheap
 	}
 	h.point("mail.reserve")
-	if !h.takes(h.flags.add(1), 0) {
+	if !h.takes(h.flags.Add(1), 0) {
 		h.point("mail.back")
 		h.count(-1) // others came first
 		return false

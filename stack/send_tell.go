@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // This file is how a step tells a house of its own worker. There are three ways, which
@@ -133,7 +134,7 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 }
 
 // tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but
-// for flagSingles.
+// for flags.Singles.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.bare.envelope
 	h.unshown++
@@ -144,7 +145,7 @@ func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 			return entryAt(e, mail, int(e.filled-1))
 		}
 	}
-	if h.flags.has(flagSingles) {
+	if h.flags.Has(flags.Singles) {
 		s := w.Begin(by)
 		s.to = h
 		h.calls.push(s)

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/internal/copied"
 	"github.com/stackhouse-go/stackhouse/stack/ear"
+	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
 // Topic is who is told of events of one type: actors, by a notice each, and listeners. The zero
@@ -27,7 +28,7 @@ func (t *Topic[Event]) Silent() bool { return t.all.Empty() }
 
 // Subscribe has h told from now on by the notices of by, unless it is already, or has stopped.
 func (t *Topic[Event]) Subscribe(h *House, by *Handler) {
-	if holds[Event]() {
+	if release.Holds[Event]() {
 		panic("stack: several actors would release copies of one event")
 	}
 	if by == nil { // here, and not where somebody publishes
@@ -103,7 +104,7 @@ func (s subscriber[Event]) gone() bool { return s.ear == nil && s.to.Gone() }
 
 // Listen subscribes a goroutine, with room for so many events, at least one. Close ends it.
 func (t *Topic[Event]) Listen(room int) *ear.Listener[Event] {
-	if holds[Event]() {
+	if release.Holds[Event]() {
 		panic("stack: several listeners would release copies of one event")
 	}
 	l := ear.New(room, func(l *ear.Listener[Event]) { t.all.Remove(subscriber[Event]{ear: l}) })

@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 const (
@@ -84,14 +85,14 @@ func (w *Engine) visit(h *House) {
 	}
 	for n := w.visitMax; n > 0; n-- {
 		invariant.Point("visit.urged")
-		if h.flags.has(flagUrged | flagHeld | flagAlone | flagSorted) {
+		if h.flags.Has(flags.Urged | flags.Held | flags.Alone | flags.Sorted) {
 			if !w.attend(h) {
 				if h.ahead { // the end of the hold, perhaps
 					w.first(h)
 				}
 				break
 			}
-			if h.flags.has(flagSorted) && !h.turnsAway() {
+			if h.flags.Has(flags.Sorted) && !h.turnsAway() {
 				w.visitSorted(h, n)
 				break
 			}
@@ -182,7 +183,7 @@ func (w *Engine) leave(h *House) {
 			w.first(h)
 			continue
 		}
-		if w.seen&flagNoted != 0 {
+		if w.seen&flags.Noted != 0 {
 			w.dated(h)
 		}
 		w.seen = 0

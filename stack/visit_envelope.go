@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+)
 
 // This file is how a visit handles the notices of an envelope, see call_envelope.go.
 
@@ -40,7 +43,7 @@ func (w *Engine) open(h *House, e *envelope, n int) (left int) {
 //alloc:none
 func (w *Engine) read(h *House, e *envelope, n int) {
 	var words *[entryMax]uint64 // the messages, if they are taken without a call, as most are
-	if w.Trace == nil && e.by.envelope.word && !h.flags.has(flagNoted) {
+	if w.Trace == nil && e.by.envelope.word && !h.flags.Has(flags.Noted) {
 		words = (*[entryMax]uint64)(entryAt(e, e.by, 0))
 	}
 	s := w.reader(h, e)
@@ -54,7 +57,7 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 			*(*uint64)(s.message()) = words[i%entryMax]
 		} else {
 			e.by.envelope.unpack(s, entryAt(e, e.by, int(i)))
-			if w.Trace != nil || h.flags.has(flagNoted) {
+			if w.Trace != nil || h.flags.Has(flags.Noted) {
 				w.see(h, s)
 			}
 		}

@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
 // attend does what the flags of h ask of a visit before the next message. It reports whether the
@@ -10,13 +11,13 @@ import (
 //
 //go:noinline
 func (w *Engine) attend(h *House) bool {
-	if h.flags.has(flagUrged) {
+	if h.flags.Has(flags.Urged) {
 		invariant.Point("visit.calm")
-		h.flags.clear(flagUrged)
+		h.flags.Clear(flags.Urged)
 		w.drain(h)
 	}
-	w.seen = w.seen&flagNoted | h.flags.now()&(flagHeld|flagAlone)
-	if w.seen&flagHeld != 0 {
+	w.seen = w.seen&flags.Noted | h.flags.Now()&(flags.Held|flags.Alone)
+	if w.seen&flags.Held != 0 {
 		h.withdraw()
 		switch a := h.annex.Load(); {
 		case !h.turnsAway():

@@ -9,7 +9,7 @@ func (w *Engine) BeginTurn(now int64, follows bool) {
 	w.Now, w.Gathers = now, false
 	w.turnAt.Store(now)
 	if w.Owes() {
-		w.late.join(&w.later)
+		w.late.Join(&w.later)
 	}
 	if follows {
 		w.Measure()

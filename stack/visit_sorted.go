@@ -1,11 +1,13 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/flags"
+
 // visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of
 // its lane.
 func (w *Engine) visitSorted(h *House, n int) {
 	r := h.annex.Load().rules
 	for ; n > 0; n-- {
-		if h.flags.has(flagUrged | flagHeld | flagAlone) {
+		if h.flags.Has(flags.Urged | flags.Held | flags.Alone) {
 			w.attend(h)
 			if h.turnsAway() {
 				return

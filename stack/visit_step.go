@@ -1,13 +1,16 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/internal/invariant"
+import (
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/flags"
+)
 
 // This file is how a step runs, and what follows from its Yield.
 
 // begin starts the handler of a call, or drops it.
 func (w *Engine) begin(h *House, s *Stack) {
 	invariant.Point("visit.begin")
-	if h.flags.has(flagStopped|flagNoted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
+	if h.flags.Has(flags.Stopped|flags.Noted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.doubt(h, s)
 		return
 	}
@@ -43,7 +46,7 @@ func (w *Engine) dead(h *House, s *Stack) bool {
 
 // beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
 func (w *Engine) beginNoted(h *House, s *Stack) {
-	noted := h.flags.has(flagNoted)
+	noted := h.flags.Has(flags.Noted)
 	if noted {
 		w.noteBegun(h, s)
 	}
@@ -61,7 +64,7 @@ func (w *Engine) beginNoted(h *House, s *Stack) {
 // stacks, no deadline ends them, and they have the shortest life of all.
 func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 	for {
-		if h.flags.has(flagStopped|flagNoted) && !w.begins(h, s) {
+		if h.flags.Has(flags.Stopped|flags.Noted) && !w.begins(h, s) {
 			return n
 		}
 		s.run()
@@ -161,7 +164,7 @@ func (w *Engine) after(h *House, s *Stack, y Yield) {
 		if s.fresh == 0 {
 			w.suspend(s)
 		}
-		if w.seen&flagAlone != 0 {
+		if w.seen&flags.Alone != 0 {
 			s.isolate()
 		}
 		return

@@ -26,8 +26,11 @@ floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
 	stack/count
+	stack/deferred                              # to the end of a turn
 	stack/ear
 	stack/fault
+	stack/flags                                 # of a house
+	stack/idleness                              # of an actor
 	stack/lost
 	stack/pace                                  # when a worker reads the clock
 	stack/path
@@ -39,10 +42,11 @@ floor 2
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
 	stack/order       -> pool          # in which a mailbox gives its calls
+	stack/release     -> pool, internal/move   # what messages hold
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/ear, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/rendezvous, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/release, stack/rendezvous, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -23,7 +23,7 @@ var machines = []machine{
 	{"stack", "call_state.go", []string{"state", "mode"}, "what a stack is doing"},
 	{"stack/turn", "turn.go", []string{"holder"}, "whose turn of a worker it is"},
 	{"stack/rendezvous", "cell.go", []string{"word"}, "what a goroutine and the worker that answers it have agreed on"},
-	{"stack", "house_flags.go", []string{"bits"}, "the flags of a house, and how many of its calls wait"},
+	{"stack/flags", "flags.go", []string{"bits"}, "the flags of a house, and how many of its calls wait"},
 	{"stack", "", []string{"ID", "State", "Timer", "When", "Bound", "Owner", "Call", "Err"}, "a promise: see the methods of future.Promise"},
 	{"stack/lifecycle", "machine.go", []string{"phase", "todo"}, "where an actor is in its life"},
 }

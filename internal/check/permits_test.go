@@ -71,6 +71,7 @@ var raw = []permit{
 	{files: "stack/send_tell.go", what: "unsafe", why: "from an envelope to its messages", test: "TestEnvelopes"},
 	{files: "stack/send_forward.go", what: "unsafe", why: "from a pooled object, or its house, to the relay it begins", test: "TestRelayLayout"},
 	{files: "stack/life_quiet.go", what: "unsafe", why: "from a node of the wheel to the quiet that it begins", test: "TestQuietMoves"},
+	{files: "stack/release/release.go", what: "unsafe", why: "where in an object a value is", test: "TestBefore"},
 	{files: "stack/send_guest.go", what: "unsafe", why: "from a pooled object to the call it begins", test: "TestLayouts"},
 	{files: "stack/call_handler.go", what: "unsafe", why: "where a stack lies in the user's struct; the type of its steps; a pointer in an interface of its type", test: "TestStackInTheMiddleOfStruct"},
 	{files: "stack/house.go", what: "unsafe", why: "the actor as its steps take it; the first owner, stored without a fence", test: "TestHouseOfActor"},

@@ -69,3 +69,12 @@ func mark(t reflect.Type, at uintptr, pointers *uint64) (has bool) {
 	}
 	return has
 }
+
+// Boxed returns an interface that holds p. As has the type: a nil pointer.
+func Boxed[I any](as I, p unsafe.Pointer) I {
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&as))[1] = p
+	return as
+}
+
+// HasPointers reports whether the collector looks into values of type t.
+func HasPointers(t reflect.Type) bool { return mark(t, 0, new(uint64)) }

@@ -91,3 +91,20 @@ func TestMoveAllocatesNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(1000, func() { move(unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0])) }), of)
 	}
 }
+
+func TestBoxed(t *testing.T) {
+	p := &pair{1, "a"}
+	require.Same(t, p, Boxed(any((*pair)(nil)), unsafe.Pointer(p)).(*pair))
+}
+
+func TestHasPointers(t *testing.T) {
+	for of, want := range map[reflect.Type]bool{
+		reflect.TypeFor[int](): false, reflect.TypeFor[[9]string](): true, reflect.TypeFor[[0]string](): false,
+		reflect.TypeFor[struct{ a, b float64 }](): false, reflect.TypeFor[struct {
+			a int
+			b any
+		}](): true, reflect.TypeFor[[1 << 20]byte](): false, reflect.TypeFor[func()](): true,
+	} {
+		require.Equal(t, want, HasPointers(of), of)
+	}
+}

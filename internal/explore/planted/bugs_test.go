@@ -36,15 +36,15 @@ var bugs = []bug{
 	{"a job that doesn't hold its asker", "stack/send_offload.go", "job that reads", [][2]string{
 		{"	s.holdIn(&all, shard)\n", ""}}},
 	{"rung cleared behind the drain", "stack/send_inbox.go", "inbox", [][2]string{
-		{"			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n", ""},
-		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.clear(flagRung)\n		} else {"}}},
+		{"			invariant.Point(\"inbox.clear\")\n			h.flags.Clear(flags.Rung)\n", ""},
+		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.Clear(flags.Rung)\n		} else {"}}},
 	{"rungNext read after the bit is clear", "stack/send_inbox.go", "rungs", [][2]string{
 		{"		next := h.rungNext // read first: once the bit is clear the link is a ringer's\n", ""},
 		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			h = h.rungNext\n			continue\n		} else {"},
 		{"			w.Count.Add(count.Forwards, 1)\n", "			next := h.rungNext\n			w.Count.Add(count.Forwards, 1)\n"},
 		{"				w.wakeUp(to)\n			}\n		}\n		h = next\n", "				w.wakeUp(to)\n			}\n			h = next\n		}\n"}}},
 	{"rung set without looking who did", "stack/send_inbox.go", "rungs", [][2]string{
-		{"	if !h.flags.set(flagRung) {\n		return nil\n	}\n	return h.pushRung()", "	h.flags.set(flagRung)\n	return h.pushRung()"}}},
+		{"	if !h.flags.Set(flags.Rung) {\n		return nil\n	}\n	return h.pushRung()", "	h.flags.Set(flags.Rung)\n	return h.pushRung()"}}},
 	{"notification not forwarded", "stack/send_inbox.go", "hand-over and back", [][2]string{
 		{"			if to := h.pushRung(); to != nil {\n				w.wakeUp(to)\n			}\n", ""}}},
 	{"forwarded, and the owner not woken", "stack/send_inbox.go", "hand-over and back", [][2]string{
@@ -80,7 +80,7 @@ var bugs = []bug{
 	{"no mark behind who leaves", "stack/send_inbox.go", "leave", [][2]string{
 		{"		w.takeRungs(closedRungs)\n", "		w.takeRungs(nil)\n"}}},
 	{"no second look at a closed house", "stack/send_inbox.go", "leave", [][2]string{
-		{"		if h.inbox.Load() == nil {\n			return\n		}\n		invariant.Point(\"closed.bit\")\n		if !h.flags.set(flagRung) {\n			return\n		}\n", "		return\n"}}},
+		{"		if h.inbox.Load() == nil {\n			return\n		}\n		invariant.Point(\"closed.bit\")\n		if !h.flags.Set(flags.Rung) {\n			return\n		}\n", "		return\n"}}},
 	{"owner stored behind the push", "stack/send_handover.go", "hand-over", [][2]string{
 		{"	h.owner.Store(to) // behind it only the bit, and then the link, are the giver's\n", ""},
 		{"		if to.gifts.CompareAndSwap(old, h) {\n			return true\n", "		if to.gifts.CompareAndSwap(old, h) {\n			invariant.Point(\"gift.late\")\n			h.owner.Store(to)\n			return true\n"}}},
@@ -111,16 +111,16 @@ var bugs = []bug{
 	{"refused, and counted all the same", "stack/send_room.go", "full", [][2]string{
 		{"		h.count(-1) // others came first\n", ""}}},
 	{"refused, and nobody is told of the place", "stack/send_room.go", "room, and refused", [][2]string{
-		{"		h.count(-1) // others came first\n", "		h.flags.add(-1)\n"}}},
+		{"		h.count(-1) // others came first\n", "		h.flags.Add(-1)\n"}}},
 	{"place reserved without a second look", "stack/send_room.go", "full", [][2]string{
-		{"	if !h.takes(h.flags.add(1), 0) {", "	if h.flags.add(1) == 0 {"}}},
+		{"	if !h.takes(h.flags.Add(1), 0) {", "	if h.flags.Add(1) == 0 {"}}},
 	{"waits for room, and nobody is told", "stack/send_room.go", "room", [][2]string{
-		{"	h.flags.set(flagAwaited)\n	h.admit()\n", "	h.admit()\n	h.flags.set(flagAwaited)\n"}}},
+		{"	h.flags.Set(flags.Awaited)\n	h.admit()\n", "	h.admit()\n	h.flags.Set(flags.Awaited)\n"}}},
 	{"signal of who gave up left in its call", "stack/send_room.go", "room, and given up", [][2]string{
 		{"	if err != nil {\n		c.cell.Take()\n	}\n", ""}}},
 	{"chain of who waits taken before the flag is clear", "stack/send_room.go", "room", [][2]string{
-		{"	h.flags.clear(flagAwaited)\n", ""},
-		{"		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.clear(flagAwaited)\n"}}},
+		{"	h.flags.Clear(flags.Awaited)\n", ""},
+		{"		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.Clear(flags.Awaited)\n"}}},
 	{"sent to who has stopped, and counted as sent", "stack/send_room.go", "stop", [][2]string{
 		{"		h.count(-1) // others came first\n		return false\n", "		h.count(-1) // others came first\n		return h.Gone()\n"}}},
 	{"what leaves with its worker stays counted", "stack/send_inbox.go", "full, and left", [][2]string{
