@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/move"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
@@ -123,7 +124,7 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	if limit > 0 {
 		deadline = w.within(s, limit)
 	} else if deadline == 0 {
-		deadline = later(w.Now, w.AskTimeout)
+		deadline = pace.Later(w.Now, w.AskTimeout)
 	}
 	id := s.Promise(p, deadline) // first: it may refuse
 	o := w.Shard.TakeFree(h.kind)

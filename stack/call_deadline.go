@@ -1,9 +1,8 @@
 package stack
 
 import (
-	"math"
-
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
 // This file is how long an answer is waited for. A promise gets its deadline when it is asked
@@ -14,12 +13,12 @@ import (
 func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 	w := s.Engine()
 	now := w.Driver.Clock() // never early: not a turn's clock
-	when := later(now, max(0, ns))
+	when := pace.Later(now, max(0, ns))
 	late := s.deadline != 0 && s.deadline < when // the stack's own deadline comes first
 	if late {
 		when = s.deadline
 	}
-	if cut := later(now, limit); limit > 0 && cut < when {
+	if cut := pace.Later(now, limit); limit > 0 && cut < when {
 		when, late = cut, true
 	}
 	s.Promise(p, when)
@@ -30,19 +29,11 @@ func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 
 // within returns when an ask by s expires: in limit ns, at the latest when s does.
 func (w *Engine) within(s *Stack, limit int64) int64 {
-	at := later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
+	at := pace.Later(w.Driver.Clock(), limit) // a turn's clock is too old for a short limit
 	if s.deadline != 0 {
 		at = min(at, s.deadline)
 	}
 	return at
-}
-
-// later returns now + ns, at most the end of time: a duration may mean for ever.
-func later(now, ns int64) int64 {
-	if ns > math.MaxInt64-now {
-		return math.MaxInt64
-	}
-	return now + ns
 }
 
 // suspend notes that s waits: if it still does at the end of the turn, its

@@ -101,25 +101,25 @@ func (c *Inbound) Refuse(err error) {
 // GiveUp has the result of c find nobody, which isn't complete. If it waits it ends at once, unless
 // it keeps a job: then it goes on, which is reported.
 func (c *Inbound) GiveUp(w *Engine) (goesOn bool) {
-	c.cancelled.Store(givenUp)
+	c.cancelled.GiveUp()
 	return c.state == suspended && !w.giveUp(c.to, &c.Stack)
 }
 
 // HoldBack keeps c from beginning, until LetBegin: it is put aside when its turn comes. It reports
 // false if c has begun, or was held back before.
 func (c *Inbound) HoldBack() bool {
-	if c.Complete || c.state != idle || c.cancelled.Uint32.Load() != wanted {
+	if c.Complete || c.state != idle || c.cancelled.Doubtful() {
 		return false
 	}
-	c.cancelled.Store(heldBack)
+	c.cancelled.HoldBack()
 	return true
 }
 
 // IsHeldBack reports whether c was held back, and not let begin since.
-func (c *Inbound) IsHeldBack() bool { return c.cancelled.Uint32.Load() == heldBack }
+func (c *Inbound) IsHeldBack() bool { return c.cancelled.HeldBack() }
 
 // LetBegin ends that.
-func (c *Inbound) LetBegin() { c.cancelled.Store(wanted) }
+func (c *Inbound) LetBegin() { c.cancelled.LetBegin() }
 
 // Carries returns how many bytes c holds: what its steps took, and the answers that it got.
 func (c *Inbound) Carries() int {

@@ -70,7 +70,7 @@ func isKept(p *future.Promise) bool {
 // Due returns nil if somebody still waits for the job, otherwise the error to Abort it with.
 func (s *Stack) Due(now int64) error {
 	invariant.Point("offload.due")
-	if s.cancelled.Load() {
+	if s.cancelled.Doubtful() {
 		return fault.ErrCancelled
 	}
 	if s.deadline != 0 && now > s.deadline {
@@ -106,7 +106,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
 	s.by.job.onGiveUp(s).Store(f)
 	invariant.Point("offload.look")
-	if s.cancelled.Load() { // perhaps before f was there
+	if s.cancelled.Doubtful() { // perhaps before f was there
 		s.tellGivenUp()
 	}
 }
@@ -126,6 +126,6 @@ func flagJob(p *future.Promise) {
 		return
 	}
 	if c := stackOf(p.Call); c.by.job.onGiveUp != nil && !isKept(p) {
-		c.cancelled.Store(givenUp)
+		c.cancelled.GiveUp()
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/giveup"
 )
 
 // step is a method expression of an actor, func(*A, *S) Yield, with its two
@@ -38,7 +39,7 @@ type Stack struct {
 	// its actor had stopped before it could begin: written where err is, and read where that is
 	unbegun bool
 
-	cancelled giving // whether its asker has given up, see send_giveup.go
+	cancelled giveup.Word // whether its asker has given up, see send_giveup.go
 
 	fresh   int32           // 1 + index in Engine.fresh; 0: not there
 	pending int32           // promises that wait

@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
 // House is where one actor lives: mailbox lanes, status, promise table. A house
@@ -19,7 +20,7 @@ import (
 // It is two cache lines, as most actors idle most of the time and a spawn is mostly
 // memory: what not every actor needs is in its annex.
 type House struct {
-	ghost ghost // of its visits, in invariant builds
+	solo invariant.Solo // of its visits
 
 	// Read by others and, but for owner, actor and serial, written: the protocol is in
 	// send_inbox.go.
@@ -32,7 +33,7 @@ type House struct {
 	flags    flags.Shared
 	// how many calls may wait, see house_mailbox.go; written before anybody knows the house
 	limit   uint16
-	givenAt moment // when it was given to its owner; 0: it was born there
+	givenAt pace.Moment // when it was given to its owner; 0: it was born there
 
 	// Written by the owner, for each message.
 	calls   queue   // asks and notices, in one lane so that a sender's order holds across both
@@ -87,6 +88,25 @@ func (h *House) interrupt(flag flags.Word) { h.flags.Set(flag | flags.Urged) }
 // interrupted reports whether to leave a loop over calls of h: something goes ahead of the next,
 // or all is to be looked at again.
 func (h *House) interrupted() bool { return h.ahead || h.flags.Has(flags.Urged) }
+
+// enter begins a visit of h by w, its owner.
+func (h *House) enter(w *Engine) {
+	if invariant.Enabled && h.owner.Load() != w {
+		panic("stack: a worker visits a house of another")
+	}
+	h.solo.Enter("stack: two visits to one house at once")
+}
+
+// exit ends it.
+func (h *House) exit() {
+	if invariant.Enabled {
+		ahead := h.ahead
+		if h.lookAhead(); h.ahead != ahead {
+			panic("stack: a house is wrong about what goes ahead of calls")
+		}
+	}
+	h.solo.Exit("stack: two visits to one house at once")
+}
 
 // queued says where a house stands among those of its worker.
 type queued uint8

@@ -3,6 +3,7 @@ package stack
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/stackhouse-go/stackhouse/stack/path"
@@ -46,12 +47,9 @@ func (h *House) Local() string {
 			root = path.System
 		}
 	}
-	var b strings.Builder
-	b.WriteString("/" + root)
-	for i := len(parts) - 1; i >= 0; i-- {
-		b.WriteString("/" + parts[i])
-	}
-	return b.String()
+	parts = append(parts, root)
+	slices.Reverse(parts)
+	return "/" + strings.Join(parts, "/")
 }
 
 // segment is the last part of the path.

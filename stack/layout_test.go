@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
@@ -111,9 +112,9 @@ func TestLayouts(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	require.LessOrEqual(t, unsafe.Sizeof(House{})-unsafe.Sizeof(ghost{}), uintptr(128), "an idle actor is at most this, the actor, and its place in a register")
+	require.LessOrEqual(t, unsafe.Sizeof(House{})-unsafe.Sizeof(invariant.Solo{}), uintptr(128), "an idle actor is at most this, the actor, and its place in a register")
 	require.Greater(t, unsafe.Sizeof(House{}), uintptr(112), "houses begin at cache lines")
-	require.EqualValues(t, 64, unsafe.Offsetof(House{}.calls)-unsafe.Sizeof(ghost{}), "others write the first line only, which a visit only reads")
+	require.EqualValues(t, 64, unsafe.Offsetof(House{}.calls)-unsafe.Sizeof(invariant.Solo{}), "others write the first line only, which a visit only reads")
 	require.LessOrEqual(t, unsafe.Sizeof(annex{}), uintptr(128))
 	require.Greater(t, unsafe.Sizeof(annex{}), uintptr(112), "annexes begin at cache lines")
 	require.EqualValues(t, 64, unsafe.Offsetof(annex{}.life), "others read the second line only, which a visit doesn't write")

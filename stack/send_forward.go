@@ -47,7 +47,7 @@ func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 	r.call = s
 	c := w.Begin(h)
 	c.back, c.deadline = &r.house, s.deadline
-	c.cancelled.Store(givenUp) // it looks so: who doubts it asks the first call, see givenUp
+	c.cancelled.GiveUp() // it looks so: who doubts it asks the first call, see givenUp
 	w.onward = c
 	return c, Yield{yieldForward}
 }
@@ -102,7 +102,7 @@ func (s *Stack) begunOnward() {
 }
 
 // givenUp reports whether nobody waits for s any more.
-func (s *Stack) givenUp() bool { return s.cancelled.Load() && s.origin().cancelled.Load() }
+func (s *Stack) givenUp() bool { return s.cancelled.Doubtful() && s.origin().cancelled.Doubtful() }
 
 // inherit moves the outcome of s, an onward call, to the forwarded one, and returns that.
 func (r *relay) inherit(s *Stack) *Stack {

@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"sync/atomic"
-
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -11,32 +9,11 @@ import (
 )
 
 // This file is how a call hears that its asker has given up: its time ran out, it ended, its
-// guest has gone. A call is
-//
-//	wanted    from its take on
-//	heldBack  the same, of a request of a connection: it isn't to begin yet, see Inbound.HoldBack
-//	givenUp   nobody waits for it any more. It is looked up when the call is taken from its
-//	          lane, when a batch is formed, and before each resumed step. Its answer is put when
-//	          it comes home
-//	chained   the same, and it stands on the chain of its house, annex.givenUp, or whoever
-//	          stored this is about to push it there: it isn't put. Or its guest stored this too
-//	          late, has the answer, and puts it
-//	answered  the same, and its answer has come home: who takes it from the chain puts it
-//
-// The ways from one to another:
-//
-//	wanted -> heldBack   and back: the connection, in a turn of its house
-//	wanted -> givenUp    an offloaded job, which is told otherwise; a request of a connection;
-//	                     an onward call from its beginning: who doubts it asks the first call,
-//	                     see Stack.givenUp
-//	wanted -> chained    the asker's owner, while the promise stands, or the guest, before it
-//	                     has gone: so the call hasn't been put. Then chain: push it; if the
-//	                     chain was empty, send its house a system message, verbGivenUp
-//	chained -> givenUp   heed: the owner of the house, whom the message has reached, takes one
-//	                     call from the chain, and ends it if it is suspended. If others are left
-//	                     it sends the message again, so that they count as messages: there is
-//	                     one on its way as long as the chain isn't empty
-//	chained -> answered  late: its answer has come home, to nobody
+// guest has gone. What the call is then giveup.Word says; one that is chained stands on the chain
+// of its house, annex.givenUp, and who is the first there sends the house a system message,
+// verbGivenUp. The owner whom that has reached takes one call from the chain, and ends it if it is
+// suspended. If others are left it sends the message again, so that they count as messages: there
+// is one on its way as long as the chain isn't empty.
 //
 // A call that was forwarded is handled elsewhere. Who gives it up stores that, then looks where
 // it is (Stack.place); who forwards it stores where, then the onward call is looked at before it
@@ -45,21 +22,6 @@ import (
 //
 // Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see
 // Stack.kept.
-
-const (
-	wanted uint32 = iota
-	givenUp
-	chained
-	answered
-	heldBack
-)
-
-// giving is that word. Only the asker's side stores into it, while it is wanted; then it is
-// swapped.
-type giving struct{ atomic.Uint32 }
-
-// Load reports whether the asker has given up, or the call is held back.
-func (g *giving) Load() bool { return g.Uint32.Load() != wanted }
 
 // abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its
 // answer will find nobody.
@@ -72,10 +34,10 @@ func (w *Engine) abandon(p *future.Promise) {
 	invariant.Point("giveup.abandon")
 	switch {
 	case c.by.job.onGiveUp != nil:
-		c.cancelled.Store(givenUp)
+		c.cancelled.GiveUp()
 		c.tellGivenUp()
 	case c.place().Load() != nil: // otherwise a router refused it
-		c.cancelled.Store(chained)
+		c.cancelled.Chain()
 		c.chain(w)
 	}
 }
@@ -133,7 +95,7 @@ func heed(w *Engine, h *House) {
 	}
 	invariant.Point("giveup.taken")
 	switch {
-	case !c.cancelled.CompareAndSwap(chained, givenUp):
+	case !c.cancelled.Heed():
 		pool.Send(o)
 	case ends:
 		w.giveUp(h, s)
@@ -161,13 +123,13 @@ func (s *Stack) lateOutside() {
 		s.late()
 		return
 	}
-	s.cancelled.CompareAndSwap(chained, answered)
+	s.cancelled.Answer()
 }
 
 // late puts a call whose answer came home to nobody, unless it is chained.
 func (s *Stack) late() {
 	invariant.Point("giveup.late")
-	if !s.cancelled.CompareAndSwap(chained, answered) {
+	if !s.cancelled.Answer() {
 		pool.Send(&s.Object)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/path"
 	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
@@ -130,10 +131,10 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
 		// read behind what is left: rather late than early
-		s.deadline = max(1, later(g.Clock(), left))
+		s.deadline = max(1, pace.Later(g.Clock(), left))
 		limit = 0
 	} else {
-		s.deadline = later(s.sent, g.AskTimeout)
+		s.deadline = pace.Later(s.sent, g.AskTimeout)
 	}
 	c.cell.StayAwake()
 	if w := s.post(); w != nil && (g.Wakes || !g.borrow(w, c)) {
@@ -185,7 +186,7 @@ func (g *Guests) Send(c *Call) error {
 		g.Done(c)
 		return g.countRefused(h)
 	}
-	s.deadline = later(s.sent, g.AskTimeout)
+	s.deadline = pace.Later(s.sent, g.AskTimeout)
 	s.send()
 	return nil
 }
@@ -215,7 +216,7 @@ func (g *Guests) Finish(c *Call) error {
 func (g *Guests) giveUp(c *Call) bool {
 	s := c.asked
 	invariant.Point("guest.cancel")
-	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled
+	s.cancelled.Chain() // while the word says waiting or done the stack isn't recycled
 	invariant.Point("guest.gone")
 	if c.cell.Leave() {
 		s.chain(nil)

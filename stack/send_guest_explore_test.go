@@ -73,7 +73,7 @@ func TestGuestGivesUpLast(t *testing.T) {
 	at(t, "inbox.ring", cancel)
 	at(t, "guest.gone", func() {
 		for s := k.inbox.Load(); s != nil; s = s.next {
-			s.cancelled.Store(wanted) // as if the worker had looked before
+			s.cancelled.LetBegin() // as if the worker had looked before
 		}
 		h.turn(0)
 	})

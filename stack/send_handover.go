@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
 // This file is how a ready house moves to another worker. Only its owner moves it, between turns,
@@ -42,15 +43,8 @@ const (
 	handOverArmed = 64
 	// giveAgainAfter is how long a house stays that was given, 10 ms: both workers, and those
 	// who write to it, have to get used to it.
-	giveAgainAfter moment = 10
+	giveAgainAfter pace.Moment = 10
 )
-
-// moment is a time on the system's clock in two bytes, in units of 2^20 ns, about a millisecond,
-// from 1. After 69 seconds it is again what it was: a house then stays for nothing, some
-// milliseconds. Once in a while it is 0, and a house that was given then may be given on at once.
-type moment uint16
-
-func momentOf(ns int64) moment { return 1 + moment(ns>>20) }
 
 // Stay keeps h with its owner from now on. Any goroutine may call it.
 func (h *House) Stay() {
@@ -92,7 +86,7 @@ func (w *Engine) Surplus() int {
 
 // movable reports whether h, which is ready, may be given to another worker.
 func (w *Engine) movable(h *House) bool {
-	return !h.flags.Has(flags.Stays|flags.Stopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || momentOf(w.Now)-h.givenAt >= giveAgainAfter)
+	return !h.flags.Has(flags.Stays|flags.Stopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || pace.MomentOf(w.Now)-h.givenAt >= giveAgainAfter)
 }
 
 // HandOver gives n houses, those that would be visited last, to another worker of the same
@@ -167,7 +161,7 @@ func (w *Engine) takeGifts(mark *House) {
 	for h := w.gifts.Swap(mark); h != nil; {
 		next := h.next
 		h.next = nil
-		h.givenAt = momentOf(w.Now)
+		h.givenAt = pace.MomentOf(w.Now)
 		w.queueGift(h)
 		h = next
 	}

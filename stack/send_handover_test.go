@@ -10,6 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
 // porter notes the numbers that it is told, and asks whom it is told to.
@@ -218,7 +219,7 @@ func TestHousesThatStay(t *testing.T) {
 	born.Stay()
 	stops.Stop(&h.guests)
 	h.settle()
-	moved.givenAt = momentOf(1000 << 20)
+	moved.givenAt = pace.MomentOf(1000 << 20)
 	for _, p := range all {
 		deliver(h, p, 1)
 	}

@@ -56,7 +56,7 @@ func (w *Engine) answered(h *House, p *future.Promise, err error) {
 	s := stackOf(p.Owner)
 	s.pending--
 	invariant.Point("visit.answered")
-	if s.cancelled.Load() && s.givenUp() && w.giveUp(h, s) {
+	if s.cancelled.Doubtful() && s.givenUp() && w.giveUp(h, s) {
 		return
 	}
 	if s.pending == 0 || s.mode == waitAny || (s.mode == waitUntil && w.won(h, s)) {

@@ -10,7 +10,7 @@ import (
 // begin starts the handler of a call, or drops it.
 func (w *Engine) begin(h *House, s *Stack) {
 	invariant.Point("visit.begin")
-	if h.flags.Has(flags.Stopped|flags.Noted) || s.cancelled.Load() || (s.deadline != 0 && w.Now > s.deadline) {
+	if h.flags.Has(flags.Stopped|flags.Noted) || s.cancelled.Doubtful() || (s.deadline != 0 && w.Now > s.deadline) {
 		w.doubt(h, s)
 		return
 	}
@@ -27,7 +27,7 @@ func (w *Engine) begin(h *House, s *Stack) {
 //
 //go:noinline
 func (w *Engine) doubt(h *House, s *Stack) {
-	if s.by.request.is && s.cancelled.Uint32.Load() == heldBack && !h.Gone() {
+	if s.by.request.is && s.cancelled.HeldBack() && !h.Gone() {
 		InboundOf(s).Aside = true
 		return
 	}
@@ -127,7 +127,7 @@ func (w *Engine) gather(h *House, first *Stack) *Stack {
 		h.unshown--
 		w.handled++
 		invariant.Point("batch.member")
-		if (m.cancelled.Load() || (m.deadline != 0 && w.Now > m.deadline)) && w.dead(h, m) {
+		if (m.cancelled.Doubtful() || (m.deadline != 0 && w.Now > m.deadline)) && w.dead(h, m) {
 			w.drop(h, m)
 			continue
 		}

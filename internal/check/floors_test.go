@@ -30,7 +30,7 @@ floor 1
 	stack/ear
 	stack/fault
 	stack/flags                                 # of a house
-	stack/idleness                              # of an actor
+	stack/giveup                                # whether the asker of a call has given up
 	stack/lost
 	stack/pace                                  # when a worker reads the clock
 	stack/path
@@ -39,6 +39,7 @@ floor 1
 floor 2
 	future            -> pool
 	netio             -> pool
+	stack/idleness    -> stack/pace          # when no call of an actor has begun
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
 	stack/order       -> pool          # in which a mailbox gives its calls
@@ -46,7 +47,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/release, stack/rendezvous, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/release, stack/rendezvous, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

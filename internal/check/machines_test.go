@@ -25,6 +25,7 @@ var machines = []machine{
 	{"stack/rendezvous", "cell.go", []string{"word"}, "what a goroutine and the worker that answers it have agreed on"},
 	{"stack/flags", "flags.go", []string{"bits"}, "the flags of a house, and how many of its calls wait"},
 	{"stack", "", []string{"ID", "State", "Timer", "When", "Bound", "Owner", "Call", "Err"}, "a promise: see the methods of future.Promise"},
+	{"stack/giveup", "word.go", []string{"state"}, "whether the asker of a call has given up"},
 	{"stack/lifecycle", "machine.go", []string{"phase", "todo"}, "where an actor is in its life"},
 }
 

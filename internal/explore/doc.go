@@ -20,6 +20,6 @@
 // [Prove] is all of this as a test.
 //
 // What it can't find: races on plain memory, as nothing switches between two accesses that no
-// point separates (the race detector and the ghosts under the tag invariants do), and what needs
+// point separates (the race detector and invariant.Solo do), and what needs
 // more threads, messages or preemptions than a scenario has.
 package explore

@@ -15,3 +15,17 @@ func TestAnnotations(t *testing.T) {
 		Recycled(unsafe.Pointer(unsafe.SliceData(b)), uintptr(n))
 	}
 }
+
+// TestSolo has two inside at once.
+func TestSolo(t *testing.T) {
+	var s Solo
+	s.Enter("two")
+	s.Exit("two")
+	s.Enter("two")
+	defer func() {
+		if v := recover(); Enabled && v != "two" || !Enabled && v != nil {
+			t.Errorf("%v", v)
+		}
+	}()
+	s.Enter("two")
+}

@@ -1,6 +1,10 @@
 package idleness
 
-import "math"
+import (
+	"math"
+
+	"github.com/stackhouse-go/stackhouse/stack/pace"
+)
 
 // State belongs to the owner of the actor's house. The zero State finds out nothing.
 type State struct {
@@ -57,13 +61,13 @@ func (s *State) Anew(now int64) { s.resumed = now }
 func (s *State) Next(now int64) int64 {
 	at := int64(math.MaxInt64)
 	if s.idle > 0 && !s.paused && !s.drains {
-		at = later(max(s.last, s.resumed), s.idle)
+		at = pace.Later(max(s.last, s.resumed), s.idle)
 	}
 	switch {
 	case s.after > 0 && s.notified:
-		at = min(at, later(now, s.after))
+		at = min(at, pace.Later(now, s.after))
 	case s.after > 0:
-		at = min(at, later(max(s.last, s.since), s.after))
+		at = min(at, pace.Later(max(s.last, s.since), s.after))
 	case at == math.MaxInt64:
 		return 0
 	}
@@ -93,11 +97,4 @@ func (s *State) Stop() bool {
 	first := !s.drains
 	s.drains = true
 	return first
-}
-
-func later(now, ns int64) int64 {
-	if ns > math.MaxInt64-now {
-		return math.MaxInt64
-	}
-	return now + ns
 }

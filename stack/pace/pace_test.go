@@ -79,3 +79,19 @@ func TestAssisted(t *testing.T) {
 	require.EqualValues(t, 2, n)
 	require.EqualValues(t, 50, took)
 }
+
+func TestLater(t *testing.T) {
+	for _, c := range [][3]int64{{0, 0, 0}, {5, 7, 12}, {5, math.MaxInt64, math.MaxInt64}, {math.MaxInt64, 1, math.MaxInt64}, {7, -5, 2}} {
+		require.Equal(t, c[2], Later(c[0], c[1]))
+	}
+}
+
+// Of two moments less than a minute apart the difference is right, in milliseconds.
+func TestMoment(t *testing.T) {
+	for _, ns := range []int64{0, 1 << 20, 65_534 << 20, 65_535 << 20, 1 << 60} {
+		for _, ms := range []int64{0, 1, 10, 60_000} {
+			require.EqualValues(t, ms, MomentOf(ns+ms<<20)-MomentOf(ns))
+		}
+	}
+	require.NotZero(t, MomentOf(0))
+}

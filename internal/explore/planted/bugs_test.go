@@ -26,7 +26,7 @@ var bugs = []bug{
 	{"a refused forward keeps its relay", "stack/send_forward.go", "forward, and left", [][2]string{
 		{"	pool.Send(&r.Object)\n", ""}}},
 	{"a forward that looks given up is dropped", "stack/send_forward.go", "forward, and late", [][2]string{
-		{"s.cancelled.Load() && s.origin().cancelled.Load()", "s.cancelled.Load()"}}},
+		{"s.cancelled.Doubtful() && s.origin().cancelled.Doubtful()", "s.cancelled.Doubtful()"}}},
 	{"no wake-up", "stack/send_inbox.go", "park", [][2]string{
 		{"	if woken {\n		w.Driver.Wake()\n	}\n	return woken\n", "	return false && woken\n"}}},
 	{"wake-up by a store", "stack/turn/turn.go", "borrow or wake", [][2]string{
@@ -134,19 +134,19 @@ var bugs = []bug{
 	{"late answer kept", "stack/visit_answer.go", "timeout", [][2]string{
 		{"		w.Count.Add(count.Late, 1)\n		c.late()\n", "		w.Count.Add(count.Late, 1)\n"}}},
 	{"put while it is chained", "stack/send_giveup.go", "given up, and again", [][2]string{
-		{"	if !s.cancelled.CompareAndSwap(chained, answered) {\n		pool.Send(&s.Object)\n	}\n", "	pool.Send(&s.Object)\n"}}},
+		{"	if !s.cancelled.Answer() {\n		pool.Send(&s.Object)\n	}\n", "	pool.Send(&s.Object)\n"}}},
 	{"left to who takes it from the chain, who doesn't look", "stack/send_giveup.go", "given up, and again", [][2]string{
-		{"	case !c.cancelled.CompareAndSwap(chained, givenUp):\n		pool.Send(o)\n", ""}}},
+		{"	case !c.cancelled.Heed():\n		pool.Send(o)\n", ""}}},
 	{"given up behind the ring", "stack/send_giveup.go", "given up by the first", [][2]string{
-		{"		c.cancelled.Store(chained)\n		c.chain(w)\n", "		c.chain(w)\n		c.cancelled.Store(chained)\n"}}},
+		{"		c.cancelled.Chain()\n		c.chain(w)\n", "		c.chain(w)\n		c.cancelled.Chain()\n"}}},
 	{"rung for before the push", "stack/send_giveup.go", "given up", [][2]string{
 		{"		*s.Link() = old\n", "		*s.Link() = old\n		if old == nil {\n			h.ringGivenUp(w)\n		}\n"},
 		{"			if old == nil {\n				h.ringGivenUp(w)\n			}\n			return\n", "			return\n"}}},
 	{"the rest of the chain forgotten", "stack/send_giveup.go", "given up", [][2]string{
 		{"	if next != nil {\n		h.ringGivenUp(w)\n	}\n", ""}}},
 	{"a guest gone before it gives up", "stack/send_guest.go", "given up, and again", [][2]string{
-		{"	s.cancelled.Store(chained) // while the word says waiting or done the stack isn't recycled\n", ""},
-		{"		s.chain(nil)\n", "		invariant.Point(\"guest.left\")\n		s.cancelled.Store(chained)\n		s.chain(nil)\n"}}},
+		{"	s.cancelled.Chain() // while the word says waiting or done the stack isn't recycled\n", ""},
+		{"		s.chain(nil)\n", "		invariant.Point(\"guest.left\")\n		s.cancelled.Chain()\n		s.chain(nil)\n"}}},
 	{"forwarded to nowhere", "stack/visit_step.go", "given up, forwarded", [][2]string{
 		{"	first.place().Store(c.to) // behind it the first call is the other's\n", ""}}},
 	{"where it is stored behind the push", "stack/visit_step.go", "given up, forwarded", [][2]string{
@@ -166,7 +166,7 @@ var bugs = []bug{
 	{"earlier alarm, and the worker sleeps on", "house/worker.go", "alarm", [][2]string{
 		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
 	{"given up between two looks", "stack/call_offload.go", "job given up", [][2]string{
-		{"	if s.cancelled.Load() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
+		{"	if s.cancelled.Doubtful() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/call_offload.go", "job given up", [][2]string{
 		{"job.onGiveUp(s).Swap(nil); f != nil", "job.onGiveUp(s).Load(); f != nil"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
