@@ -15,7 +15,7 @@ const (
 // the writer calls and which leaves the old slice as it was.
 type ring struct {
 	buf        []byte
-	head, size int // the oldest byte; how many bytes there are. Invariant: size <= len(buf) <= ringMax
+	head, size int // the oldest byte; how many there are. Invariant: size <= len(buf) <= ringMax
 }
 
 func (r *ring) free() int { return ringMax - r.size }

@@ -23,6 +23,7 @@ type source struct {
 	room  string // the folder of path: its package's name in the policies
 	test  bool   // a _test.go file
 	outer bool   // of a package x_test
+	text  string
 	file  *ast.File
 }
 
@@ -89,7 +90,7 @@ func (t *tree) add(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	s := &source{path: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), file: file}
+	s := &source{path: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), text: string(text), file: file}
 	s.outer = s.test && strings.HasSuffix(file.Name.Name, "_test")
 	t.sources = append(t.sources, s)
 	t.rooms[s.room] = append(t.rooms[s.room], s)
