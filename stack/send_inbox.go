@@ -307,7 +307,7 @@ func (s *Stack) endOutside(err error) {
 		}
 		callOf(s.back).complete(s)
 	default:
-		s.err, s.unbegun = err, true
+		s.err, s.unbegun = err, s.state == idle // otherwise it was forwarded
 		s.lane = Replies
 		s.send()
 	}

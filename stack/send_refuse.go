@@ -59,7 +59,7 @@ func (w *Engine) dropOldest(h *House) bool {
 	why := lost.Full
 	s.err = fault.ErrMailboxFull
 	if h.Gone() {
-		s.err, why = fault.ErrStopped, lost.Stopped
+		s.err, s.unbegun, why = fault.ErrStopped, true, lost.Stopped
 	}
 	w.Count.Add(count.Full, 1)
 	if s.by.class == classNotice {
