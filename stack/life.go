@@ -228,8 +228,8 @@ func (w *Engine) bury(h *House, l *life) {
 		a.buried.Store(true)
 	}
 	h.setSelf(nil)
+	l.leave() // before its name is free: who spawns the next one finds room
 	w.Driver.Gone(h)
-	l.leave()
 	w.tellStopped(h.any())
 	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {
 		w.home(h, s)
