@@ -2,6 +2,7 @@ package house
 
 import (
 	"hash/maphash"
+	"strings"
 	"sync"
 
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -41,8 +42,12 @@ func (d *directory) find(local []byte) *stack.House {
 	return h
 }
 
-// findTop is find of what stands at the top by a name of two parts, as "order.42".
+// findTop is find of what stands at the top by a name of two parts, as "order.42". An id may be
+// anything: one with a slash would lead to a child.
 func (d *directory) findTop(kind, id string) *stack.House {
+	if strings.IndexByte(id, '/') >= 0 {
+		return nil
+	}
 	var buf [localMax]byte
 	local := append(buf[:0], "/"+path.User+"/"...)
 	local = append(append(append(local, kind...), '.'), id...)
