@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,3 +30,50 @@ func TestNamedIsNoPath(t *testing.T) {
 	_, err = housetest.Ask(t, sim, to, rent{name: "a/b", n: 5})
 	require.ErrorContains(t, err, "name")
 }
+
+// Who is about to go can't wait until it has gone, nor can a child of it.
+func TestByNameOfOneself(t *testing.T) {
+	eachSeedOf(t, 6, 2, briskSteps, func(t *testing.T, sim *housetest.Sim) {
+		var to core.Port[rent, int]
+		var errs []error
+		all := core.NewNamed(sim, core.NamedConfig[leaver]{Kind: "leaver", New: func(string) *leaver {
+			return &leaver{to: &to, errs: &errs, child: true}
+		}})
+		to = core.ByName(leaverRent, all, nameOfRent)
+		_, err := housetest.Ask(t, sim, to, rent{name: "a"})
+		require.NoError(t, err)
+		a, _ := all.Find("a")
+		a.Stop()
+		sim.Run(10 * time.Millisecond)
+		require.Equal(t, []error{core.ErrStopped, core.ErrStopped}, errs)
+		require.Zero(t, all.Len())
+	})
+}
+
+// leaver asks a by its name when it stops.
+type leaver struct {
+	to    *core.Port[rent, int]
+	errs  *[]error
+	child bool
+	last  core.Future[int]
+}
+
+func (l *leaver) rent(s *rentStack) core.Yield {
+	if l.child {
+		core.Spawn(core.Under(s), func() *leaver { return &leaver{to: l.to, errs: l.errs} })
+	}
+	return s.Return(1)
+}
+
+func (l *leaver) PostStop(s *core.HookStack) core.Yield {
+	l.to.Ask(s, &l.last, rent{name: "a"})
+	return core.Suspend(s, (*leaver).left)
+}
+
+func (l *leaver) left(s *core.HookStack) core.Yield {
+	_, err := l.last.Get()
+	*l.errs = append(*l.errs, err)
+	return s.Return()
+}
+
+var leaverRent = core.Handle((*leaver).rent)

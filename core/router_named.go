@@ -101,7 +101,7 @@ func namedAnswered[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield {
 		}
 		s.state.Only(h)
 		return s.ask()
-	case stack.Unbegun(s.answer.Promise()):
+	case stack.Unbegun(s.answer.Promise()) && !isWithin(st.House(), s.state.To[0]):
 		st.AskGone(s.gone.Promise(), s.state.To[0])
 		return st.Await()
 	}
@@ -111,6 +111,14 @@ func namedAnswered[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield {
 	}
 	st.KeepAnswers()
 	return s.Return(rep)
+}
+
+// isWithin reports whether h is the other one, or below it: that doesn't go while h waits.
+func isWithin(h, other *stack.House) bool {
+	for h != nil && h != other {
+		h = h.Parent()
+	}
+	return h != nil
 }
 
 // namedHandlers holds the handler of the nested stacks for each pair of types that was ever asked
