@@ -63,6 +63,7 @@ func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	case c.Max == 0:
 		c.Max = namedMax
 	}
+	c.Props.Passivate.check()
 	n := &named{in: in, kind: c.Kind, of: reflect.TypeFor[A](), max: int64(c.Max)}
 	n.spawn = func(name string) (*stack.House, error) {
 		p := c.Props
@@ -133,13 +134,18 @@ func (n *named) make(name string) (h *stack.House, err error) {
 		n.count.Add(-1)
 		return nil, ErrOverloaded
 	}
+	made := false
 	defer func() {
-		if v := recover(); v != nil {
-			n.count.Add(-1)
+		if made {
+			return
+		}
+		n.count.Add(-1)
+		if v := recover(); v != nil { // else New has ended the goroutine
 			h, err = nil, &PanicError{Actor: n.kind + "." + name, Step: "New", Value: v, Trace: debug.Stack()}
 		}
 	}()
 	h, err = n.spawn(name)
+	made = true
 	if errors.Is(err, ErrAlreadyExists) { // another one was quicker
 		n.count.Add(-1)
 		if h != nil {

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,3 +79,21 @@ func (l *leaver) left(s *core.HookStack) core.Yield {
 }
 
 var leaverRent = core.Handle((*leaver).rent)
+
+// What a New ends by runtime.Goexit isn't counted.
+func TestNamedWhoseNewExits(t *testing.T) {
+	sim := stage(t, 1, 1)
+	all, _ := tenants(sim, core.NamedConfig[tenant]{New: func(string) *tenant { runtime.Goexit(); return nil }})
+	var guest sync.WaitGroup
+	guest.Go(func() { all.Get("a") })
+	guest.Wait()
+	require.Zero(t, all.Len())
+}
+
+// Props that make no sense are refused before anybody asks.
+func TestNamedOfImpossibleProps(t *testing.T) {
+	sim := stage(t, 1, 1)
+	require.Panics(t, func() {
+		tenants(sim, core.NamedConfig[tenant]{Props: core.Props{Passivate: core.Passivation{Idle: -1}}})
+	})
+}

@@ -21,6 +21,13 @@ type Passivation struct {
 	Messages int
 }
 
+// check panics if it makes no sense.
+func (p Passivation) check() {
+	if p.Idle < 0 || p.Messages < 0 {
+		panic("core: an actor passivates by less than nothing")
+	}
+}
+
 // KeepActive pauses passivation of the actor that runs s, or resumes it: then the idle time
 // begins anew, and if there have been messages enough the actor stops. A fresh instance, after a
 // restart, begins with passivation. For who doesn't passivate it does nothing.

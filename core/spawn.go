@@ -105,9 +105,7 @@ func spawnCounted[A any](at Place, factory func() *A, p Props, living *atomic.In
 			return Address[A]{}, err
 		}
 	}
-	if p.Passivate.Idle < 0 || p.Passivate.Messages < 0 {
-		panic("core: an actor passivates by less than nothing")
-	}
+	p.Passivate.check()
 	h, make := stack.NewHouse(factory)
 	h.Mailbox(p.Mailbox.mail)
 	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial, Living: living,
