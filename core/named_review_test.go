@@ -97,3 +97,47 @@ func TestNamedOfImpossibleProps(t *testing.T) {
 		tenants(sim, core.NamedConfig[tenant]{Props: core.Props{Passivate: core.Passivation{Idle: -1}}})
 	})
 }
+
+// What is stashed hasn't begun: the next actor begins it.
+func TestByNameStashed(t *testing.T) {
+	sim := stage(t, 1, 2)
+	all, _ := tenants(sim, core.NamedConfig[tenant]{})
+	to := core.ByName(tenantRent, all, nameOfRent)
+	begun := 0
+	call := core.Begin(to, rent{name: "a", do: func(_ *tenant, s *rentStack) core.Yield {
+		if begun++; begun == 1 {
+			return core.Stash(s)
+		}
+		return s.Return(begun)
+	}})
+	sim.Run(time.Millisecond)
+	a, _ := all.Find("a")
+	a.Stop()
+	sim.Run(time.Millisecond)
+	n, err := call.Get()
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+}
+
+// A function that panics when it is asked again for the name.
+func TestByNamePanicsLate(t *testing.T) {
+	sim := stage(t, 1, 2)
+	all, book := tenants(sim, core.NamedConfig[tenant]{})
+	book.close = time.Millisecond
+	calls := 0
+	to := core.ByName(tenantRent, all, func(r *rent) string {
+		if calls++; calls == 3 {
+			panic("again")
+		}
+		return r.name
+	})
+	_, err := housetest.Ask(t, sim, to, rent{name: "a"})
+	require.NoError(t, err)
+	a, _ := all.Find("a")
+	a.Stop()
+	_, err = housetest.Ask(t, sim, to, rent{name: "a"})
+	require.ErrorIs(t, err, core.ErrPanic)
+	_, err = housetest.Ask(t, sim, to, rent{name: "a"})
+	require.NoError(t, err)
+	book.close = 0
+}
