@@ -30,6 +30,7 @@ const (
 	roleDecide             // no hook: a strategy decides, see life_supervise.go
 	roleFailed             // no hook: the actor has failed, because of cause
 	roleDrain              // no hook: what was queued before it has begun
+	roleRetire             // the same, where the actor stops by itself
 )
 
 // Hooks are the ends of an actor's life, by NewHook; nil: it has none of that kind.

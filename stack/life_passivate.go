@@ -51,6 +51,14 @@ func (w *Engine) drainSelf(h *House, q *quiet) {
 		return
 	}
 	s := w.Begin(drainHandler)
-	hookOf(s).role, s.used = roleDrain, true
+	hookOf(s).role, s.used = roleRetire, true
 	w.Push(h, s)
+}
+
+// spared reports whether h, which was to stop for idleness, goes on, as a call came first.
+func (w *Engine) spared(h *House) bool {
+	q := h.annex.Load().quiet
+	yes := q.Spared(w.Driver.Clock())
+	w.listen(h, q)
+	return yes
 }

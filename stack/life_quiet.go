@@ -107,13 +107,9 @@ func (w *Engine) listen(h *House, q *quiet) {
 	}
 	if q.timer.When == 0 || q.timer.When > at {
 		w.endQuiet(h)
-		w.armQuiet(q, at)
+		q.timer.DueAt(at)
+		w.Driver.Arm(&q.timer)
 	}
-}
-
-func (w *Engine) armQuiet(q *quiet, at int64) {
-	q.timer.DueAt(at)
-	w.Driver.Arm(&q.timer)
 }
 
 // endQuiet ends the timer, if there is one.
@@ -146,7 +142,5 @@ func (w *Engine) lookQuiet(h *House, q *quiet) {
 		w.Push(h, w.Begin(q.by))
 	}
 	w.passivate(h, q)
-	if at := q.Next(w.Driver.Clock()); at != 0 {
-		w.armQuiet(q, at)
-	}
+	w.listen(h, q)
 }

@@ -65,3 +65,27 @@ func TestQuietEnds(t *testing.T) {
 		})
 	}
 }
+
+// A call that comes when an idle actor was found to be so, and before it stops, is no last one: the
+// actor stays, and is idle from then on.
+func TestCallBeforeAnIdleActorStops(t *testing.T) {
+	h := newHand(t, 1)
+	w := h.workers[0]
+	to := settlePassive(h, 0)
+	q := to.annex.Load().quiet
+	h.now += 1e9
+	w.Now = h.now
+	require.True(t, q.Idle(w.Now))
+	tell(h, to, porterHear, 7) // into the inbox, where the drain finds it
+	w.drainSelf(to, q)
+	h.settle()
+	require.Equal(t, []int{7}, (*porter)(to.self()).seen)
+	require.False(t, to.Gone())
+	require.Len(t, h.drivers[0].armed, 1)
+	h.now += 9e8
+	h.settle()
+	require.False(t, to.Gone())
+	h.now += 2e8
+	h.settle()
+	require.True(t, to.Gone())
+}

@@ -237,8 +237,10 @@ func (w *Engine) hook(h *House, s *Stack) {
 			return
 		}
 		h.makeLife().Fail(cause)
-	case roleDrain:
-		w.drainAway(h)
+	case roleDrain, roleRetire:
+		if role == roleDrain || !w.spared(h) {
+			w.drainAway(h)
+		}
 		return
 	}
 	w.live(h, h.life())

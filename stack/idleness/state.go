@@ -20,6 +20,7 @@ type State struct {
 	begun   int64 // calls, of all instances
 	paused  bool
 	drains  bool // it stops
+	stirred bool // a call has begun since it was to stop
 }
 
 // New returns the State of an actor that stops when it has been idle for so long, or after so many
@@ -34,7 +35,7 @@ func (s *State) Forget() { s.after, s.paused = 0, false }
 
 // Begun notes that n calls begin.
 func (s *State) Begun(n int) {
-	s.notified = false
+	s.notified, s.stirred = false, true
 	s.begun += int64(n)
 }
 
@@ -95,6 +96,16 @@ func (s *State) Spent() bool { return s.calls > 0 && s.begun >= s.calls && !s.pa
 // Stop notes that the actor stops by itself, and reports false if it did so before.
 func (s *State) Stop() bool {
 	first := !s.drains
-	s.drains = true
+	s.drains, s.stirred = true, false
 	return first
+}
+
+// Spared reports whether the actor goes on that was to stop, as it has been idle no longer: a call
+// has begun since. The time counts from now.
+func (s *State) Spared(now int64) bool {
+	spared := s.stirred && !s.Spent()
+	if spared {
+		s.drains, s.resumed = false, now
+	}
+	return spared
 }

@@ -85,6 +85,25 @@ func TestCalls(t *testing.T) {
 	require.False(t, s.Stop())
 }
 
+// A call that begins when the actor was to stop spares it, and one before doesn't.
+func TestSpared(t *testing.T) {
+	s := New(10, 0)
+	s.Begun(1)
+	s.Stop()
+	require.False(t, s.Spared(20))
+	require.Zero(t, s.Next(20))
+	s.Begun(1)
+	require.True(t, s.Spared(20))
+	require.EqualValues(t, 30, s.Next(20))
+	require.True(t, s.Stop())
+
+	s = New(10, 2)
+	s.Begun(2)
+	s.Stop()
+	s.Begun(1)
+	require.False(t, s.Spared(20), "it has had its calls")
+}
+
 // Behind the end nothing is found out; times beyond all clocks are never.
 func TestNever(t *testing.T) {
 	s := New(10, 0)
