@@ -15,7 +15,8 @@ type Name interface{ ~string | ~[]byte }
 // that passivates, the ask goes to the actor that is made in its place, once; an ask that had
 // begun ends with ErrStopped. The error may also be one of Named.Get. The function is called by
 // the asker, now and then twice, and must not keep the request, which must not be one that is
-// released. A guest's asks go by way of an actor of the router's.
+// released. The name may be bytes of a connection's request. A guest's asks go by way of an actor
+// of the router's.
 func ByName[A, Req, Rep any, N Name](h Handler[A, Req, Rep], n Named[A], name func(*Req) N) Port[Req, Rep] {
 	if h.route == nil || name == nil {
 		panic("core: a router by name of a zero Handler, or without a function that says the name")
