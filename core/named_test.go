@@ -111,7 +111,6 @@ type payer struct {
 	rng   *rand.Rand
 	pause time.Duration
 	paid  map[string]int
-	err   error
 }
 
 type payStack struct {

@@ -67,10 +67,10 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 // The asker gets that reply, or that error, and its deadline holds; this actor hears no more of
 // it, and may stop. Sender of the forwarded ask is who asked first. What s has asked itself is
 // cancelled, as at every end; bytes of s live until the reply is home, those in the answers that
-// it got don't: Copy them. A request that is released is the other's from then on: clear s.Req,
-// or what it releases may end with the step. A port that asks many, as Broadcast does, one
-// by its name, as ByName, or no actor, as Timer, panics. A connection's request, a ChannelStack, can't be forwarded, as its
-// result is written in its place among others: it asks, and returns the reply.
+// it got don't: Copy them. A request that is released is the other's from then on: clear s.Req, or
+// what it releases may end with the step. A port that asks many, as Broadcast does, one by its
+// name, as ByName, or no actor, as Timer, panics. A connection's request, a ChannelStack, can't be
+// forwarded, as its result is written in its place among others: it asks, and returns the reply.
 //
 //alloc:none
 func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {

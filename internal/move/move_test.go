@@ -38,16 +38,16 @@ func TestMove(t *testing.T) {
 		a uint8
 		b [2]int16
 	}{1, [2]int16{2, 3}})
-	check(t, fmt.Sprint("te", "xt"))
+	check(t, "text")
 	check(t, append([]byte(nil), "bytes"...))
 	check(t, []pair{{1, "a"}, {2, "b"}})
 	check(t, &pair{1, "a"})
 	check(t, map[string]int{"a": 1})
 	check(t, make(chan int))
 	check(t, unsafe.Pointer(new(int)))
-	check(t, any(pair{1, fmt.Sprint("b")}))
+	check(t, any(pair{1, "b"}))
 	check(t, error(fmt.Errorf("e")))
-	check(t, pair{1, fmt.Sprint("a")})
+	check(t, pair{1, "a"})
 	check(t, [2]*int{nil, new(int)})
 	check(t, struct {
 		a uint8
