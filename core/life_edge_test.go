@@ -380,3 +380,30 @@ func TestMethodThatIsNoHook(t *testing.T) {
 		})
 	}
 }
+
+type (
+	startsBadly    struct{}
+	restartsBadly  struct{}
+	restartedBadly struct{}
+)
+
+func (*startsBadly) PreStart()                                   {}
+func (*restartsBadly) PreRestart(*core.HookStack)                {}
+func (*restartedBadly) PostRestart(error) core.Yield             { return core.Yield{} }
+func (*startsBadly) hear(s *core.NoticeStack[int]) core.Yield    { return s.Return() }
+func (*restartsBadly) hear(s *core.NoticeStack[int]) core.Yield  { return s.Return() }
+func (*restartedBadly) hear(s *core.NoticeStack[int]) core.Yield { return s.Return() }
+
+// Each hook's name is looked at.
+func TestEachNameOfAHook(t *testing.T) {
+	for name, f := range map[string]func(){
+		"PreStart":    func() { core.HandleNotice((*startsBadly).hear) },
+		"PreRestart":  func() { core.HandleNotice((*restartsBadly).hear) },
+		"PostRestart": func() { core.HandleNotice((*restartedBadly).hear) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() { require.Contains(t, recover(), name+" is no hook") }()
+			f()
+		})
+	}
+}

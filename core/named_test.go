@@ -416,3 +416,96 @@ func TestNamedMisuse(t *testing.T) {
 		})
 	}
 }
+
+// Whoever makes an actor of the name while it is being made gives its place to that one.
+func TestNamedMadeMeanwhile(t *testing.T) {
+	sim := stage(t, 1, 2)
+	other := &ledgers{sums: map[string]int{}, here: map[string]int{}}
+	var first core.Address[tenant]
+	all, _ := tenants(sim, core.NamedConfig[tenant]{Max: 2, New: func(name string) *tenant {
+		own := func() *tenant { return &tenant{name: name, book: other} }
+		first, _ = core.SpawnWith(sim, own, core.Props{Name: "tenant." + name})
+		return &tenant{name: name}
+	}})
+	a, err := all.Get("a")
+	require.NoError(t, err)
+	require.Equal(t, first, a)
+	require.Zero(t, all.Len(), "it was spawned by others")
+}
+
+// A name of bytes is the actor's own: whoever said it may write to them.
+func TestNameOfBytes(t *testing.T) {
+	sim := stage(t, 1, 2)
+	all, _ := tenants(sim, core.NamedConfig[tenant]{})
+	buf := []byte("ann")
+	to := core.ByName(tenantRent, all, func(*rent) []byte { return buf })
+	_, err := housetest.Ask(t, sim, to, rent{n: 1})
+	require.NoError(t, err)
+	copy(buf, "bob")
+	_, found := all.Find("bob")
+	require.False(t, found)
+	ann, found := all.Find("ann")
+	require.True(t, found)
+	require.Equal(t, "/user/tenant.ann", ann.Path().Local())
+	named := ""
+	_, err = housetest.Ask(t, sim, tenantRent.At(ann), rent{do: func(a *tenant, s *rentStack) core.Yield {
+		named = a.name
+		return s.Return(0)
+	}})
+	require.NoError(t, err)
+	require.Equal(t, "ann", named)
+}
+
+// speaker answers with bytes of its stack.
+type speaker struct{ name string }
+
+func (p *speaker) say(s *core.AskStack[string, []byte]) core.Yield {
+	return s.Return(s.Copy([]byte(p.name + " says " + s.Req)))
+}
+
+// hearkener asks two by their names, and reads when both have answered.
+type hearkener struct {
+	to core.Port[string, []byte]
+}
+
+type hearkenStack struct {
+	core.AskStack[int, string]
+	a, b core.Future[[]byte]
+}
+
+func (l *hearkener) listen(s *hearkenStack) core.Yield {
+	l.to.Ask(s, &s.a, "a")
+	l.to.Ask(s, &s.b, "b")
+	return core.Suspend(s, (*hearkener).heard)
+}
+
+func (l *hearkener) heard(s *hearkenStack) core.Yield {
+	a, err := s.a.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	b, err := s.b.Get()
+	if err != nil {
+		return s.Throw(err)
+	}
+	return s.Return(string(a) + ", " + string(b))
+}
+
+var (
+	speakerSay      = core.Handle((*speaker).say)
+	hearkenerListen = core.Handle((*hearkener).listen)
+)
+
+// The bytes of an answer live as long as the future that it came in, also behind another one.
+func TestByNameAnswersBytes(t *testing.T) {
+	eachSeed(t, 5, 2, func(t *testing.T, sim *housetest.Sim) {
+		all := core.NewNamed(sim, core.NamedConfig[speaker]{Kind: "speaker", New: func(name string) *speaker { return &speaker{name} }})
+		to := core.ByName(speakerSay, all, func(s *string) string { return *s })
+		l := hearkenerListen.At(core.Spawn(sim, func() *hearkener { return &hearkener{to} }))
+		for range 3 {
+			said, err := housetest.Ask(t, sim, l, 0)
+			require.NoError(t, err)
+			require.Equal(t, "a says a, b says b", said)
+		}
+	})
+}

@@ -6,8 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Name is how a message says the name of its actor. Bytes need not live longer than the call that
-// returns them.
+// Name is how a message says the name of its actor. Bytes are read when the function that returns
+// them has, so they aren't in a buffer of its own, which several workers would share.
 type Name interface{ ~string | ~[]byte }
 
 // ByName returns a port that asks the actor with the name that the function takes from a request;
