@@ -13,10 +13,10 @@ type Name interface{ ~string | ~[]byte }
 // ByName returns a port that asks the actor with the name that the function takes from a request;
 // it spawns the actor if there is none. If the actor stops before the ask has begun, as one does
 // that passivates, the ask goes to the actor that is made in its place, once; an ask that had
-// begun ends with ErrStopped. The error may also be one of Named.Get. The function is called by
-// the asker, now and then twice, and must not keep the request, which must not be one that is
-// released. The name may be bytes of a connection's request. A guest's asks go by way of an actor
-// of the router's.
+// begun, and wasn't stashed since, ends with ErrStopped. The error may also be one of Named.Get.
+// The function is called by the asker, now and then twice, and must not keep the request, which
+// must not be one that is released. The name may be bytes of a connection's request. A guest's
+// asks go by way of an actor of the router's.
 func ByName[A, Req, Rep any, N Name](h Handler[A, Req, Rep], n Named[A], name func(*Req) N) Port[Req, Rep] {
 	if h.route == nil || name == nil {
 		panic("core: a router by name of a zero Handler, or without a function that says the name")
@@ -51,7 +51,7 @@ type byName struct {
 
 func (r *byName) choose() (*stack.Handler, []*stack.House) { return r.asks, nil }
 
-func (r *byName) guests() *stack.Guests { return r.host.at(r.in).Owner().Guests }
+func (r *byName) guests() *stack.Guests { return r.in.Guests() }
 
 func (r *byName) aim(w *stack.Engine, c *stack.Stack, _ []*stack.House) (*stack.House, error) {
 	h, err := r.get(r.name(c))

@@ -43,7 +43,7 @@ type Engine struct {
 
 	_ [128]byte // lines that nobody writes end here
 
-	turnAt atomic.Int64 // when the last turn began, ns, for others
+	turnAt atomic.Int64 // when the last turn began, ns; others read it
 
 	// Written by whoever runs the turn.
 	Shard pool.Shard
@@ -82,8 +82,7 @@ type Engine struct {
 	WakesLeft int // how many parked workers to wake at once before one is left to Assist
 
 	// Written by whoever runs the turn, a few times in it.
-	pace  pace.Pace // of readings of the clock
-	began int64     // when the turn did, ns
+	pace pace.Pace // of readings of the clock
 }
 
 // Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Register

@@ -16,7 +16,6 @@ func (w *Engine) BeginTurn(now int64, follows bool) {
 	} else {
 		w.Pass()
 	}
-	w.began = now
 }
 
 // Pass has what was handled since the last reading of the clock count for nothing, as others had
@@ -48,7 +47,7 @@ func (w *Engine) readClock() {
 }
 
 // overtime reports whether the turn's time is up, by the clock as last read.
-func (w *Engine) overtime() bool { return w.TurnTime > 0 && w.Now-w.began >= w.TurnTime }
+func (w *Engine) overtime() bool { return w.TurnTime > 0 && w.Now-w.turnAt.Load() >= w.TurnTime }
 
 // setVisitMax says how many messages a visit handles from now on.
 func (w *Engine) setVisitMax() {
