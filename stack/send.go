@@ -5,8 +5,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
-// This file is how calls and answers travel between houses of one worker. What goes to another
-// worker's takes the way of send_outbox.go; guests have send_guest.go.
+// This file is how a worker sends a call or an answer to a house of its own; notices have a quicker
+// way, send_tell.go. What goes to a house of another worker waits in the outbox (send_outbox.go);
+// guests send by send_guest.go.
 
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
 func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
@@ -22,22 +23,42 @@ func (w *Engine) Push(h *House, s *Stack) error {
 	if h.owner.Load() != w {
 		return w.sendCall(h, s)
 	}
-	if h.queued == queuedGift {
-		w.sendAhead(h)
-	}
 	invariant.Point("worker.push")
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
+	if h.behind() {
+		w.catchUp(h)
 	}
 	if h.closed() && s.by.counts != 0 && !w.room(h) {
 		return w.refuse(h, s)
 	}
-	h.unshown += s.by.counts
-	h.calls.push(s)
-	if h.queued == notQueued {
+	if h.append(s, s.by.counts) {
 		w.makeReady(h)
 	}
 	return nil
+}
+
+// behind reports whether a message that was sent to h earlier isn't in a lane of h yet: it must
+// get there before its owner pushes another one, see catchUp.
+func (h *House) behind() bool { return h.queued == queuedGift || h.inbox.Load() != nil }
+
+// catchUp moves what was sent to h, which belongs to w, earlier into its lanes.
+//
+//go:noinline
+func (w *Engine) catchUp(h *House) {
+	if h.queued == queuedGift {
+		w.sendAhead(h)
+	}
+	if h.inbox.Load() != nil {
+		w.drain(h)
+		w.makeReady(h) // who sent it may not have rung yet
+	}
+}
+
+// append pushes s, which counts as n calls and for which there is room, onto the lane of calls. The
+// owner of h calls it, and if it reports true, makeReady.
+func (h *House) append(s *Stack, n int32) bool {
+	h.unshown += n
+	h.calls.push(s)
+	return h.queued == notQueued
 }
 
 // reply delivers an answer that ended on this worker to the house, or guest, that asked.
@@ -57,7 +78,7 @@ func (w *Engine) reply(s *Stack) {
 	}
 	invariant.Point("worker.reply")
 	if h.inbox.Load() != nil {
-		w.overtaken(h)
+		w.catchUp(h)
 	}
 	h.annex.Load().replies.push(s)
 	h.ahead = true
@@ -71,15 +92,6 @@ func (w *Engine) reply(s *Stack) {
 	}
 }
 
-// overtaken takes mail from outside before a push on the owner's thread, which
-// must not overtake it.
-//
-//go:noinline
-func (w *Engine) overtaken(h *House) {
-	w.drain(h)
-	w.makeReady(h) // who sent it may not have rung yet
-}
-
 // FailAsk answers c, which Bind made on w and nobody got, with err, through its
 // asker's own lane of replies.
 func (w *Engine) FailAsk(c *Stack, err error) {
@@ -87,7 +99,8 @@ func (w *Engine) FailAsk(c *Stack, err error) {
 	w.reply(c)
 }
 
-// squeeze is Push beyond the bound of h's mailbox: who watches so many hears of as many.
+// squeeze is Push that ignores the bound of h's mailbox: an actor that watches more others than its
+// mailbox has places must still be told about each of them.
 func (w *Engine) squeeze(h *House, s *Stack) {
 	s.to = h
 	if h.owner.Load() != w {
@@ -96,13 +109,10 @@ func (w *Engine) squeeze(h *House, s *Stack) {
 		w.sendFirst()
 		return
 	}
-	if h.queued == queuedGift {
-		w.sendAhead(h)
+	if h.behind() {
+		w.catchUp(h)
 	}
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
+	if h.append(s, s.by.counts) {
+		w.makeReady(h)
 	}
-	h.unshown += s.by.counts
-	h.calls.push(s)
-	w.makeReady(h)
 }

@@ -113,11 +113,8 @@ func (h *House) follows(by *Handler) bool {
 //
 //alloc:none
 func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
-	if h.queued == queuedGift {
-		w.sendAhead(h)
-	}
-	if h.inbox.Load() != nil {
-		w.overtaken(h)
+	if h.behind() {
+		w.catchUp(h)
 	}
 	if h.closed() && !w.room(h) {
 		return nil
@@ -127,20 +124,20 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	}
 	s := w.Begin(by)
 	s.to = h
-	h.unshown++
-	h.calls.push(s)
-	w.makeReady(h)
+	if h.append(s, 1) {
+		w.makeReady(h)
+	}
 	return s.message()
 }
 
 // tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but
-// for flags.Singles.
+// for flags.Singles. The house has calls already, so nobody makes it ready again.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.bare.envelope
-	h.unshown++
 	if last := h.calls.tail; last.by == mail {
 		if e := envelopeOf(last); e.filled > 0 && e.filled < uint32(mail.envelope.max) {
 			e.filled++
+			h.unshown++
 			h.offer(e)
 			return entryAt(e, mail, int(e.filled-1))
 		}
@@ -148,12 +145,12 @@ func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	if h.flags.Has(flags.Singles) {
 		s := w.Begin(by)
 		s.to = h
-		h.calls.push(s)
+		h.append(s, 1)
 		return s.message()
 	}
 	e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 	e.to, e.filled = h, 1
-	h.calls.push(&e.Stack)
+	h.append(&e.Stack, 1)
 	h.offer(e)
 	return entryAt(e, mail, 0)
 }
