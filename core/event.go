@@ -37,7 +37,7 @@ const (
 	LostExpired   = lost.Expired   // its deadline had passed before its turn came
 	LostCancelled = lost.Cancelled // who sent it gave up before its turn came
 	LostNoMember  = lost.NoMember  // a router had nobody to choose from
-	LostFull      = lost.Full      // the mailbox was full
+	LostFull      = lost.Full      // the mailbox was full, or the stash
 	LostRefused   = lost.Refused   // middleware of the handler refused it
 	LostForeign   = lost.Foreign   // a step sent it to an actor of another system than its own
 )

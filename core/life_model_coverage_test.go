@@ -86,7 +86,7 @@ func (c *coverage) text() string {
 	}
 	for d, of := range c.failures {
 		for s, row := range of {
-			fmt.Fprintf(&b, "\n%-9s %-11s", [...]string{"Restart", "Resume", "Stop", "Escalate"}[d], [...]string{"OneForOne", "AllForOne", "RestForOne"}[s])
+			fmt.Fprintf(&b, "\n%-9v %-11s", modelDirectives[d], [...]string{"OneForOne", "AllForOne", "RestForOne"}[s])
 			for _, n := range row {
 				fmt.Fprintf(&b, " %16d", n)
 			}

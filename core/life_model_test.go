@@ -123,7 +123,7 @@ func (p *policy) strategy() *core.Strategy {
 	return s
 }
 
-var modelDirectives = [directives]core.Directive{core.Restart, core.Resume, core.Stop, core.Escalate}
+var modelDirectives = [...]core.Directive{core.Restart, core.Resume, core.Stop, core.Escalate}
 
 // chance is what the runtime takes for a number from 0 to 1 that differs between actors and
 // restarts: splitmix64, as any other would do.

@@ -74,7 +74,7 @@ type OffloadPool struct {
 }
 
 // OffloadStats is what a pool counted since it was made, and what it does now. Each function that
-// was offloaded ends in one of Done to Stopped.
+// was offloaded is counted when it ends, in one of Done to Stopped.
 type OffloadStats struct {
 	Name       string
 	Goroutines int    // that wait or work

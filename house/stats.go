@@ -24,7 +24,7 @@ type Stats struct {
 	Cancelled uint64 // stacks ended because their asker gave up
 	Timeouts  uint64 // asks whose deadline passed at the asker
 	Refused   uint64 // calls to stopped actors
-	Full      uint64 // messages that a full mailbox refused, or dropped
+	Full      uint64 // messages that a full mailbox, or a full stash, refused or dropped
 	// notices that nobody handled; System.Stats has those that no worker saw, too. See
 	// DeadLetters
 	DeadLetter uint64

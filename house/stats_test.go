@@ -11,7 +11,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
-// TestStatsOfEachCounter: what each worker counts is in Stats under its own name, and once.
+// TestStatsOfEachCounter: what each worker counts is in Stats under its own name, and once. The
+// counters stand in the order of the fields.
 func TestStatsOfEachCounter(t *testing.T) {
 	counters := []int{
 		count.Turns, count.Visits, count.Messages, count.Answers, count.Late, count.Expired,

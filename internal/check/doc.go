@@ -8,13 +8,15 @@
 //   - order: the files of stack stand in groups, and few uses go from one to another above it
 //     (order_test.go);
 //   - machines: the word of a state machine is written in one file (machines_test.go);
+//   - lines: package stack, and each file of it, stays short (lines_test.go);
 //   - escapes: a function marked //alloc:none makes nothing on the heap, as
 //     told by the compiler (escapes_test.go);
 //   - features: what docs/features.md says is shown, by tests that exist (features_test.go);
 //   - guarantees: each of docs/guarantees.md is shown by tests that exist, and tests named
 //     TestG1… stand in the row of theirs (guarantees_test.go);
 //   - pages: links lead somewhere, names in code quotes exist, README.md and
-//     ARCHITECTURE.md stay short (pages_test.go), and code in pages compiles (snippets_test.go);
+//     ARCHITECTURE.md stay short (pages_test.go), code in pages compiles (snippets_test.go), and
+//     what they quote of programs stands there (quotes_test.go);
 //   - docs: every package has a doc.go and an Example that runs, every exported
 //     name a comment, and no line of a comment is too long (docs_test.go).
 //

@@ -7,10 +7,9 @@
 // goroutine may load. Readers never wait for the owner and never disturb it; what
 // they see is as old as the last Publish.
 //
-// A worker publishes its Group once a turn. A histogram costs more to publish, some
-// 8 ns for each bucket that changed, so a busy worker does that every so many
-// turns. Both must be published before the worker parks: while it sleeps it
-// publishes nothing.
+// A worker publishes both every 64 turns, or when 100 ms have passed, as that costs some
+// 8 ns for each bucket of a histogram that changed; and before it parks, as it publishes
+// nothing while it sleeps.
 //
 // [Group] is up to 32 counters in one block. Padding keeps the plain words of the
 // block and its atomic words on cache lines of their own: twenty counters that are

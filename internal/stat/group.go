@@ -6,8 +6,7 @@ import "sync/atomic"
 // lines of 64 bytes, because processors fetch them in pairs.
 type Pad [128]byte
 
-// GroupMax is the number of counters in a Group: Publish looks at all of them, once
-// a turn.
+// GroupMax is the number of counters in a Group: Publish looks at all of them.
 const GroupMax = 32
 
 // Group is up to GroupMax counters of one owner, numbered by constants of its

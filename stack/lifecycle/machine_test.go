@@ -192,7 +192,7 @@ func TestEveryEvent(t *testing.T) {
 func TestLives(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		m := New(Hooks(r.UintN(64)) &^ (1<<Pause | 1<<Make))
+		m := New(Hooks(r.UintN(1<<len(hooks))) &^ (1<<Pause | 1<<Make))
 		held, refused, buried, running := m.Starts(), 0, 0, false
 		for range 60 {
 			e := events[r.IntN(len(events))]
