@@ -114,7 +114,7 @@ func TestPassivateByCount(t *testing.T) {
 	}
 }
 
-// Messages of each kind count: lean ones, in envelopes or alone, and those of batches.
+// Messages of each kind count: bare ones, in envelopes or alone, and those of batches.
 func TestPassivateCountsEach(t *testing.T) {
 	for name, mailbox := range mailboxes {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,7 @@ func exploreEnvelopeLeft(s *stage) {
 
 // Two guests of one stripe tell the same house; one of them says something else in between, which
 // ends the envelope.
-func exploreLetters(s *stage) {
+func exploreEntries(s *stage) {
 	s.workers(1)
 	l, h := s.hears(0)
 	s.other("guest 0", func() { s.tells(h, 0, 3) })

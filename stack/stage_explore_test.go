@@ -36,7 +36,7 @@ var protocols = []struct {
 	{"call begun", exploreCallBegun},                    // send_guest.go
 	{"envelope", exploreEnvelope},                       // call_envelope.go
 	{"envelope left", exploreEnvelopeLeft},              // call_envelope.go
-	{"letters", exploreLetters},                         // call_envelope.go
+	{"entries", exploreEntries},                         // call_envelope.go
 	{"stop", exploreStop},                               // send_end.go
 	{"leave", exploreLeave},                             // send_inbox.go
 	{"refuse", exploreRefuse},                           // send_inbox.go

@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 )
 
-// quote is a piece of code behind a line that links to its file and ends with a colon.
-var quote = regexp.MustCompile("(?s)\\]\\(([^)\\s]+\\.go)\\)[^\n]*:\n\n```go\n(.*?)```")
+// quote is a piece of code behind a paragraph that links to its file and ends with a colon.
+var quote = regexp.MustCompile("(?s)\\]\\(([^)\\s]+\\.go)\\)(?:\n?[^\n])*?:\n\n```go\n(.*?)```")
 
 func TestQuotes(t *testing.T) {
 	report(t, quotes(os.DirFS(root), snippetPages))
@@ -59,6 +59,7 @@ func TestQuotesFindsWhatIsWrong(t *testing.T) {
 	pages := []string{"docs/*.md"}
 	expect(t, quotes(with("From [b](../b/b.go), as it is:\n\n```go\nfunc f() {}\n```\n\nA piece of its own:\n\n```go\nfunc h() {}\n```\n"), pages))
 	expect(t, quotes(with("From [b](../b/b.go):\n\n```go\nfunc h() {}\n```\n"), pages), "docs/a.md: what it quotes isn't in b/b.go")
+	expect(t, quotes(with("From [b](../b/b.go),\nas it is:\n\n```go\nfunc h() {}\n```\n"), pages), "docs/a.md: what it quotes isn't in b/b.go")
 	expect(t, quotes(with("From [c](../b/c.go):\n\n```go\nfunc f() {}\n```\n"), pages), "docs/a.md: open b/c.go")
 	expect(t, quotes(with("See [b](../b/b.go).\n\n```go\nfunc h() {}\n```\n"), pages), "no page has any")
 }

@@ -71,7 +71,7 @@ var bugs = []bug{
 		{"bool { return c.word.CompareAndSwap(waiting, gone) }", "bool { c.word.Store(gone); return true }"}}},
 	{"wait without a swap", "stack/rendezvous/cell.go", "borrow of two", [][2]string{
 		{"	return c.word.CompareAndSwap(awake, waiting)\n", "	c.word.Store(waiting)\n	return true\n"}}},
-	{"own envelope joined behind other mail", "stack/send_guest_notice.go", "letters", [][2]string{
+	{"own envelope joined behind other mail", "stack/send_guest_notice.go", "entries", [][2]string{
 		{"	behind := last.mail != nil && h.inbox.Load() == last.mail\n", "	behind := last.mail != nil\n"}}},
 	{"message counted by a store", "stack/send_guest_notice.go", "envelope", [][2]string{
 		{"	return e.word.CompareAndSwap(i, i+1)\n", "	e.word.Store(i + 1)\n	return true\n"}}},
