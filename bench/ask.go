@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 type (
@@ -74,7 +75,7 @@ func ask(ctx context.Context, to core.Port[question, answer], n uint64) (answer,
 type asker struct {
 	to        core.Port[question, answer]
 	every     uint64 // of how many asks one is timed: a power of 2
-	latencies *stat.Histogram
+	latencies *latency.Histogram
 }
 
 // drive is one driver.
@@ -116,7 +117,7 @@ func (a *asker) answered(s *drive) core.Yield {
 		return a.ask(s, 0)
 	}
 	at := now()
-	a.latencies.Record(at - s.asked)
+	a.latencies.Record(time.Duration(at - s.asked))
 	if s.Msg.over(at) {
 		s.Msg.leave(s.ops)
 		return s.Return()
@@ -128,7 +129,7 @@ func (a *asker) answered(s *drive) core.Yield {
 // askers as told; they ask one echo on the worker given.
 func askLoad(sys *house.System, on, askers, drivers int, every uint64, handler core.Handler[echo, question, answer]) (load, core.Address[echo]) {
 	callee := core.Spawn(sys.Workers()[on], func() *echo { return &echo{} })
-	latencies := new(stat.Histogram) // all askers are on one worker
+	latencies := new(latency.Histogram) // all askers are on one worker
 	var ports []core.NoticePort[*round]
 	for range askers {
 		ports = append(ports, askerDrive.At(core.Spawn(sys.Workers()[0], func() *asker {
@@ -137,7 +138,7 @@ func askLoad(sys *house.System, on, askers, drivers int, every uint64, handler c
 	}
 	return load{
 		drivers:   drivers,
-		latencies: []*stat.Histogram{latencies},
+		latencies: []*latency.Histogram{latencies},
 		check:     expect(callee),
 		start: func(r *round) {
 			for i := range drivers {
@@ -184,10 +185,10 @@ func guestAsk(o options) (result, error) {
 	return withSystem(o, func(sys *house.System) load {
 		callee := core.Spawn(sys.Workers()[0], func() *echo { return &echo{} })
 		port := echoAnswer.At(callee)
-		latencies := new(stat.Histogram)
+		latencies := new(latency.Histogram)
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{latencies},
+			latencies: []*latency.Histogram{latencies},
 			check:     expect(callee),
 			start: func(r *round) {
 				ops := uint64(0)
@@ -198,7 +199,7 @@ func guestAsk(o options) (result, error) {
 					}
 					asked := at
 					at = now()
-					latencies.Record(at - asked)
+					latencies.Record(time.Duration(at - asked))
 				}
 				r.leave(ops)
 			},

@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"time"
 
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // procs is what the Go runtime chose, before a system raised it.
@@ -13,11 +14,11 @@ var procs = runtime.GOMAXPROCS(0)
 // channels is the baseline: the same notes without actors.
 func channels(o options) (result, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	latencies := new(stat.Histogram)
+	latencies := new(latency.Histogram)
 	received := uint64(0)
 	return load{
 		drivers:   2,
-		latencies: []*stat.Histogram{latencies},
+		latencies: []*latency.Histogram{latencies},
 		start: func(r *round) {
 			c := make(chan note, 1024)
 			go produce(r, c)
@@ -25,7 +26,7 @@ func channels(o options) (result, error) {
 				for n := range c {
 					received += n.N
 					if n.Sent != 0 {
-						latencies.Record(now() - n.Sent)
+						latencies.Record(time.Duration(now() - n.Sent))
 					}
 				}
 				r.leave(0)

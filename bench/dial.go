@@ -8,7 +8,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // dialSpins are the settings of house.Config.Spin that the dial shows.
@@ -79,7 +79,7 @@ const pace = 100 * time.Microsecond
 type pacer struct {
 	to        core.Port[question, answer]
 	self      core.NoticePort[shot]
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 type (
@@ -141,7 +141,7 @@ func (p *pacer) hit(s *shotStack) core.Yield {
 		s.Msg.Of.fail(err)
 		return s.Return()
 	}
-	p.latencies.Record(now() - s.Msg.Due)
+	p.latencies.Record(time.Duration(now() - s.Msg.Due))
 	s.Msg.Of.leave(0)
 	return s.Return()
 }
@@ -155,7 +155,7 @@ func paced(o options) (result, error) {
 		p.self = pacerShoot.At(at)
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{&p.latencies},
+			latencies: []*latency.Histogram{&p.latencies},
 			check:     expect(callee),
 			start:     func(r *round) { core.Notice(pacerDrive.At(at), r) },
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // feeding is a load of one worker: actors that always have messages, and cold ones that
@@ -51,7 +51,7 @@ type (
 		over  bool
 		cold  []core.NoticePort[int64]
 
-		waits, steps, gaps stat.Histogram
+		waits, steps, gaps latency.Histogram
 	}
 	telling struct {
 		core.NoticeStack[*round]
@@ -99,12 +99,12 @@ func (f *feeder) more(s *core.NoticeStack[uint64]) core.Yield {
 func (f *feeder) work() {
 	began := now()
 	if f.ended != 0 {
-		f.all.gaps.Record(began - f.ended)
+		f.all.gaps.Record(time.Duration(began - f.ended))
 	}
 	for f.ended = now(); f.ended-began < f.all.busy; {
 		f.ended = now()
 	}
-	f.all.steps.Record(f.ended - began)
+	f.all.steps.Record(time.Duration(f.ended - began))
 }
 
 func (t *teller) tell(s *telling) core.Yield {
@@ -122,7 +122,7 @@ func (t *teller) tell(s *telling) core.Yield {
 }
 
 func (c *coldOne) hear(s *core.NoticeStack[int64]) core.Yield {
-	c.all.waits.Record(now() - s.Msg)
+	c.all.waits.Record(time.Duration(now() - s.Msg))
 	c.all.round.leave(0)
 	return s.Return()
 }
@@ -147,13 +147,13 @@ func (l feeding) run(o options) (res result, t *teller, err error) {
 		failed := l.connect(sys, &clients)
 		return load{
 			drivers:   1 + l.feeders,
-			latencies: []*stat.Histogram{&t.waits},
+			latencies: []*latency.Histogram{&t.waits},
 			start: func(r *round) {
 				if failed != nil {
 					r.fail(failed)
 					return
 				}
-				t.round, t.over, t.steps, t.gaps = r, false, stat.Histogram{}, stat.Histogram{}
+				t.round, t.over, t.steps, t.gaps = r, false, latency.Histogram{}, latency.Histogram{}
 				for _, f := range feeders {
 					core.Notice(f, r)
 				}
@@ -246,10 +246,10 @@ func fair(o options) (result, error) {
 func (t *teller) bound() int64 {
 	t.steps.Publish()
 	t.gaps.Publish()
-	var steps, gaps stat.Snapshot
+	var steps, gaps latency.Snapshot
 	t.steps.Snapshot(&steps)
 	t.gaps.Snapshot(&gaps)
-	step, end := steps.Quantile(0.9999), gaps.Quantile(0.9999)
+	step, end := int64(steps.Quantile(0.9999)), int64(gaps.Quantile(0.9999))
 	if step == 0 {
 		return 0
 	}

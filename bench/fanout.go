@@ -1,9 +1,11 @@
 package main
 
 import (
+	"time"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // width is how many actors a fan asks at once.
@@ -12,7 +14,7 @@ const width = 8
 // fan asks several actors and goes on when all have answered.
 type fan struct {
 	to        [width]core.Port[question, answer]
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 // spread is its driver.
@@ -47,7 +49,7 @@ func (f *fan) answered(s *spread) core.Yield {
 	s.ops++
 	if s.asked != 0 {
 		at := now()
-		f.latencies.Record(at - s.asked)
+		f.latencies.Record(time.Duration(at - s.asked))
 		if s.Msg.over(at) {
 			s.Msg.leave(s.ops)
 			return s.Return()
@@ -67,7 +69,7 @@ func fanout8(o options) (result, error) {
 		from := fanDrive.At(core.Spawn(sys.Workers()[0], func() *fan { return f }))
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{&f.latencies},
+			latencies: []*latency.Histogram{&f.latencies},
 			start:     func(r *round) { core.Notice(from, r) },
 			check: func(done uint64) error {
 				for _, callee := range callees {

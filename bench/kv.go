@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // The load on examples/kv: that of redis-benchmark -c 50 -P 16 -d 64, but with
@@ -44,7 +44,7 @@ func (s *server) load(o options) (result, error) {
 	}
 	defer control.conn.Close()
 	clients := make([]*client, kvConns)
-	latencies := make([]*stat.Histogram, kvConns)
+	latencies := make([]*latency.Histogram, kvConns)
 	for i := range clients {
 		if clients[i], err = dial(s.address, uint64(i)); err != nil {
 			return result{}, err
@@ -84,7 +84,7 @@ type client struct {
 	want      []byte        // what should come
 	ends      [kvFlight]int // where in want the replies end
 	ops       uint64
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 func dial(address string, seed uint64) (*client, error) {
@@ -190,7 +190,7 @@ func (c *client) exchange(began int64) error {
 		}
 		got += n
 		for at := now(); reply < kvFlight && c.ends[reply] <= got; reply++ {
-			c.latencies.Record(at - began)
+			c.latencies.Record(time.Duration(at - began))
 		}
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // load is a scenario that is ready to run rounds.
 type load struct {
-	drivers   int               // how many start starts
-	start     func(r *round)    // starts the drivers; it may be one itself
-	latencies []*stat.Histogram // where they record; each has one writer
+	drivers   int                  // how many start starts
+	start     func(r *round)       // starts the drivers; it may be one itself
+	latencies []*latency.Histogram // where they record; each has one writer
 
 	// whether the operations of all rounds were done; nil: each was looked at
 	check func(done uint64) error
@@ -37,7 +37,7 @@ func (l load) measure(o options) (result, error) {
 		return result{}, fmt.Errorf("warm-up: %w", err)
 	}
 	for _, h := range l.latencies {
-		*h = stat.Histogram{}
+		*h = latency.Histogram{}
 	}
 	runtime.GC()
 	before, err := l.meter()
@@ -75,14 +75,14 @@ func (l load) run(r *round, length time.Duration) error {
 }
 
 // quantiles puts the histograms, whose writers rest, together.
-func quantiles(all []*stat.Histogram) [4]int64 {
-	var one, sum stat.Snapshot
+func quantiles(all []*latency.Histogram) [4]int64 {
+	var one, sum latency.Snapshot
 	for _, h := range all {
 		h.Publish()
 		h.Snapshot(&one)
 		sum.Merge(&one)
 	}
-	return [4]int64{sum.Quantile(0.5), sum.Quantile(0.99), sum.Quantile(0.999), sum.Max()}
+	return [4]int64{int64(sum.Quantile(0.5)), int64(sum.Quantile(0.99)), int64(sum.Quantile(0.999)), int64(sum.Max())}
 }
 
 // withSystem measures a load of actors. prepare spawns them.

@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // note is one message. The channels have the same.
@@ -25,7 +26,7 @@ func sent(i uint64) int64 {
 // sink counts notes.
 type sink struct {
 	count     uint64
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 var (
@@ -36,7 +37,7 @@ var (
 func (k *sink) take(s *core.NoticeStack[note]) core.Yield {
 	k.count += s.Msg.N
 	if s.Msg.Sent != 0 {
-		k.latencies.Record(now() - s.Msg.Sent)
+		k.latencies.Record(time.Duration(now() - s.Msg.Sent))
 	}
 	return s.Return()
 }
@@ -98,7 +99,7 @@ func noticeLoad(sys *house.System, on, drivers int, burst uint64) load {
 	}))
 	return load{
 		drivers:   drivers,
-		latencies: []*stat.Histogram{&k.latencies},
+		latencies: []*latency.Histogram{&k.latencies},
 		check: func(done uint64) error {
 			if k.count != done {
 				return fmt.Errorf("%d notices were sent and %d handled", done, k.count)

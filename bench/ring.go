@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // ringSize is that of the thread-ring benchmark of the Computer Language
@@ -24,7 +25,7 @@ type token struct {
 type node struct {
 	next      core.NoticePort[token]
 	hops      uint64
-	latencies *stat.Histogram // of all nodes: they are on one worker
+	latencies *latency.Histogram // of all nodes: they are on one worker
 }
 
 var nodePass = core.HandleNotice((*node).pass)
@@ -35,7 +36,7 @@ func (n *node) pass(s *core.NoticeStack[token]) core.Yield {
 	t.Hops++
 	if t.Sent != 0 {
 		at := now()
-		n.latencies.Record(at - t.Sent)
+		n.latencies.Record(time.Duration(at - t.Sent))
 		if t.Round.over(at) {
 			t.Round.leave(t.Hops)
 			return s.Return()
@@ -49,7 +50,7 @@ func (n *node) pass(s *core.NoticeStack[token]) core.Yield {
 // parent has the nodes born.
 type parent struct {
 	nodes     [ringSize]*node
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 var parentBear = core.Handle((*parent).bear)
@@ -86,7 +87,7 @@ func ring503(o options) (result, error) {
 		first, err := core.Ask(context.Background(), parentBear.At(at), struct{}{})
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{&p.latencies},
+			latencies: []*latency.Histogram{&p.latencies},
 			check:     p.check,
 			start: func(r *round) {
 				if err != nil {

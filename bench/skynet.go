@@ -7,7 +7,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // degree is how many children a branch has.
@@ -19,7 +19,7 @@ type sky struct {
 	leaf      func() *leaf
 	grow      core.Handler[branch, part, uint64] // a package variable can't name itself
 	leaves    uint64
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 // part is the leaves of a branch: Size numbers from First.
@@ -74,7 +74,7 @@ type leaf struct{ sky *sky }
 func (l *leaf) number(s *core.AskStack[note, uint64]) core.Yield {
 	l.sky.leaves++
 	if s.Req.Sent != 0 {
-		l.sky.latencies.Record(now() - s.Req.Sent)
+		l.sky.latencies.Record(time.Duration(now() - s.Req.Sent))
 	}
 	core.Self[leaf](s).Stop()
 	return s.Return(s.Req.N)
@@ -113,7 +113,7 @@ func skynet(o options) (result, error) {
 		k := newSky()
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{&k.latencies},
+			latencies: []*latency.Histogram{&k.latencies},
 			start: func(r *round) {
 				ops := uint64(0)
 				for ok := true; ok; ok = !r.over(now()) { // whole trees, at least one

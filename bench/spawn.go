@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // spawn makes actors that nobody needs. One in a thousand is asked in the end, so
@@ -14,12 +15,12 @@ import (
 func spawn(o options) (result, error) {
 	var witnesses []core.Address[echo]
 	res, err := withSystem(o, func(sys *house.System) load {
-		latencies := new(stat.Histogram)
+		latencies := new(latency.Histogram)
 		newEcho := func() *echo { return &echo{} }
 		base := sys.Actors()
 		return load{
 			drivers:   1,
-			latencies: []*stat.Histogram{latencies},
+			latencies: []*latency.Histogram{latencies},
 			meter:     live,
 			start: func(r *round) {
 				n := uint64(o.actors)
@@ -30,7 +31,7 @@ func spawn(o options) (result, error) {
 					from := sent(i)
 					at := core.Spawn(sys, newEcho)
 					if from != 0 {
-						latencies.Record(now() - from)
+						latencies.Record(time.Duration(now() - from))
 					}
 					if i%1000 == 0 {
 						witnesses = append(witnesses, at)

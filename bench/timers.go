@@ -7,7 +7,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // clock arms timers, one in each of its stacks.
 type clock struct {
 	random    *rand.Rand
-	latencies stat.Histogram
+	latencies latency.Histogram
 }
 
 // alarm is one driver.
@@ -51,7 +51,7 @@ func (c *clock) fired(s *alarm) core.Yield {
 		return s.Return()
 	}
 	s.ops++
-	c.latencies.Record(at - s.due)
+	c.latencies.Record(time.Duration(at - s.due))
 	if s.Msg.over(at) {
 		s.Msg.leave(s.ops)
 		return s.Return()
@@ -65,7 +65,7 @@ func timers(o options) (result, error) {
 		to := clockDrive.At(roomy(sys.Workers()[0], func() *clock { return c }))
 		return load{
 			drivers:   o.timers,
-			latencies: []*stat.Histogram{&c.latencies},
+			latencies: []*latency.Histogram{&c.latencies},
 			start: func(r *round) {
 				for range o.timers {
 					core.Notice(to, r)

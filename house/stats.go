@@ -3,7 +3,7 @@ package house
 import (
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
@@ -55,7 +55,7 @@ type Wait struct{ P50, P99, P999, Max time.Duration }
 // Stats returns the sum over all workers. Any goroutine may call it.
 func (s *System) Stats() Stats {
 	var total Stats
-	var waits stat.Snapshot
+	var waits latency.Snapshot
 	for _, w := range s.workers {
 		total.add(w, &waits)
 	}
@@ -70,14 +70,14 @@ func (s *System) Stats() Stats {
 // Stats returns what the worker counted. Any goroutine may call it.
 func (w *Worker) Stats() Stats {
 	var own Stats
-	var waits stat.Snapshot
+	var waits latency.Snapshot
 	own.add(w, &waits)
 	own.QueueWait = waitOf(&waits)
 	return own
 }
 
 // add adds what w counted, but for its waits, which are merged.
-func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
+func (total *Stats) add(w *Worker, waits *latency.Snapshot) {
 	c := &w.hot.Count
 	total.Turns += c.Load(count.Turns)
 	total.Visits += c.Load(count.Visits)
@@ -103,14 +103,13 @@ func (total *Stats) add(w *Worker, waits *stat.Snapshot) {
 	total.SlowSteps += c.Load(count.Slow)
 	total.Borrowed += c.Load(count.Borrowed)
 	total.Trimmed += c.Load(count.Trimmed)
-	var one stat.Snapshot
+	var one latency.Snapshot
 	w.queued.Snapshot(&one)
 	waits.Merge(&one)
 }
 
-func waitOf(waits *stat.Snapshot) Wait {
-	ns := func(q float64) time.Duration { return time.Duration(waits.Quantile(q)) }
-	return Wait{ns(0.5), ns(0.99), ns(0.999), time.Duration(waits.Max())}
+func waitOf(waits *latency.Snapshot) Wait {
+	return Wait{waits.Quantile(0.5), waits.Quantile(0.99), waits.Quantile(0.999), waits.Max()}
 }
 
 // publish shows the worker's counts.

@@ -28,7 +28,7 @@ func TestStatsOfEachCounter(t *testing.T) {
 		first.hot.Count.Add(c, uint64(i+1))
 		second.hot.Count.Add(c, 100)
 	}
-	second.queued.Record(int64(time.Second))
+	second.queued.Record(time.Second)
 	first.publish()
 	second.publish()
 	own, all := reflect.ValueOf(first.Stats()), reflect.ValueOf(sys.Stats())

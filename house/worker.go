@@ -2,10 +2,11 @@ package house
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 	"github.com/stackhouse-go/stackhouse/house/wheel"
-	"github.com/stackhouse-go/stackhouse/internal/stat"
 	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -59,8 +60,8 @@ type Worker struct {
 	woken     bool // somebody has woken it, and no turn has passed
 	spinsLong bool // it is one of the system's longSpinners
 
-	queued    stat.Histogram // how long ready houses waited for their visit
-	published uint64         // turns at the last publish
+	queued    latency.Histogram // how long ready houses waited for their visit
+	published uint64            // turns at the last publish
 	turns     uint64
 
 	leaving atomic.Bool // written by the system: leave when all is done
@@ -372,4 +373,4 @@ func (d *driver) Slow(e stack.SlowStep) { reportSlow(&d.slowed, d.system.config.
 
 func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
 
-func (d *driver) Queued(ns int64) { d.queued.Record(max(0, ns)) }
+func (d *driver) Queued(ns int64) { d.queued.Record(time.Duration(ns)) }

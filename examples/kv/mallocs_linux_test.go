@@ -17,14 +17,13 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // TestCommandsAllocateNothing: a million GETs and a million SETs through sockets, with
 // workers that park and are woken. The client is in the process too.
 func TestCommandsAllocateNothing(t *testing.T) {
 	n := 1_000_000
-	if invariant.Race || invariant.Enabled {
+	if housetest.Slow {
 		n = 20_000
 	}
 	each(t, func(t *testing.T, workers int) {
@@ -50,7 +49,7 @@ const (
 // TestLongValuesAllocateNothing: replies that together are longer than pool.SlabMax.
 func TestLongValuesAllocateNothing(t *testing.T) {
 	n := 50
-	if invariant.Race || invariant.Enabled {
+	if housetest.Slow {
 		n = 5
 	}
 	for _, size := range []int{3000, 6000, 30_000} {
@@ -183,7 +182,7 @@ func everyReply(conn int) (text []string, replies []byte) {
 // TestAllCommandsAllocateNothing: a pipeline of every command on data, again and again.
 func TestAllCommandsAllocateNothing(t *testing.T) {
 	rounds := 40
-	if invariant.Race || invariant.Enabled {
+	if housetest.Slow {
 		rounds = 5
 	}
 	each(t, func(t *testing.T, workers int) {

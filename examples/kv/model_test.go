@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // agrees reports whether a reply is the one wanted.
@@ -213,7 +213,7 @@ func TestAgainstModel(t *testing.T) {
 // its store puts off is done in order all the same, once, and in the same version.
 func TestOrderBehindLongReplies(t *testing.T) {
 	n := 20_000
-	if invariant.Race {
+	if housetest.Slow {
 		n /= 4
 	}
 	each(t, func(t *testing.T, workers int) { againstModel(t, workers, uint64(time.Now().UnixNano()), n, true) })

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // exchange is a command of the script and its reply.
@@ -201,7 +201,7 @@ func TestBigValues(t *testing.T) {
 		w := openWorld(t, workers, options{})
 		c, other := w.dial(), w.dial()
 		sizes := []int{1 << 20, 20 << 20}
-		if invariant.Race {
+		if housetest.Slow {
 			sizes[1] = 3 << 20 // all bytes are looked at, time and again
 		}
 		for _, n := range sizes {

@@ -13,14 +13,14 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 	"github.com/stackhouse-go/stackhouse/core"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // TestQuitWhileTheClientSends: all replies before QUIT arrive, and its own, then the end, though
 // the client goes on sending.
 func TestQuitWhileTheClientSends(t *testing.T) {
 	rounds := 1000
-	if invariant.Race {
+	if housetest.Slow {
 		rounds = 100
 	}
 	const long = 200_000

@@ -14,14 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/house/housetest"
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // TestTakesAllocateNothing: of buckets that have tokens, and of one that has none.
 func TestTakesAllocateNothing(t *testing.T) {
 	const clients, depth = 4, 50
 	n := 200_000
-	if invariant.Race || invariant.Enabled {
+	if housetest.Slow {
 		n = 10_000
 	}
 	w := newWorld(t, Bucket{burst: 1_000_000_000, every: time.Millisecond}, 0)

@@ -3,7 +3,13 @@ package housetest
 import (
 	"runtime"
 	"testing"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
+
+// Slow reports whether this program runs many times slower than it would, with the race detector
+// or the build tag invariants: tests that repeat something a million times do less then.
+const Slow = invariant.Race || invariant.Enabled
 
 const tries = 20
 

@@ -15,6 +15,7 @@ floor 1
 	next
 	twin -> low
 	planned shed
+	internal/bolt
 floor 2
 	top -> mid
 	house/housetest -> mid
@@ -28,6 +29,7 @@ var sound = map[string]string{
 	"low/low.go":                 "package low",
 	"mid/mid.go":                 `package mid; import _ "m.test/m/low"`,
 	"next/next.go":               "package next",
+	"internal/bolt/bolt.go":      "package bolt",
 	"twin/twin.go":               "package twin",
 	"top/top.go":                 `package top; import (_ "fmt"; _ "m.test/m/low"; _ "m.test/m/mid"; _ "out.test/sys/unix")`,
 	"house/housetest/h.go":       "package housetest",
@@ -55,6 +57,7 @@ func TestFloorsFindsForbiddenImports(t *testing.T) {
 		{"no arrow", "top/twin.go", `package top; import _ "m.test/m/twin"`, "there is no arrow from top to twin; it may import low, mid"},
 		{"behind a build tag", "top/w.go", "//go:build windows\n\npackage top; import _ \"m.test/m/twin\"", "top/w.go:3: top imports"},
 		{"top floor", "top/demo.go", `package top; import _ "m.test/m/demo/kv/table"`, "nobody imports floor 3"},
+		{"internal", "demo/kv/b.go", `package main; import _ "m.test/m/internal/bolt"`, "there is no arrow from demo/... to internal/bolt"},
 		{"neighbour's folder", "demo/b/b.go", `package main; import _ "m.test/m/demo/kv/table"`, "nobody imports floor 3"},
 		{"top floor, outer test", "top/d_test.go", `package top_test; import _ "m.test/m/demo/kv/table"`, "nobody imports floor 3"},
 		{"inner test", "low/a_test.go", `package low; import _ "m.test/m/mid"`, "a test of package low_test may"},

@@ -18,9 +18,9 @@ floor 0
 	internal/explore             # tests drive the code by it: no arrow leads here
 	internal/invariant
 	internal/move                # values of a type known at run time alone
-	internal/prefetch
 	internal/self
 	internal/stat
+	house/latency                # for users too: it knows no house
 
 floor 1
 	internal/turns -> internal/self
@@ -52,7 +52,7 @@ floor 3
 
 floor 4
 	core  -> stack               # what an actor says
-	house -> stack, netio, house/wheel    # where it runs
+	house -> stack, netio, house/latency, house/wheel    # where it runs
 
 floor 5
 	channel -> core, netio

@@ -61,7 +61,6 @@ var raw = []permit{
 	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: "TestPart"},
 	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},
 	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: "TestTableAgainstModel"},
-	{files: "internal/prefetch/*.go", what: "unsafe", why: "an address, which is not looked at", test: "Example"},
 	{files: "stack/call_ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},
 	{files: "stack/call_batch.go", what: "unsafe", why: "from a stack to the batch it begins", test: "TestBatchLayout"},
 	{files: "stack/call_state.go", what: "unsafe", why: "the types of a step, which are compared", test: "TestInbound"},

@@ -11,7 +11,8 @@ import (
 //
 //	floor N                 the rooms that follow are on this floor
 //	room -> a, b            room may import a and b, and whatever these may import
-//	room -> anything        room may import every lower floor
+//	room -> anything        room may import every lower floor but what is internal, as a program
+//	                        that shows what users can do
 //	room                    room imports nothing of the module
 //	planned room -> a       the same for a room that is not built yet
 //	room !-> a              an assertion on the rest of the policy: no path leads there
@@ -95,7 +96,7 @@ func parseRoom(line string, floor int) (*room, error) {
 func (p *policy) follow(r *room) error {
 	reach := map[string]bool{}
 	for _, low := range p.rooms {
-		if r.anything && low.floor < r.floor {
+		if r.anything && low.floor < r.floor && !within(low.pattern, "internal/...") {
 			reach[low.pattern] = true
 		}
 	}

@@ -1,9 +1,6 @@
 package stat
 
-import (
-	"math/rand"
-	"testing"
-)
+import "testing"
 
 // One operation is one Add.
 func BenchmarkAdd(b *testing.B) {
@@ -21,60 +18,5 @@ func BenchmarkGroupPublish(b *testing.B) {
 			g.Add(i, 1)
 		}
 		g.Publish()
-	}
-}
-
-// latencies returns durations such as a server sees: 10 µs and an exponential tail.
-func latencies() []int64 {
-	r := rand.New(rand.NewSource(1))
-	all := make([]int64, 4096)
-	for i := range all {
-		all[i] = 10_000 + int64(20_000*r.ExpFloat64())
-	}
-	return all
-}
-
-// One operation is one Record.
-func BenchmarkRecord(b *testing.B) {
-	var h Histogram
-	all := latencies()
-	for i := range b.N {
-		h.Record(all[i%len(all)])
-	}
-}
-
-// One operation is one Record; each thousandth is followed by a Publish.
-func BenchmarkRecordPublish(b *testing.B) {
-	var h Histogram
-	all := latencies()
-	for i := range b.N {
-		h.Record(all[i%len(all)])
-		if i%1000 == 0 {
-			h.Publish()
-		}
-	}
-}
-
-// One operation is one Record followed by a Publish: the idle worker's turn.
-func BenchmarkRecordPublishEach(b *testing.B) {
-	var h Histogram
-	all := latencies()
-	for i := range b.N {
-		h.Record(all[i%len(all)])
-		h.Publish()
-	}
-}
-
-// One operation is a snapshot and its 99th percentile.
-func BenchmarkSnapshotQuantile(b *testing.B) {
-	var h Histogram
-	var s Snapshot
-	for _, ns := range latencies() {
-		h.Record(ns)
-	}
-	h.Publish()
-	for range b.N {
-		h.Snapshot(&s)
-		s.Quantile(0.99)
 	}
 }

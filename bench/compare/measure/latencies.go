@@ -3,13 +3,13 @@ package measure
 import (
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/internal/stat"
+	"github.com/stackhouse-go/stackhouse/house/latency"
 )
 
 // Latencies times one in several round trips. It has one writer at a time.
 type Latencies struct {
 	every uint64 // a power of 2
-	h     stat.Histogram
+	h     latency.Histogram
 }
 
 // One in how many round trips is timed: of cheap ones fewer.
@@ -32,17 +32,17 @@ func (l *Latencies) Begin(i uint64) int64 {
 // End records a round trip that began at from, if that isn't 0.
 func (l *Latencies) End(from int64) {
 	if from != 0 {
-		l.h.Record(now() - from)
+		l.h.Record(time.Duration(now() - from))
 	}
 }
 
-func (l *Latencies) reset() { l.h = stat.Histogram{} }
+func (l *Latencies) reset() { l.h = latency.Histogram{} }
 
 func (l *Latencies) quantiles() [3]int64 {
-	var s stat.Snapshot
+	var s latency.Snapshot
 	l.h.Publish()
 	l.h.Snapshot(&s)
-	return [3]int64{s.Quantile(0.5), s.Quantile(0.99), s.Quantile(0.999)}
+	return [3]int64{int64(s.Quantile(0.5)), int64(s.Quantile(0.99)), int64(s.Quantile(0.999))}
 }
 
 // began is the zero of the clock.

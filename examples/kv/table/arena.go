@@ -3,8 +3,6 @@ package table
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
 // arena hands out blocks from segments. A segment has blocks of one size class,
@@ -186,7 +184,7 @@ func (a *arena) put(at uint64) {
 	if b.isFree() {
 		freedTwice()
 	}
-	if invariant.Enabled {
+	if checked {
 		poison(b)
 	}
 	if !s.room() { // so it isn't the leaving one, which always has room

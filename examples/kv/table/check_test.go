@@ -3,12 +3,12 @@ package table
 import (
 	"fmt"
 
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // fewer makes long tests shorter where each step costs more.
 func fewer(n int) int {
-	if invariant.Race {
+	if housetest.Slow {
 		return max(n/8, 1)
 	}
 	return n

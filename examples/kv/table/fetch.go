@@ -1,6 +1,6 @@
 package table
 
-import "github.com/stackhouse-go/stackhouse/internal/prefetch"
+import "github.com/stackhouse-go/stackhouse/examples/kv/table/prefetch"
 
 // A key's slot and its entry lie in lines of their own, mostly far away, and a call waits for
 // one after the other. Who is about to make several calls has all their lines come at the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // tiny makes rare branches common: segments of a few blocks, entries of
@@ -392,7 +392,7 @@ func TestModel(t *testing.T) {
 // tame.
 func TestModelReachesRareBranches(t *testing.T) {
 	var growing, shrinking, leaving, pages, segments int
-	if invariant.Race {
+	if housetest.Slow {
 		t.Skip("it is about the script, not the code")
 	}
 	p := newPlay(tiny, randomScript(1, 2_000_000))

@@ -1,8 +1,9 @@
-package stat
+package latency
 
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // Values below 2*parts have a bucket each. Above, each power of two is divided
@@ -15,6 +16,10 @@ const (
 	words    = (buckets + 63) / 64
 )
 
+// pad keeps words that different threads write from sharing a cache line: two lines of 64 bytes,
+// because processors fetch them in pairs.
+type pad [128]byte
+
 // Histogram counts durations of one owner by their size. It is ready when zero, is
 // embedded by value and must not be copied. About 30 KiB.
 type Histogram struct {
@@ -24,21 +29,21 @@ type Histogram struct {
 	changedWords uint64        // bit w: changed[w] is not 0
 	changed      [words]uint64 // bit b of word w: bucket 64w+b was counted since the last Publish
 	plain        [buckets]uint64
-	_            Pad
+	_            pad
 
 	// Stored by the owner in Publish, loaded by anyone in Snapshot.
 	published    [buckets]atomic.Uint64
 	publishedSum atomic.Uint64
 	publishedMax atomic.Int64
-	_            Pad
+	_            pad
 }
 
 // Record counts one duration. Owner only; others see it after the next Publish. A
 // negative one, which no monotonic clock yields, counts as 0.
 //
 //alloc:none
-func (h *Histogram) Record(ns int64) {
-	ns = max(ns, 0)
+func (h *Histogram) Record(d time.Duration) {
+	ns := max(int64(d), 0)
 	i := bucketOf(ns)
 	h.plain[i]++
 	h.changed[i/64] |= 1 << (i % 64)

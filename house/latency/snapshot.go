@@ -1,6 +1,9 @@
-package stat
+package latency
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Snapshot is what a Histogram held when it was last published, or the sum of
 // several such. It is empty when zero, belongs to whoever made it, and is
@@ -44,33 +47,33 @@ func (s *Snapshot) Merge(o *Snapshot) {
 // Count returns how many durations were recorded.
 func (s *Snapshot) Count() uint64 { return s.count }
 
-// Max returns the greatest duration in ns, exactly; 0 if there is none.
-func (s *Snapshot) Max() int64 { return s.max }
+// Max returns the greatest duration, exactly; 0 if there is none.
+func (s *Snapshot) Max() time.Duration { return time.Duration(s.max) }
 
-// Mean returns the mean duration in ns, rounded down; 0 if there is none.
-func (s *Snapshot) Mean() int64 {
+// Mean returns the mean duration, rounded down; 0 if there is none.
+func (s *Snapshot) Mean() time.Duration {
 	if s.count == 0 {
 		return 0
 	}
-	return int64(s.sum / s.count)
+	return time.Duration(s.sum / s.count)
 }
 
-// Quantile returns, in ns, the duration that a share q of the recorded ones does not
+// Quantile returns the duration that a share q of the recorded ones does not
 // exceed: that of rank q*Count, rounded up. It is never below the true one and at
 // most 1/32 above. A q of 0 or less yields the least, of 1 or more the greatest,
 // which is Max exactly. 0 if nothing was recorded.
-func (s *Snapshot) Quantile(q float64) int64 {
+func (s *Snapshot) Quantile(q float64) time.Duration {
 	left := s.rank(q)
 	if left == 0 {
 		return 0
 	}
 	for i, n := range s.counts {
 		if n >= left {
-			return min(bucketMax(i), s.max)
+			return time.Duration(min(bucketMax(i), s.max))
 		}
 		left -= n
 	}
-	panic("stat: a snapshot counts more than its buckets hold")
+	panic("latency: a snapshot counts more than its buckets hold")
 }
 
 // rank returns the place, from 1 to count, of quantile q; 0 if there is none.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/internal/prefetch"
+	"github.com/stackhouse-go/stackhouse/examples/kv/table/prefetch"
 )
 
 func Example() {
