@@ -527,3 +527,16 @@ func (a *slowToStop) PostStop(s *core.HookStack) core.Yield {
 }
 
 func (a *slowToStop) over(s *core.HookStack) core.Yield { return s.Return() }
+
+// TestNamesBehindAShutdown: who is spawned then is stopped from birth, so nobody finds it, and its
+// name stays free.
+func TestNamesBehindAShutdown(t *testing.T) {
+	sys := newSystem(t, house.Config{Workers: 1})
+	require.NoError(t, shutdown(sys))
+	for range 2 {
+		_, err := core.SpawnWith(sys, func() *actor { return &actor{} }, core.Props{Name: "late"})
+		require.NoError(t, err)
+		_, err = core.Lookup[actor](sys, "/user/late")
+		require.Equal(t, core.ErrNotFound, err)
+	}
+}
