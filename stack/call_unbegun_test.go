@@ -68,6 +68,17 @@ func TestUnbegunInAFullMailbox(t *testing.T) {
 	require.Equal(t, 3, d.unbegun)
 }
 
+// What comes to an actor whose worker has left never began: who sends it ends it.
+func TestUnbegunWhereTheWorkerHasLeft(t *testing.T) {
+	h := newHand(t, 2)
+	k := settleOn(h, 1, &keeper{})
+	h.workers[1].Leave()
+	d := &doubter{of: k, by: keeperAsk}
+	h.doubts(d, func() {})
+	require.Equal(t, stopped, d.errs)
+	require.Equal(t, 3, d.unbegun)
+}
+
 // A call that was forwarded has begun, also if the one who was to answer it has left.
 func TestBegunAndForwarded(t *testing.T) {
 	for _, left := range []bool{false, true} {
