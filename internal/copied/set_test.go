@@ -59,6 +59,28 @@ func TestSetChangesNothing(t *testing.T) {
 	require.Same(t, before, s.now.Load())
 }
 
+// TestSetAddsToOneBase: of two that add to the same values at once the slower writes nothing to
+// what the quicker has made, and others read.
+func TestSetAddsToOneBase(t *testing.T) {
+	no := func(int) bool { return false }
+	for n := range 20 { // of some lengths append leaves room behind them
+		var s Set[int]
+		want := make([]int, 0, n+2)
+		for x := range n {
+			s.Add(x, no)
+			want = append(want, x)
+		}
+		var read []int
+		s.Add(-1, func(int) bool {
+			s.Add(-2, no) // between the first one's look at the values and its own add
+			read = s.All()
+			return false
+		})
+		require.Equal(t, append(want, -2, -1), s.All())
+		require.Equal(t, append(want, -2), read)
+	}
+}
+
 // TestSetAtOnce: none of what several goroutines add and remove at once is lost.
 func TestSetAtOnce(t *testing.T) {
 	const workers, each = 8, 200
