@@ -69,6 +69,7 @@ var protocols = []struct {
 	{"room, one of two gives up", exploreRoomSwept},     // send_room.go
 	{"room, and refused", exploreRoomRefused},           // send_room.go
 	{"room, and stopped", exploreRoomStopped},           // send_room.go
+	{"tally", exploreTally},                             // lost/tally.go
 }
 
 // exploreMin is the fewest schedules of all protocols together: fewer would mean that

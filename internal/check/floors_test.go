@@ -31,7 +31,7 @@ floor 1
 	stack/fault
 	stack/flags                                 # of a house
 	stack/giveup                                # whether the asker of a call has given up
-	stack/lost
+	stack/lost     -> internal/invariant
 	stack/pace                                  # when a worker reads the clock
 	stack/path
 	stack/turn     -> internal/invariant        # who runs a worker's turns

@@ -1,6 +1,10 @@
 package lost
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
 
 // tallyMax is how many handlers a Tally tells apart: a bound on its memory, 4 KiB. Programs have
 // dozens of notices, seldom more that get lost.
@@ -29,10 +33,12 @@ func (t *Tally[By]) Add(by *By, why Reason, n uint64) { t.row(by).n[why].Add(n) 
 func (t *Tally[By]) row(by *By) *row[By] {
 	for i := range t.rows {
 		r := &t.rows[i]
+		invariant.Point("tally.look")
 		switch r.by.Load() {
 		case by:
 			return r
 		case nil:
+			invariant.Point("tally.row")
 			if r.by.CompareAndSwap(nil, by) || r.by.Load() == by {
 				return r
 			}

@@ -169,6 +169,8 @@ var bugs = []bug{
 		{"	if s.cancelled.Doubtful() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/call_offload.go", "job given up", [][2]string{
 		{"job.onGiveUp(s).Swap(nil); f != nil", "job.onGiveUp(s).Load(); f != nil"}}},
+	{"a row that two make", "stack/lost/tally.go", "tally", [][2]string{
+		{" || r.by.Load() == by {", " {"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
 		{"	for o := s.in.Swap(nil); o != nil; {", "	o := s.in.Load()\n	invariant.Point(\"pool.empty\")\n	for s.in.Store(nil); o != nil; {"}}},
 	{"count dropped in two halves", "pool/bytes.go", "bytes", [][2]string{
