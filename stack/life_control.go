@@ -14,9 +14,6 @@ import (
 func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
 	l := h.life()
-	if m.verb == verbGone && !h.Gone() {
-		l = h.makeLife()
-	}
 	waits := (m.verb == verbStop || m.verb == verbGone) && l != nil && l.Phase() != lifecycle.Gone
 	if waits {
 		l.waiters.push(s)
@@ -93,8 +90,8 @@ func (h *House) Close() {
 	}
 }
 
-// AskGone asks h when its actor has gone, into p: the answer is nil then, or, if its worker has
-// left, ErrStopped. Only a step of s may call it.
+// AskGone asks h, whose actor has stopped or is about to, when it has gone, into p: the answer is
+// nil then, or, if its worker has left, ErrStopped. Only a step of s may call it.
 func (s *Stack) AskGone(p *future.Promise, h *House) {
 	c := s.Bind(p, controlHandler, 0)
 	Request[control, struct{}](c).verb = verbGone
