@@ -104,6 +104,31 @@ func TestRoutersOfTwoSystems(t *testing.T) {
 	}))
 }
 
+// TestNamedOfAnotherSystem: no actor is made for a step that couldn't reach it; guests have them
+// made anywhere.
+func TestNamedOfAnotherSystem(t *testing.T) {
+	here, there := stage(t, 1, 2), stage(t, 2, 2)
+	_, a := cast(here, 0)
+	all, book := tenants(there, core.NamedConfig[tenant]{})
+	ask, tell := core.ByName(tenantRent, all, nameOfRent), core.NoticeByName(tenantTold, all, nameOfRent)
+	for made := range 2 {
+		wantError(t, here, a, func(_ *player, s *scene) core.Yield {
+			ask.Ask(s, &s.f[0], rent{name: "a", n: 1})
+			return s.wait(func(_ *player, s *scene) core.Yield {
+				_, err := s.f[0].Get()
+				return s.Throw(err)
+			})
+		}, core.ErrOtherSystem)
+		wantError(t, here, a, func(_ *player, s *scene) core.Yield {
+			return s.Throw(tell.Notice(s, rent{name: "a", n: 1}))
+		}, core.ErrOtherSystem)
+		require.Equal(t, map[string]uint64{"core_test.rent: another system": uint64(made + 1)}, letterCounts(here))
+		require.Equal(t, made, book.made)
+		_, err := housetest.Ask(t, there, ask, rent{name: "a"})
+		require.NoError(t, err)
+	}
+}
+
 // TestTwoSystems: each runs its own traffic, of guests that reach both, on threads of its own.
 func TestTwoSystems(t *testing.T) {
 	first, second := open(t, house.Config{Workers: 2}), open(t, house.Config{Workers: 1})

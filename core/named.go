@@ -80,7 +80,7 @@ func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 // that of an actor of another type, and what New panicked with is in a *PanicError. Any goroutine
 // and any step may call it. It doesn't keep the name of an actor that it finds.
 func (n Named[A]) Get(name string) (Address[A], error) {
-	h, err := n.here().get(name)
+	h, err := n.here().get(nil, name)
 	return Address[A]{h}, err
 }
 
@@ -114,13 +114,17 @@ type named struct {
 	count atomic.Int64 // of those that haven't gone
 }
 
-// get returns the actor with the name, which may be stopping.
-func (n *named) get(name string) (*stack.House, error) {
+// get returns the actor with the name, which may be stopping. None is made for a step of another
+// system, which couldn't reach it: w is the worker of a step that sends; nil: any.
+func (n *named) get(w *stack.Engine, name string) (*stack.House, error) {
 	if h := n.in.FindTop(n.kind, name); h != nil {
 		if !h.Is(n.of) {
 			return nil, ErrAlreadyExists
 		}
 		return h, nil
+	}
+	if w != nil && w.Guests != n.in.Guests() {
+		return nil, ErrOtherSystem
 	}
 	return n.make(strings.Clone(name))
 }

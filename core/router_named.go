@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
 // Name is how a message says the name of its actor. Bytes are read when the function that returns
@@ -54,7 +55,7 @@ func (r *byName) choose() (*stack.Handler, []*stack.House) { return r.asks, nil 
 func (r *byName) guests() *stack.Guests { return r.in.Guests() }
 
 func (r *byName) aim(w *stack.Engine, c *stack.Stack, _ []*stack.House) (*stack.House, error) {
-	h, err := r.get(r.name(c))
+	h, err := r.get(w, r.name(c))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func namedAnswered[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield {
 		}
 		s.again = true
 		r := s.state.Router.(*byName)
-		h, err := r.get(r.name(st))
+		h, err := r.get(st.Engine(), r.name(st))
 		if err != nil {
 			return s.Throw(err)
 		}
@@ -143,7 +144,10 @@ type noticeByName struct {
 func (r *noticeByName) guests() (*stack.Guests, error) { return r.in.Guests(), nil }
 
 func (r *noticeByName) tell(w *stack.Engine, c *stack.Stack) (sent bool, err error) {
-	h, err := r.get(r.name(c))
+	h, err := r.get(w, r.name(c))
+	if err == ErrOtherSystem {
+		w.Lost(nil, c, lost.Foreign)
+	}
 	if err != nil {
 		return false, err
 	}
