@@ -30,7 +30,8 @@ type NamedConfig[A any] struct {
 	// not block. If it panics, that is the error of who looked for the actor.
 	New func(name string) *A
 	// Max is how many there may be at once: beyond it who looks for another one gets
-	// ErrOverloaded. Names often come off a network. 0: 1,000,000.
+	// ErrOverloaded. So may who looks for the last that there is room for, while somebody else
+	// makes it. Names often come off a network. 0: 1,000,000.
 	Max int
 	// Props are what they are given. Its Name is empty.
 	Props Props
