@@ -11,7 +11,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
-// answer is the part of an ask that a Future reads: it doesn't depend on the request's type.
+// answer is the part of an ask that a Future reads. It doesn't depend on the request's type.
 // Invariant: core.AskStack is laid out as asked is.
 type answer[Rep any] struct {
 	Head
@@ -35,14 +35,14 @@ func (e Entry) ask(around []Middleware, v values) *Handler {
 }
 
 // values is what a handler knows of its requests and replies: nil pointers to their types, and to
-// that of the asked that has them.
+// the type of asked that holds them.
 type values struct{ req, rep, asked any }
 
 func valuesOf[Req, Rep any]() values {
 	return values{(*Req)(nil), (*Rep)(nil), (*asked[Req, Rep])(nil)}
 }
 
-// at returns where they are, from the Stack on.
+// at returns the offsets of request and reply from the Stack, in bytes.
 func (v values) at() (req, rep uintptr) {
 	asked := reflect.TypeOf(v.asked).Elem()
 	return asked.Field(1).Offset, asked.Field(0).Type.Field(1).Offset
@@ -53,7 +53,7 @@ func (v values) releases() release.Values {
 	return release.Values{release.At(req, v.req), release.At(rep, v.rep)}
 }
 
-// hand returns what moves a reply from one stack to another.
+// hand returns the function that moves a reply from one stack to another.
 func (v values) hand() func(from, to *Stack) {
 	rep := move.Of(reflect.TypeOf(v.rep).Elem())
 	_, at := v.at()
@@ -79,15 +79,15 @@ func (*noCopy) Unlock() {}
 // Promise returns the future as the runtime sees it.
 func (f *Future[Rep]) Promise() *future.Promise { return &f.promise }
 
-// Ready reports whether the answer is there: Get is legal.
+// Ready reports whether the answer is there, so that Get may be called.
 func (f *Future[Rep]) Ready() bool { return f.promise.State == future.Done }
 
 // Waiting reports whether the future was asked and isn't answered yet.
 func (f *Future[Rep]) Waiting() bool { return f.promise.State == future.Waiting }
 
-// Get returns the reply, or why there is none. It is legal in every step from
-// the one in which the answer is there, until the future is asked again or its
-// stack ends; before, it panics. Bytes in the reply live as long.
+// Get returns the reply, or the error in its place. Steps may call it once the answer
+// is there, until the future is asked again or its stack ends. Before the answer it
+// panics. Bytes in the reply are valid for the same time.
 func (f *Future[Rep]) Get() (rep Rep, err error) {
 	p := &f.promise
 	if p.State != future.Done {
@@ -107,15 +107,16 @@ func unready(p *future.Promise) {
 	panic("stack: Get of a future that is not answered yet")
 }
 
-// Request returns the request in c, which NewAsk[Req, Rep] made the handler of.
+// Request returns the request in c, whose handler NewAsk[Req, Rep] made.
 func Request[Req, Rep any](c *Stack) *Req { return &(*asked[Req, Rep])(unsafe.Pointer(c)).Req }
 
-// Reply returns the reply in c, which NewAsk[Req, Rep] made the handler of.
+// Reply returns the reply in c, whose handler NewAsk[Req, Rep] made.
 func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
 
-// Bind begins an ask by s: it takes a stack from the own shard, writes the way
-// back, and binds the promise p under a fresh id. The caller writes the request and
-// calls Engine.Push.
+// Bind begins an ask by s: it takes a stack of h from the worker's shard, writes the way
+// back, and binds the promise p under a fresh id. The ask expires in limit ns, at the
+// latest when s does; a limit of 0 is the deadline of s or, without one, AskTimeout. The
+// caller writes the request and calls Engine.Push. Only a step of s may call it.
 //
 //alloc:none
 func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
@@ -126,7 +127,7 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	} else if deadline == 0 {
 		deadline = pace.Later(w.Now, w.AskTimeout)
 	}
-	id := s.Promise(p, deadline) // first: it may refuse
+	id := s.Promise(p, deadline) // before the stack is taken, as it may panic
 	o := w.Shard.TakeFree(h.kind)
 	if o == nil {
 		o = w.Shard.Miss(h.kind)
@@ -139,8 +140,8 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	return c
 }
 
-// Promise binds p under a fresh id, to expire at the given time. It is half of
-// Bind, for what is asked of others than actors.
+// Promise binds p under a fresh id. It expires at the time expires, on the system's
+// clock, ns. It is the half of Bind for asks of others than actors, such as timers.
 //
 //alloc:none
 func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
@@ -152,7 +153,7 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())
 		}
-		if c := p.TakeCall(); c != nil { // the last answer ends here
+		if c := p.TakeCall(); c != nil { // the previous answer is valid until here
 			w.Shard.Put(c)
 		}
 	} else {

@@ -1,10 +1,10 @@
 package stack
 
-// endBars is set in Stack.ends of one that keeps other calls of its actor from beginning.
+// endBars is the bit in Stack.ends of a stack that has a barrier.
 const endBars = 1 << 7
 
-// Barrier holds the actor's calls until s ends: nothing else of the actor begins. Those in
-// progress go on. Only a step of s may call it.
+// Barrier holds the actor's calls until s ends, so that no other call begins. Calls in progress go
+// on. Only a step of s may call it.
 func (s *Stack) Barrier() {
 	if s.state != running {
 		s.misuse()
@@ -13,7 +13,7 @@ func (s *Stack) Barrier() {
 	s.bar()
 }
 
-// bar has s be one for which the actor's calls are held.
+// bar begins the barrier of s, unless it has one.
 func (s *Stack) bar() {
 	if s.ends&endBars != 0 {
 		return
@@ -34,7 +34,7 @@ func (w *Engine) unbar(s *Stack) {
 	}
 }
 
-// isolate is Barrier for s, which is suspended, of an actor that is handled alone.
+// isolate is Barrier for s, which is suspended, of an actor whose house has flags.Alone.
 //
 //go:noinline
 func (s *Stack) isolate() {

@@ -13,7 +13,7 @@ const BatchMax = 64
 type Members struct {
 	first *Stack // chained by next
 	n     int
-	// whom a reply is asked for just now
+	// the member whose reply the user's code is making; nil: none
 	answering *Stack
 }
 
@@ -35,16 +35,16 @@ func (b *Batch) First() *Stack { return b.members.first }
 // After returns the member behind m; nil: there is none.
 func (b *Batch) After(m *Stack) *Stack { return m.next }
 
-// Ask says that a reply for m is asked for: Bytes are for that.
+// Ask notes that the user's code is called to make the reply of m, which Bytes then serves.
 func (b *Batch) Ask(m *Stack) { b.members.answering = m }
 
-// Answer ends m, whose reply was written, or with an error.
+// Answer ends m: with the reply that the caller has written or, unless it is nil, with err.
 func (b *Batch) Answer(m *Stack, err error) {
 	m.err = err
 	m.close()
 }
 
-// Bytes is Stack.Bytes of the member for whose reply is asked. Elsewhere it panics.
+// Bytes is Stack.Bytes of the member whose reply is being made, see Ask. Otherwise it panics.
 func (b *Batch) Bytes(n int) []byte {
 	if b.members.answering == nil {
 		panic("stack: bytes for the reply of a batch are taken outside ReturnEach")
@@ -69,7 +69,7 @@ func NewBatchAsk[Req, Rep any](first Entry, max int) *Handler {
 	return h
 }
 
-// batched makes the handler of the members, of class c, of batches that begin there.
+// batched makes the handler of the members, which are of class c; their batches begin at e.
 func (e Entry) batched(c class, member shape, r release.Values, max int) *Handler {
 	if max < 0 {
 		panic("stack: a batch's maximum is negative")

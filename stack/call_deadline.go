@@ -5,11 +5,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
-// This file is how long an answer is waited for. A promise gets its deadline when it is asked
-// for, and is armed, in the wheel of the Driver, at the end of the turn in which its stack is
-// suspended: most answers come before, and cost no timer.
+// This file is how long an answer is waited for. A promise gets its deadline with the ask, and is
+// armed, in the wheel of the Driver, at the end of the turn in which its stack is suspended. Most
+// answers come before that, and cost no timer.
 
-// Alarm binds p to be answered, without a value, in ns nanoseconds.
+// Alarm binds p, which is answered without a value in ns nanoseconds. If the deadline of s, or
+// limit ns (0: none), is over before, p ends with ErrTimeout then. Only a step of s may call it.
 func (s *Stack) Alarm(p *future.Promise, ns, limit int64) {
 	w := s.Engine()
 	now := w.Driver.Clock() // never early: not a turn's clock
@@ -36,7 +37,7 @@ func (w *Engine) within(s *Stack, limit int64) int64 {
 	return at
 }
 
-// suspend notes that s waits: if it still does at the end of the turn, its
+// suspend notes that s waits. If it still does at the end of the turn, its
 // deadlines are armed.
 func (w *Engine) suspend(s *Stack) {
 	w.fresh = append(w.fresh, s)
@@ -66,7 +67,7 @@ func (w *Engine) ArmFresh() {
 	w.fresh = w.fresh[:0]
 }
 
-// disarm takes n, of a promise or a quiet, out of the wheel or of the queue of fired promises.
+// disarm takes n, of a promise or a quiet, out of the wheel or out of the queue of those fired.
 func (w *Engine) disarm(h *House, n *future.Node) {
 	if n.Queued() {
 		h.annex.Load().fired.Remove(n)

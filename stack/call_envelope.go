@@ -9,37 +9,37 @@ import (
 )
 
 // Notices without locals share envelopes: many in one object, side by side. A stack for
-// each would take several cache lines, which to another worker travel there and back, one
-// waiting for the other, with a push that contends with the receiver's swaps.
+// each would take several cache lines. Sent to another worker, each line travels there and
+// back, one after the other, and each push contends with the receiver's swaps.
 //
-// An envelope stands in the inbox and in the lane like a stack. Who owns the house fills it in
-// the lane, by filled: see House.Join. Another worker fills it first and then sends it closed:
-// see send_outbox.go. A guest's goes at once, and is
+// An envelope stands in the inbox and in the lane like a stack. The owner of the house fills its
+// own in the lane, by the field filled: see House.Join. Another worker fills an envelope first and
+// then sends it closed: see send_outbox.go. A guest sends one at once; then it is
 //
-//	open    its word is the number of messages in it: guests of the stripe that sent it, behind
-//	        the mutex of its shard, may add as long as it is the newest mail of the inbox, by
-//	        writing the next one and raising the word
+//	open    its word is the number of messages in it. Guests of the stripe that sent it may add,
+//	        under the mutex of their shard, as long as it is the newest mail of the inbox: they
+//	        write the next message and raise the word
 //	closed  the word has the bit envelopeClosed too: the receiver has begun to handle it, and
-//	        handles what was counted. The sender, whose raise fails, clears what it wrote behind
-//	        that
+//	        handles the messages counted so far. A sender whose raise fails clears the message
+//	        that it wrote
 //
-// The word stays closed until the sender, at whose shard the envelope is at home, takes
-// it for another house or message. What is added to the newest mail comes behind all that was
-// sent before, by whichever guest. Who adds rings as who pushes does.
+// The word stays closed until the sender, from whose shard the envelope is, takes it again for
+// another house or message. As only the newest mail is added to, an added message comes behind all
+// that was sent before, by whichever guest. A guest that adds rings, as one that pushes does.
 type envelope struct {
 	Stack
 	word atomic.Uint32
 
-	// By the owner of the house itself, see send_tell.go.
-	filled uint32 // so many messages, which word doesn't count
-	places uint32 // up to so many the owner may fill. Invariant: 0 if filled is
+	// Written by the owner of the house if it fills the envelope, see send_tell.go.
+	filled uint32 // how many messages it has put in, which word doesn't count
+	places uint32 // how many it may put in without a look at the mailbox. Invariant: 0 if filled is
 }
 
 const (
 	// envelopeBytes is how long the messages of an envelope are together, at most: enough
-	// to make the price of a crossing a small part of what handling them costs.
+	// to make the price of a crossing a small part of the cost of handling them.
 	envelopeBytes = 1 << 10
-	// entryMin and entryMax are the fewest and the most that an envelope takes.
+	// entryMin, entryMid and entryMax are how many messages an envelope takes, by their size.
 	entryMin, entryMid, entryMax = 16, 64, 128
 
 	envelopeClosed = 1 << 31
@@ -59,8 +59,8 @@ func (e *envelope) close() int {
 	return int(e.word.Or(envelopeClosed) &^ envelopeClosed)
 }
 
-// newEnvelope makes the handler of the envelopes for the messages of by; nil if they are too
-// long.
+// newEnvelope makes the handler of the envelopes for the messages of by; nil if the messages are
+// too long.
 func newEnvelope[Msg any](by *Handler) *Handler {
 	var probe Msg
 	switch n := max(1, unsafe.Sizeof(probe)); {
@@ -96,23 +96,23 @@ func newEnvelopeFor[Msg, Entries any](by *Handler, max int) *Handler {
 				panic("stack: an envelope is put that the owner of a house still fills")
 			}
 			e.next, e.to, e.sent = nil, nil, 0
-			// The others are the sender's.
+			// What is behind these a sender has cleared, see say.
 			clear(unsafe.Slice(entry[Msg](e, 0), e.word.Load()&^envelopeClosed))
 		}).Keeps().Shared()
 	return m
 }
 
-// entryAt is entry of a message whose type isn't known.
+// entryAt is entry for messages whose type isn't known: mail is the handler of e.
 func entryAt(e *envelope, mail *Handler, i int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})+uintptr(i)*mail.envelope.size)
 }
 
-// message is Message of one whose type isn't known.
+// message is Message for a notice whose type isn't known.
 func (s *Stack) message() unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(s), unsafe.Sizeof(Stack{}))
 }
 
-// entry returns the i-th place.
+// entry returns the i-th place of e.
 func entry[Msg any](e *envelope, i int) *Msg {
 	first := &(*envelopeFor[[1]Msg])(unsafe.Pointer(e)).entries[0]
 	return (*Msg)(unsafe.Add(unsafe.Pointer(first), uintptr(i)*unsafe.Sizeof(*first)))

@@ -8,9 +8,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// A fan is an ask that asks others and answers with what they said: its reply may refer to the
-// answers of its futures, which live as long as it does. Its first step ends with Await, the
-// second with KeepAnswers and then a return.
+// A fan is an ask that asks other actors and replies from their answers. The reply may refer to
+// those answers, which live as long as the fan does. Its first step ends with Await, the second
+// with KeepAnswers and then a return.
 type fan struct {
 	FanState
 	Stack
@@ -18,11 +18,11 @@ type fan struct {
 
 // FanState stands right before the Head.
 type FanState struct {
-	By     *Handler        // whose stacks it asks by
-	To     []*House        // whom it asks
-	Router any             // that it is of, if its steps need it
-	one    [1]*House       // To of those that ask one
-	kept   *future.Promise // whose answers are put with the fan
+	By     *Handler        // the handler of its asks
+	To     []*House        // the houses that it asks
+	Router any             // its router, if its steps need that
+	one    [1]*House       // the array behind To, of a fan that asks one house
+	kept   *future.Promise // the promises whose answers are put with the fan
 }
 
 // Only has the fan ask h alone.
@@ -48,7 +48,7 @@ func (s *Stack) Await() Yield {
 	return y
 }
 
-// KeepAnswers cancels what s still waits for, and has the answers that are there live
+// KeepAnswers cancels the asks that s still waits for, and keeps the answers that are there
 // until s is put. A step of s calls it right before it returns.
 //
 //alloc:none
@@ -68,16 +68,16 @@ func (s *Stack) KeepAnswers() {
 func putAnswers(o *pool.Object) {
 	for p := FanOf(stackOf(o)).kept; p != nil; p = p.Next {
 		if p.Call != nil {
-			pool.Send(p.Call) // whoever puts the stack
+			pool.Send(p.Call) // any goroutine may put the fan
 		}
 	}
 }
 
-// NewFan makes the handler whose first step is first, and whose second is next: when
-// all is answered or, unless won is nil, it says yes. The steps are kept here because
+// NewFan makes the handler whose first step is first. Its second, next, runs when all asks are
+// answered or, unless won is nil, when won says yes. The handler keeps the steps because
 // in generic code each mention of a generic function takes memory.
 //
-// Neither request nor reply are released with the stack: the reply belongs to one
+// Neither request nor reply is released with the stack: the reply belongs to one
 // of the answers.
 func NewFan[A, S any, PS RunningOf[S]](first, next func(*A, PS) Yield, won func(*A, PS) bool) *Handler {
 	e := EntryOf(first)
@@ -92,14 +92,14 @@ func NewFan[A, S any, PS RunningOf[S]](first, next func(*A, PS) Yield, won func(
 	return h
 }
 
-// Text returns b as a string, which shares its bytes.
+// Text returns b as a string that shares its bytes.
 func Text[B ~string | ~[]byte](b B) string { return *(*string)(unsafe.Pointer(&b)) }
 
-// Unbegun reports whether p, an ask that has ended, never began, as its actor had stopped: so it
-// may be sent again.
+// Unbegun reports whether the ask of p, which has ended, never began because its actor had
+// stopped. Such an ask may be sent again.
 func Unbegun(p *future.Promise) bool {
 	return p.Err == fault.ErrStopped && p.Call != nil && stackOf(p.Call).unbegun
 }
 
-// Aim says where a message that a guest began goes, if that wasn't known.
+// Aim sets the house to which s goes, if that wasn't known when it was begun.
 func (s *Stack) Aim(h *House) { s.to = h }

@@ -3,8 +3,8 @@
 //
 // A [Stack] is one message being handled: request, locals that survive a wait,
 // promises, reply, mailbox node and pool entry in one pooled object. A user's
-// struct embeds it, as a [Head], through one of the kinds of package core. A handler is a state
-// machine whose states are steps, methods func (a *A) step(s *S) Yield.
+// struct embeds it, as a [Head], through one of the kinds of stack in package core. A handler is
+// a state machine whose states are steps, methods func (a *A) step(s *S) Yield.
 //
 // The life of an ask:
 //
@@ -13,15 +13,15 @@
 //	running    a step runs, on the worker that owns the callee's house
 //	suspended  the step ended with Suspend or its kin: at least one promise waits;
 //	           an answer, or the wheel, brings it back to running
-//	ended      Return, Throw, a panic, a cancel, a stop: what it asked is cancelled,
-//	           then it goes home, to the lane of replies of the asker's house
+//	ended      Return, Throw, a panic, a cancel, a stop: the asks that it still waits for
+//	           are cancelled, then it goes home, to the lane of replies of the asker's house
 //
-// At home its id finds the promise, or nobody: then it is counted and freed.
-// Otherwise the promise is done and holds the stack until the answer isn't
-// needed any more.
+// There its id is looked up in the table of promises. If it is found the promise is
+// done, and holds the stack until the answer isn't needed any more. If it isn't, the
+// answer came too late: it is counted, and the stack freed.
 //
-// Who may touch what: next belongs to whoever holds the stack; the return
-// address to the asker's owner before the push; everything else to the callee's
+// Who may touch what: the link next belongs to whoever holds the stack. The way back
+// is written by the asker's owner before the push. Everything else belongs to the callee's
 // owner from dequeue to push home, then to the asker's owner again. The promise
 // belongs to the owner of the asker's house. A stack never points to its asker's
 // stack or promise, only to the house and an id, so that an asker may be gone.
@@ -29,8 +29,9 @@
 // A [House] is where one actor lives. It belongs to one [Engine] at a time, and messages between
 // houses of one worker cost no atomic write; the file send_inbox.go has the protocol for all
 // others, send_outbox.go and call_envelope.go how messages share one crossing. Within a house,
-// system messages go first, then answers and timers, then calls in order of arrival; between
-// houses, those with answers go first; both with ageing, so that nobody starves.
+// system messages go first, then answers and timers, then calls in order of arrival. Between
+// houses, those with answers go first. Calls, and houses with calls only, get their turn after
+// a streak of the others, so that none starves.
 //
 // [Guests] are the goroutines that are no workers. One that asks a parked worker runs
 // the worker's turns itself (send_borrow.go). A blocking call by a goroutine that runs turns

@@ -23,22 +23,22 @@ type Engine struct {
 	gifts atomic.Pointer[House] // houses given to it, chained by next
 	turn  turn.State
 
-	_ [128]byte // others' lines end here
+	_ [128]byte // the lines that others write end here
 
 	// Written before the first turn. Guests read some of it for each message.
 	Index      int
 	Assists    bool  // borrows turns of parked workers
-	Budget     int   // messages a visit
-	TurnTime   int64 // how long Run goes on in a turn, ns; 0: no matter how long
-	SlowStep   int64 // what took so long, ns, is told to the Driver; 0: nothing is
+	Budget     int   // messages that a visit handles at most
+	TurnTime   int64 // how long a turn visits houses, ns; 0: without a limit
+	SlowStep   int64 // a step that took this long, ns, is slow: see Driver.Slow; 0: none is
 	AskTimeout int64 // default deadline of an ask, ns
-	// calls that wait in a house at most, unless it has a mailbox of its own; 0: any number
+	// how many calls wait in a house at most, unless it has MailboxRules; 0: any number
 	MailboxMax int
 	Driver     Driver
 	Supervise  *supervision.Strategy    // for actors at the top; nil: the default
 	Guests     *Guests                  // of the system
-	Trace      func(h *House, s *Stack) // called before each message, if set: a simulation's ear
-	// the poller, for channels; opaque here because it stands on this floor
+	Trace      func(h *House, s *Stack) // nil, or called before each message: for simulations
+	// the poller, for channels; of no type here because netio doesn't stand below stack
 	Net any
 
 	_ [128]byte // lines that nobody writes end here
@@ -50,7 +50,7 @@ type Engine struct {
 	Now   int64               // the clock as last read, ns since the process began
 	Count stat.Group          // by the constants of package count; the driver publishes it
 	Tally lost.Tally[Handler] // of dead letters
-	// of a dead letter: what is dropped to make room for that is counted only
+	// a dead letter is being published: others that this causes are counted only
 	telling bool
 	visits  uint64
 	handled uint64     // messages
@@ -59,25 +59,26 @@ type Engine struct {
 	streak  int        // hot visits in a row while cold ones waited
 	house   *House     // being visited
 	current *Stack     // its running stack, or the last that ran
-	by      *Handler   // of current, which may be another one's by now
+	by      *Handler   // of current when its step began: the stack may be reused by now
 	inStep  bool       // user code runs
-	onward  *Stack     // what the running step has forwarded its call by; nil: it hasn't
-	// flags.Held and flags.Alone of the house being visited, since they were seen, flags.Noted,
-	// since a call began; all seldom
+	onward  *Stack     // the onward call that the running step's Forward made; nil: none
+	// what leave has to look at: flags.Held and flags.Alone if this visit saw the house have
+	// them, flags.Noted if a call has begun in it; mostly 0
 	seen     flags.Word
-	borrower *Call // a guest runs the turn, until this is answered; nil: no guest does
+	borrower *Call // a guest runs the turn until this call is answered; nil: no guest does
 	Heard    bool  // something came from another worker or a guest; the loop clears it
-	// nothing that came in this turn is a worker's message, or an ask: what they send next waits
-	// for the next turn, see house
+	// all that came from outside in this turn are guests' notices: those that they send during
+	// the turn wait for the next one, see package house
 	Gathers  bool
-	visitMax int            // messages a visit handles at most: see setVisitMax
+	visitMax int            // messages that this visit handles at most: see setVisitMax
 	urgents  int            // replies in a row in this visit while calls waited
 	fresh    []*Stack       // suspended in this turn: their deadlines aren't armed yet
 	late     deferred.Queue // work for the end of the turn
-	later    deferred.Queue // and of the next one
+	later    deferred.Queue // work for the end of the next turn
 	out      outbox         // what goes to another worker
 
-	// sent to while it was parked, and not woken yet; Invariant: nil while it is parked itself
+	// a parked worker to which this one has sent, and which it hasn't woken yet. Invariant: nil
+	// while this worker is parked itself
 	toWake    *Engine
 	WakesLeft int // how many parked workers to wake at once before one is left to Assist
 
@@ -88,14 +89,14 @@ type Engine struct {
 // Driver is the loop around a worker, as far as houses need it. All but Wake, Wait and Register
 // are called in the worker's own turn.
 type Driver interface {
-	// Wake makes the parked loop look again; any goroutine calls it.
+	// Wake ends Wait; any goroutine calls it.
 	Wake()
-	// Wait blocks until Wake, ns have passed, or, if it counts, the network has something. A
-	// negative ns is for ever. Only the loop's own goroutine calls it, also while others have the
-	// turn.
+	// Wait blocks until Wake is called, until ns have passed (negative: for ever) or, if network
+	// is true, until the network has something. Only the loop's own goroutine calls it, also
+	// while others have the turn.
 	Wait(ns int64, network bool)
-	// Borrowed runs turns for a guest that waits for c, a few at most, or one for another
-	// worker if c is nil. It reports whether something is left to do, now or before the loop
+	// Borrowed runs a few turns at most for a guest that waits for c or, if c is nil, one turn
+	// for another worker. It reports whether something is left to do, now or before the loop
 	// would wake by itself. The clock was now, ns, a moment ago.
 	Borrowed(c *Call, now int64) (more bool)
 	// Clock reads the clock, ns since the process began.
@@ -104,20 +105,20 @@ type Driver interface {
 	Arm(n *future.Node)
 	// Disarm takes an armed node out of the wheel.
 	Disarm(n *future.Node)
-	// Register gives a new house an owner, beside. If its name is taken it returns who has it,
-	// and h stays unknown.
+	// Register gives a new house an owner, beside. If its name is taken it returns the house
+	// that has the name, and h stays unknown.
 	Register(h *House, make Factory, beside *Engine) (taken *House)
-	// Factory returns what h was registered with.
+	// Factory returns the factory that h was registered with.
 	Factory(h *House) Factory
-	// Offloads returns the pool of the jobs that name none.
+	// Offloads returns the pool for jobs that name no pool.
 	Offloads() OffloadPool
 	// Shutdown begins the end of the system, and doesn't wait for it.
 	Shutdown()
 	// Failed tells of a panic or of a Throw in a notice.
 	Failed(h *House, s *Stack, err error)
-	// UsedUp tells of something that is used up, so that clients are refused or wait.
+	// UsedUp tells of a resource that is used up, so that clients are refused or wait.
 	UsedUp(err error)
-	// Lost tells of a dead letter, s, to h; nil: to nobody.
+	// Lost tells of the dead letter s to the actor in h; nil: to no actor.
 	Lost(h *House, s *Stack, why lost.Reason)
 	// Gone tells that h has stopped.
 	Gone(h *House)
@@ -131,8 +132,8 @@ type Driver interface {
 // house that gets its first reply changes class.
 type readyQueue struct {
 	head, tail *House
-	n          int    // how many there are
-	popped     uint64 // how many were taken first, ever
+	n          int    // houses in it
+	popped     uint64 // houses that pop has ever taken
 }
 
 // push appends h, which stands in no queue: its links are nil.
@@ -177,7 +178,7 @@ func (q *readyQueue) remove(h *House) {
 	q.n--
 }
 
-// makeReady queues h, if it isn't queued or being visited, and has mail.
+// makeReady queues h if it has mail and is neither queued nor being visited.
 func (w *Engine) makeReady(h *House) {
 	if h.queued != notQueued {
 		w.promote(h)
@@ -205,13 +206,13 @@ func (w *Engine) promote(h *House) {
 	}
 }
 
-// BorrowFor begins, or with nil ends, the turns of a guest that waits for c: Run stops when
-// it is answered, and a visit handles one message, as none but those before the answer
-// are the guest's business.
+// BorrowFor begins the turns of a guest that waits for c; with nil it ends them. In such turns
+// Run stops when c is answered, and a visit handles one message, so that the guest handles few
+// that aren't needed for its answer.
 func (w *Engine) BorrowFor(c *Call) { w.borrower = c }
 
-// Lively reports whether what is given to w now, at a clock of now ns, is begun at once or soon:
-// it is parked, or its turn began less than limit ns ago. Any goroutine may ask.
+// Lively reports whether w will soon begin what is given to it: it is parked, or its last turn
+// began less than limit ns before now, a time on the system's clock, ns. Any goroutine may ask.
 func (w *Engine) Lively(now, limit int64) bool {
 	return w.turn.Parked() || now-w.turnAt.Load() < limit
 }
@@ -219,7 +220,7 @@ func (w *Engine) Lively(now, limit int64) bool {
 // Idle reports whether no house is ready. Only who runs the turn may ask.
 func (w *Engine) Idle() bool { return w.hot.head == nil && w.cold.head == nil }
 
-// Pending reports whether other workers sent something. Any goroutine may ask.
+// Pending reports whether other workers or guests sent something. Any goroutine may ask.
 func (w *Engine) Pending() bool { return w.rungs.Load() != nil || w.given() }
 
 // given reports whether others gave w houses.
@@ -231,18 +232,20 @@ func (w *Engine) given() bool {
 // Deferred is work for the end of the turn.
 type Deferred = deferred.Work
 
-// Defer runs d at the end of this turn; once, however often it is deferred.
+// Defer has d run at the end of this turn: once, however often it is deferred. Only who runs w's
+// turn calls it.
 func (w *Engine) Defer(d *Deferred) { w.late.Add(d) }
 
-// DeferOn is Defer to the end of the next turn, which follows at once, for deferred work that
-// takes long, as others are to have their turn meanwhile. Defer changes nothing about it.
+// DeferOn is Defer to the end of the next turn, which follows at once: for deferred work that
+// takes long, so that houses are visited in between. A Defer of d meanwhile has no effect.
 func (w *Engine) DeferOn(d *Deferred) { w.later.Add(d) }
 
 // Owes reports whether work was deferred to the end of the next turn. Only who runs w's turn calls
 // it.
 func (w *Engine) Owes() bool { return w.later.Any() }
 
-// RunDeferred does the turn's deferred work, and sends what was said outside visits.
+// RunDeferred does the turn's deferred work, and empties the outbox of what was sent outside
+// visits. Only who runs w's turn calls it.
 func (w *Engine) RunDeferred() {
 	w.late.Run()
 	w.sendOut()

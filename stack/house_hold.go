@@ -2,11 +2,11 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/flags"
 
-// A house may hold its calls: none begins, and those that come wait in the annex, behind each
-// other, until no reason is left. Answers, timers and system messages go on. What a hold costs
-// who holds nothing is a bit in a word that visits look at anyway.
+// A house may hold its calls: none begins, and calls that come wait in the annex, in order of
+// arrival, until no reason to hold is left. Answers, timers and system messages go on. Houses that
+// hold nothing pay nothing: the bit is in a word that visits load anyway.
 
-// reasons is why a house holds its calls, a bit each. Only the owner touches it.
+// reasons is why a house holds its calls, one bit for each reason. Only the owner touches it.
 type reasons uint8
 
 const (
@@ -18,15 +18,15 @@ const (
 	heldByUser
 )
 
-// hold keeps calls from beginning, for one more reason. Only the owner calls it, or who knows
-// the house alone.
+// hold keeps calls from beginning, for one more reason. Only the owner calls it, or whoever is the
+// only one to know the house.
 func (h *House) hold(why reasons) {
 	h.rooms()
 	h.why |= why
 	h.interrupt(flags.Held)
 }
 
-// release takes a reason away. With the last one the calls that wait are next, in their order.
+// release takes a reason away. When none is left, the held calls are next, in their order.
 func (w *Engine) release(h *House, why reasons) {
 	if h.why&why == 0 {
 		return
@@ -38,7 +38,7 @@ func (w *Engine) release(h *House, why reasons) {
 	w.recall(h, h.annex.Load())
 }
 
-// recall puts the calls that are held before what is queued.
+// recall puts the held calls before those in the lane.
 func (w *Engine) recall(h *House, a *annex) {
 	a.held.join(&h.calls)
 	h.calls, a.held = a.held, queue{}

@@ -37,7 +37,7 @@ func (q *queue) pop() *Stack {
 	return s
 }
 
-// circle is a queue whose last stack leads to the first: one word, for a lane that is
+// circle is a queue whose last stack links to the first. It takes one word, for a lane that is
 // mostly empty.
 type circle struct{ last *Stack }
 
@@ -75,7 +75,7 @@ func (c *circle) pop() *Stack {
 	return s
 }
 
-// join appends what other holds, which is empty then.
+// join moves all stacks of other behind those of q.
 func (q *queue) join(other *queue) {
 	if other.head == nil {
 		return
@@ -89,7 +89,7 @@ func (q *queue) join(other *queue) {
 	*other = queue{}
 }
 
-// popCounted removes the first call that counts.
+// popCounted removes the first call that counts in a mailbox; nil: there is none.
 func (q *queue) popCounted() *Stack {
 	var before *Stack
 	for s := q.head; s != nil; before, s = s, s.next {

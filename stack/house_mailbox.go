@@ -8,73 +8,75 @@ import (
 )
 
 // This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its
-// lane of calls. System messages and answers always fit. What a connection has to do isn't
-// counted: its inflight is bounded.
+// lane of calls. System messages and answers always fit. The stacks of a connection aren't
+// counted: its inflight has a bound of its own.
 //
-// The number is in two parts:
+// The number of calls is in two parts:
 //
-//	shown    in flags, behind the bits: for others. Who pushes from outside adds before the
-//	         push, so it is never behind
-//	unshown  the owner's, plain: what it pushed itself, less what it took. Added to the other,
-//	         which others see, at the end of each visit
+//	shown    in the word of flags, for others. Senders outside add to it before they push, so
+//	         it is never too small by their calls
+//	unshown  a plain field of the owner: calls that it pushed itself, less calls that it took.
+//	         It is added to shown at the end of each visit
 //
-// Together they are exact, for the owner. Others see the number as of the last visit.
+// For the owner their sum is exact. Others see the number as of the last visit.
 //
-//	reserve    of a guest: if there is room for it, add. So guests alone never exceed the limit.
-//	           Who waits for room: send_room.go
-//	crowded    before another worker puts a call into its outbox: is there room for it, and for
-//	           what the outbox has? It adds when the outbox leaves. So workers that fill one
-//	           mailbox at the same time may exceed the limit, each by what was free
-//	room       of the owner: is there room?
-//	offer      of the owner: as many places of an envelope as there is room for, see
-//	           send_tell.go. It doesn't see what others have added before they push, so that
-//	           together they may exceed the limit, by what was free
-//	full       what doesn't fit goes by the policy, see WhenFull
-//	sorted     a house with another order than that of arrival moves its lane into a Mailbox, in
-//	           its visits, and takes from there: see visit_sorted.go
+// Who looks for room, and when:
+//
+//	reserve    a guest: adds 1 if there is room. So guests alone never exceed the limit. How
+//	           goroutines wait for room is in send_room.go
+//	crowded    another worker, before it puts a call into its outbox: is there room for this
+//	           call and those in the outbox? They are added when the outbox leaves. So workers
+//	           that fill one mailbox at the same time may exceed the limit, each by what was free
+//	room       the owner: is there room?
+//	offer      the owner: offers as many places of an envelope as there is room for, see
+//	           send_tell.go. While they are filled nobody looks at the number again, so together
+//	           with calls that others add the limit may be exceeded, by what was free
+//
+// Calls that don't fit go by the policy, see WhenFull. A house with another order than that of
+// arrival moves its lane into a Mailbox, in its visits, and takes from there: see visit_sorted.go.
 
 // MailboxTop is the highest bound of a mailbox.
 const MailboxTop = flags.MailboxTop
 
 const (
-	// limitLarge is the limit of houses whose bound is greater, or that have none.
+	// limitLarge is the limit of houses whose bound is as great, or that have no bound.
 	limitLarge = math.MaxUint16
 )
 
-// WhenFull is what becomes of a message that a mailbox has no room for. An ask is always answered
-// with ErrMailboxFull.
+// WhenFull is what becomes of a message that a mailbox has no room for. An ask that is refused or
+// dropped is answered with ErrMailboxFull.
 type WhenFull uint8
 
 // The policies.
 const (
 	Reject     WhenFull = iota // the sender of a notice gets ErrMailboxFull
 	DropNewest                 // a notice is accepted, and becomes a dead letter
-	// the message that has waited longest is dropped in its place: a notice becomes a dead letter
+	// the message that has waited longest is dropped instead; a notice becomes a dead letter
 	DropOldest
 )
 
-// MailboxRules are the mailbox of a house. The zero MailboxRules are what the worker says:
-// Engine.MailboxMax.
+// MailboxRules are the bound, the policy and the order of one house's mailbox. The zero
+// MailboxRules are those of its worker: see Engine.MailboxMax.
 type MailboxRules struct {
-	Max  int            // how many calls may wait; 0: what the worker says; negative: any number
+	Max  int            // how many calls may wait; 0: Engine.MailboxMax; negative: any number
 	Full WhenFull       // the policy
-	Sort func() Mailbox // makes what orders them; nil: first come, first served
+	Sort func() Mailbox // makes the Mailbox that orders the calls; nil: first come, first served
 }
 
-// rules are a house's mailbox, if it isn't its worker's.
+// rules are the MailboxRules of a house in use, and its Mailbox.
 type rules struct {
-	max    int // negative: no bound
+	max    int // 0: Engine.MailboxMax; negative: no bound
 	full   WhenFull
 	sorter Mailbox
-	mark   Stack  // in the lane of calls while others wait in the sorter
-	marked bool   // it is there
-	drain  *Stack // begins when the sorter is empty: a stop behind all that came before it
-	late   queue  // what came behind that
+	mark   Stack  // stands in the lane of calls while calls wait in the sorter
+	marked bool   // the mark stands there
+	drain  *Stack // a drain, which begins once the sorter is empty; nil: there is none
+	late   queue  // calls that came after the drain
 	again  queue  // calls that go ahead of those in the sorter, see life_stash.go
 }
 
-// Mailbox gives the house, which nobody knows yet and no worker has adopted, another mailbox than
-// its worker's.
+// Mailbox gives the house a mailbox by m. Only the maker of the house calls it, before others know
+// the house and a worker adopts it. It panics if m is impossible.
 func (h *House) Mailbox(m MailboxRules) {
 	if m.Max > MailboxTop || m.Full > DropOldest {
 		panic("stack: impossible mailbox")
@@ -100,7 +102,7 @@ func (h *House) Mailbox(m MailboxRules) {
 	h.rooms().rules = r
 }
 
-// limitOf returns a house's limit for a bound; 0: there is none.
+// limitOf returns the House.limit for a bound; a bound of 0 is none.
 func limitOf(bound int) uint16 {
 	if bound == 0 || bound >= limitLarge {
 		return limitLarge
@@ -108,7 +110,7 @@ func limitOf(bound int) uint16 {
 	return uint16(bound)
 }
 
-// rules returns the bound of h, math.MaxInt if there is none, and what happens at it. Any
+// rules returns the bound of h's mailbox, math.MaxInt if there is none, and its policy. Any
 // goroutine may ask.
 func (h *House) rules() (bound int, full WhenFull) {
 	if a := h.annex.Load(); a != nil && a.rules != nil {
@@ -131,12 +133,12 @@ func (h *House) rules() (bound int, full WhenFull) {
 // waits returns how many calls wait. Only the owner may ask.
 func (h *House) waits() int { return h.shown() + int(h.unshown) }
 
-// shown returns how many calls others see waiting. Any goroutine may ask.
+// shown returns how many calls wait as others than the owner see it. Any goroutine may ask.
 func (h *House) shown() int { return h.flags.Now().Calls() }
 
-// Queued returns how many calls wait in h, for a router to go by: all of them, also those that
-// are held, if w, whose turn the caller runs, owns h; otherwise as of the last visit, with what
-// others than its owner have sent since. A guest's w is nil.
+// Queued returns how many calls wait in h, held ones too: a router chooses by it. The caller runs
+// the turn of w, or is a guest, with nil. If w owns h the number is exact. Otherwise it is that of
+// the last visit, and what others than the owner have sent since.
 func (h *House) Queued(w *Engine) int {
 	n := h.shown()
 	if w != nil && h.owner.Load() == w {
@@ -148,35 +150,37 @@ func (h *House) Queued(w *Engine) int {
 	return n
 }
 
-// takes reports whether a house whose flags are bits takes n more calls.
+// takes reports whether h, whose flags are bits, has not stopped and has room for n more calls.
 func (h *House) takes(bits flags.Word, n int) bool {
 	return bits&flags.Stopped == 0 && (bits.Calls()+n <= int(h.limit) || h.fits(n))
 }
 
-// closed reports whether h, of the caller's worker, takes no call, but perhaps by its policy.
+// closed reports whether h, of the caller's worker, has stopped or is at its limit. Then room says
+// whether it takes a call all the same.
 func (h *House) closed() bool {
 	bits := h.flags.Now()
 	return bits&flags.Stopped != 0 || bits.Calls()+int(h.unshown) >= int(h.limit)
 }
 
-// point is a scheduling point, if anybody decides by the number.
+// point is a scheduling point for the explorer, if h has a limit.
 func (h *House) point(name string) {
 	if h.limit != limitLarge {
 		invariant.Point(name)
 	}
 }
 
-// fits is the rest of reserve: whether there is room for n more after all.
+// fits is the rest of takes, for a house at its limit: whether there is room for n more calls by
+// its exact bound and policy.
 //
 //go:noinline
 func (h *House) fits(n int) bool {
 	bound, full := h.rules()
 	if full == DropOldest && bound < math.MaxInt {
-		bound *= 2 // the owner drops as many when it takes them
+		bound *= 2 // the owner drops the excess when it drains the inbox
 	}
 	return h.shown()+n <= bound
 }
 
-// markHandler is that of a sorted house's mark, which stands in its lane of calls as long as calls
-// wait in its Mailbox, so that the house looks to all others as one that has calls in its lane.
+// markHandler is the handler of a sorted house's mark. The mark stands in the lane of calls as long
+// as calls wait in the Mailbox, so that all code sees a house with calls in its lane.
 var markHandler = &Handler{title: "mark of a mailbox"}

@@ -5,16 +5,17 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
-// Mailbox orders the calls of a house in another way than that of arrival. Only the house's
-// owner calls it. Calls come to it in the order in which they arrived.
+// Mailbox orders the calls of a house in another way than by arrival. Only the house's
+// owner calls it. Calls are pushed in the order in which they arrived.
 //
-// Push may call code of users, whose panic is the failure and the end of the call, which then is
-// not in the mailbox; so may Pop between Engine.Blame and Engine.Spare.
+// Push may call code of users. A panic in it is the failure of the pushed call and ends that call,
+// which then is not in the mailbox. Pop may call code of users too, between Engine.Blame and
+// Engine.Spare.
 type Mailbox interface {
 	Push(s *Stack)
-	Pop() *Stack   // the next; nil: there is none
-	Peek() *Stack  // what Pop would return, or nil
-	Drain() *Stack // Pop, without code of users, and in any order
+	Pop() *Stack   // removes the next call; nil: there is none
+	Peek() *Stack  // the call that Pop would return, or nil
+	Drain() *Stack // Pop in any order, which calls no code of users
 	Len() int
 }
 
@@ -26,7 +27,7 @@ func NewFair() Mailbox { return order.NewFair(nextOf, fromOf) }
 
 func nextOf(s *Stack) **Stack { return &s.next }
 
-// fromOf returns what s says of its sender.
+// fromOf returns what is known of the sender of s.
 func fromOf(s *Stack) order.From {
 	f := order.From{Notice: s.back == nil, Shard: shardOf(s)}
 	if h := s.asker(); h != nil {
@@ -37,7 +38,7 @@ func fromOf(s *Stack) order.From {
 	return f
 }
 
-// shardOf returns where s was taken; nil: nowhere, as it is a connection's own.
+// shardOf returns the shard from which s was taken; nil: from none, s is a connection's own stack.
 func shardOf(s *Stack) *pool.Shard {
 	if s.by.kind == nil {
 		return nil

@@ -9,10 +9,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// This file is where an actor stands in the tree of actors. Who its parent is, and its name, never
-// change, so any goroutine reads a path.
+// This file is where an actor stands in the tree of actors. Its parent and its name never change,
+// so any goroutine may read a path.
 
-// Parent returns the actor under which h was spawned; nil: none. Any goroutine may ask.
+// Parent returns the house of the actor under which h was spawned; nil: none. Any goroutine may
+// ask.
 func (h *House) Parent() *House {
 	if l := h.life(); l != nil {
 		return l.parent
@@ -28,7 +29,7 @@ func (h *House) Name() string {
 	return ""
 }
 
-// Path returns where h stands. Any goroutine may ask.
+// Path returns where h stands, and in which system. Any goroutine may ask.
 func (h *House) Path() path.Path {
 	var origin path.Path
 	if w := h.owner.Load(); w != nil {
@@ -52,7 +53,7 @@ func (h *House) Local() string {
 	return "/" + strings.Join(parts, "/")
 }
 
-// segment is the last part of the path.
+// segment returns the last part of the path: the name or, without one, "$" and the number.
 func (h *House) segment() string {
 	if name := h.Name(); name != "" {
 		return name
@@ -60,10 +61,12 @@ func (h *House) segment() string {
 	return fmt.Sprintf("$%d", h.serial)
 }
 
-// Is reports whether h, which has a name, is the house of a *t. Any goroutine may ask.
+// Is reports whether the actor of h, which has a name, is of the struct type t. Any goroutine may
+// ask.
 func (h *House) Is(t reflect.Type) bool { return h.life().of == t }
 
-// life returns the record; nil: there is none, and the actor is up or gone. Any goroutine may ask.
+// life returns the record of the actor's life; nil: there is none, and the actor is up or gone.
+// Any goroutine may ask.
 func (h *House) life() *life {
 	if a := h.annex.Load(); a != nil {
 		return a.life.Load()
@@ -71,8 +74,8 @@ func (h *House) life() *life {
 	return nil
 }
 
-// makeLife returns the record, and makes it if there is none. Only the owner calls it, or who knows
-// the house alone.
+// makeLife returns the record of the actor's life, and makes it if there is none. Only the owner
+// calls it, or whoever is the only one to know the house.
 func (h *House) makeLife() *life {
 	a := h.rooms()
 	if a.life.Load() == nil {
