@@ -16,19 +16,19 @@ import (
 type class uint8
 
 const (
-	classNotice class = iota // put
-	classAsk                 // sent home with its reply
+	classNotice class = iota // it is put
+	classAsk                 // it is sent home with its reply
 	classBatch               // its members are ended, then it is put
-	classOwned               // handed to finish: its maker decides
-	classHook                // the actor's life goes on
+	classOwned               // ownedPart.finish gets it: its maker decides
+	classHook                // its house takes it next, see goesFirst: the actor's life goes on
 )
 
 // Handler describes one way to handle a message: the first step and the type of
-// stack it runs in. Handlers are made once, mostly in package variables. Behind what all have there
-// is a part for each kind; that of another kind is zero.
+// stack it runs in. Handlers are made once, mostly in package variables. After the fields of all
+// handlers there is a part for each kind of handler; the parts of other kinds are zero.
 type Handler struct {
 	class  class
-	counts int32 // in a mailbox: 1, or 0 for what has a bound of its own
+	counts int32 // places in a mailbox: 1, or 0 for stacks that are bounded elsewhere
 	first  step
 	types  unsafe.Pointer // the type func(*A, *S) Yield: what every step must have
 	kind   *pool.Kind
@@ -44,16 +44,16 @@ type Handler struct {
 	job      jobPart
 	notice   noticePart
 
-	title  string       // name of a handler without a first step
-	around []Middleware // told of each call
-	users  Running      // of one with middleware: a nil pointer to its stacks
-	actor  reflect.Type // who handles it
+	title  string       // the name, if that isn't the first step's; empty: it is
+	around []Middleware // called around each call
+	users  Running      // with middleware: a nil pointer to the type of its stacks
+	actor  reflect.Type // the struct of the actors that handle it
 }
 
 // barePart is of notices without locals, whose message has no Release.
 type barePart struct {
 	is       bool
-	envelope *Handler       // which they share; nil: messages are too long for one
+	envelope *Handler       // of the envelopes that they share; nil: messages are too long
 	wipe     func(s *Stack) // clears the message; nil: it holds no pointers
 }
 
@@ -68,7 +68,7 @@ type envelopePart struct {
 
 // batchPart is of messages that are handled in batches.
 type batchPart struct {
-	by  *Handler // of the batch's stack; nil: they aren't
+	by  *Handler // of the batch's stack; nil: messages are handled one by one
 	max int      // members at most
 }
 
@@ -79,8 +79,8 @@ type askPart struct {
 
 // ownedPart is of stacks that aren't pooled, and of requests of connections.
 type ownedPart struct {
-	tick   step           // of those that aren't pooled: the step after an answer
-	finish func(s *Stack) // called at the end, on the owner of the house, in place of sending home
+	tick   step           // of stacks that aren't pooled: the step after an answer
+	finish func(s *Stack) // called at the end, by the owner of the house; nothing is sent home
 }
 
 // requestPart is of requests of connections.
@@ -91,25 +91,25 @@ type requestPart struct {
 
 // fanPart is of asks that ask others.
 type fanPart struct {
-	next step      // the one after the answers
-	won  predicate // asked after each answer; nil: all are waited for
+	next step      // the step after the answers
+	won  predicate // asked after each answer; nil: next runs when all are there
 }
 
 // jobPart is of functions that block.
 type jobPart struct {
 	work func(ctx context.Context, s *Stack) // what the goroutine does
-	// what is called when its asker gives up; nil: it is no job
+	// where a job has what is called when its asker gives up; nil: it is no job
 	onGiveUp func(s *Stack) *jobState
 }
 
-// noticePart is what is said of notices that get lost.
+// noticePart is what events of dead letters need to know of notices.
 type noticePart struct {
 	message reflect.Type
-	box     func(m unsafe.Pointer) any // a copy of a message; nil: it is released
-	letters bool                       // they tell of dead letters themselves
+	box     func(m unsafe.Pointer) any // copies a message; nil: messages have a Release
+	letters bool                       // the notices tell of dead letters themselves
 }
 
-// Name returns the first step's name, as in "main.(*Cache).get".
+// Name returns the title or, without one, the first step's name, as in "main.(*Cache).get".
 func (h *Handler) Name() string {
 	if h.title != "" {
 		return h.title
@@ -117,7 +117,7 @@ func (h *Handler) Name() string {
 	return h.first.name()
 }
 
-// name returns the function behind a step.
+// name returns the name of a step's function.
 func (f step) name() string {
 	if f == nil {
 		return "no step"
@@ -135,8 +135,8 @@ func (s *Stack) StepName() string {
 	return s.step.name()
 }
 
-// Entry is the first step of a handler, with what is to be known of its stacks. EntryOf makes it;
-// that of no step is refused.
+// Entry is the first step of a handler, and the type of its stacks. EntryOf makes it. Handlers
+// can't be made of an Entry with a nil step: that panics.
 type Entry struct {
 	step  step
 	types unsafe.Pointer
@@ -144,8 +144,8 @@ type Entry struct {
 	shape shape
 }
 
-// EntryOf returns the entry by first, whose stacks are S. What is compiled for each handler is
-// this, and little more.
+// EntryOf returns the entry whose first step is first and whose stacks are S. The compiler makes
+// this function for each handler, and little more.
 func EntryOf[A, S any, PS RunningOf[S]](first func(*A, PS) Yield) Entry {
 	return entryBy(first, PS(nil), clearing[S]())
 }
@@ -154,7 +154,7 @@ func entryBy(first any, users Running, clear func(*pool.Object)) Entry {
 	return Entry{eraseAny(first), typeWord(first), reflect.TypeOf(first).In(0).Elem(), shapeOf(users, clear)}
 }
 
-// handler makes the handler that begins there.
+// handler makes the handler, of class c, that begins with e.
 func (e Entry) handler(c class, around []Middleware, r release.Values) *Handler {
 	if e.step == nil {
 		panic("stack: a handler needs a first step")
@@ -168,9 +168,9 @@ func (e Entry) handler(c class, around []Middleware, r release.Values) *Handler 
 // shape is a type of stacks.
 type shape struct {
 	of     reflect.Type
-	offset uintptr              // of the Stack
-	users  Running              // a nil pointer to one
-	clear  func(o *pool.Object) // all of one but the Object and by, and lets go what it carries
+	offset uintptr              // of the Stack, in bytes
+	users  Running              // a nil pointer to the type
+	clear  func(o *pool.Object) // releases what a stack carries; clears all but Object and by
 }
 
 func shapeOf(users Running, clear func(*pool.Object)) shape {
@@ -179,7 +179,7 @@ func shapeOf(users Running, clear func(*pool.Object)) shape {
 	return shape{of, uintptr(unsafe.Pointer(Of(move.Boxed(users, probe)))) - uintptr(probe), users, clear}
 }
 
-// clearing returns shape.clear of S.
+// clearing returns shape.clear for stacks S.
 func clearing[S any]() func(*pool.Object) {
 	return func(o *pool.Object) {
 		s := stackOf(o)
@@ -201,9 +201,9 @@ func (h *Handler) newKind(p shape, r release.Values) *pool.Kind {
 	return pool.NewKind("stack "+h.Name(), pool.Layout{Size: p.size(), Offset: p.offset, Fixed: fixedSize},
 		func() *pool.Object {
 			s := (*Stack)(unsafe.Add(reflect.New(p.of).UnsafePointer(), p.offset))
-			// What comes first must be a write, and of no pointer: a read, as a check for nil
-			// does it, or a write barrier would have a new page mapped twice. The compiler leaves
-			// out no zero that is written at an offset that it doesn't know.
+			// The first access to a new page must be a write of something that is no pointer. After a
+			// read, such as a check for nil or a write barrier makes, the page would be mapped a second
+			// time. The compiler can't leave this write out, as it doesn't know the offset.
 			s.sent = 0
 			s.by = h
 			return &s.Object

@@ -14,11 +14,11 @@ type hookStack struct {
 type HookState struct {
 	cause error
 	role  role
-	at    lifecycle.Hook   // of roleLife
-	pause Future[struct{}] // of who waits for the time
+	at    lifecycle.Hook   // which hook, with roleLife
+	pause Future[struct{}] // with lifecycle.Pause: the timer
 }
 
-// Cause returns the failure for which the actor of a hook restarts; nil in a start that is no
+// Cause returns the failure for which the hook's actor restarts; nil in a start that is no
 // restart, and in a stop.
 func (s *HookState) Cause() error { return s.cause }
 
@@ -29,11 +29,11 @@ const (
 	roleLife   role = iota // a hook of the actor's life, or what takes the place of one
 	roleDecide             // no hook: a strategy decides, see life_supervise.go
 	roleFailed             // no hook: the actor has failed, because of cause
-	roleDrain              // no hook: what was queued before it has begun
-	roleRetire             // the same, where the actor stops by itself
+	roleDrain              // no hook: the calls queued before it have begun; the actor drains
+	roleRetire             // as roleDrain, for an actor that stops by itself
 )
 
-// Hooks are the ends of an actor's life, by NewHook; nil: it has none of that kind.
+// Hooks are the hooks of an actor's life, made by NewHook; nil: it has none of that kind.
 type Hooks struct {
 	PreStart, PostStop, PreRestart, PostRestart *Handler
 }
@@ -61,7 +61,7 @@ func newOwnHook(title string, first func(*struct{}, *hookStack) Yield) *Handler 
 
 func passed(_ *struct{}, s *hookStack) Yield { return s.End() }
 
-// newHook takes the stack of a hook.
+// newHook takes a stack for a hook of h, handled by by.
 func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) *Stack {
 	s := stackOf(w.Shard.Take(by.kind))
 	s.to, s.lane, s.used = h, System, true
@@ -70,8 +70,8 @@ func (w *Engine) newHook(h *House, by *Handler, r role, at lifecycle.Hook, cause
 	return s
 }
 
-// goesFirst has h handle a hook next: that it begins, or what follows from its end. So neither
-// happens within what calls for it.
+// goesFirst puts the hook s first in the house: its beginning or, if it has ended, what follows
+// from its end is handled next. So neither runs inside the code that calls for it.
 func (w *Engine) goesFirst(h *House, s *Stack) {
 	h.system.pushFirst(s)
 	h.ahead = true
@@ -84,12 +84,13 @@ func (h *House) hookFirst() bool {
 	return last != nil && last.next.by.class == classHook
 }
 
-// noteFailure has the life of h hear next that the actor failed with err.
+// noteFailure puts the failure err first in the house, so that the actor's life is told of it next.
 func (w *Engine) noteFailure(h *House, err error) {
 	s := w.newHook(h, failureHandler, roleFailed, 0, err)
 	s.close()
 	w.goesFirst(h, s)
 }
 
-// failureHandler is that of a failure, whose stack has ended before it begins.
+// failureHandler is the handler of roleFailed. Its stack has ended before the house takes it, so no
+// step runs.
 var failureHandler = newOwnHook("a failure", passed)

@@ -8,35 +8,35 @@ import (
 )
 
 // Inbound is one inbound request of a connection: a core.ChannelStack, as the runtime reads it. It
-// lives in the channel's queue of those in flight until its result is written: neither a step nor
-// its end recycles it.
+// stays in the channel's inflight until its result is written. Neither a step nor its end recycles
+// it.
 type Inbound struct {
 	InboundState
 	Stack
 }
 
-// InboundState is the channel's part of an Inbound: who owns its house writes it, the channel's
-// fields by the channel alone. It stands right before the Head.
+// InboundState is the channel's part of an Inbound. The owner of the house writes it; the fields
+// marked as the channel's only the channel writes. It stands right before the Head.
 //
-// A request may be answered in parts. Of each its stack is
+// A request may be answered in parts. Each part is
 //
 //	offered  by Offer: the part waits for its turn, the stack for an answer
-//	written  it was encoded, by the connection: what it took is let go
-//	free     the connection has room for more: the answer comes, by GoOn
+//	written  the connection has encoded it, and released the bytes that the stack took for it
+//	free     the connection has room for more: GoOn sends the answer
 //
-// The answer is a call that nobody handles, which the stack holds: it goes home when there is
-// room; or when the stack ends, and then finds nobody.
+// The answer is a call that no actor handles, and which the stack holds. It goes home when there is
+// room. If the stack ends before, it goes home then, and finds no promise.
 type InboundState struct {
 	After *Inbound   // the channel's: next in its queue
 	Conn  any        // the connection: a pointer
-	Input pool.Bytes // what the request aliases; counted
+	Input pool.Bytes // the counted bytes that the request refers to
 	Holds int        // the channel's: bytes
 
-	room     *Stack // the call whose answer a part waits for; nil: it is at none
-	written  bool   // that part was
-	Complete bool   // ended: reply or error may be written when its turn comes
-	Last     bool   // close the connection behind this result
-	Aside    bool   // held back: it stands in no lane
+	room     *Stack // the call that answers the part under way; nil: there is no part
+	written  bool   // that part was encoded
+	Complete bool   // the stack ended: reply or error may be written when its turn comes
+	Last     bool   // the connection is closed behind this result
+	Aside    bool   // it was held back when its turn came, and stands in no lane
 }
 
 // InboundOf returns s as the request that it is.
@@ -45,9 +45,9 @@ func InboundOf(s *Stack) *Inbound {
 }
 
 // NewInbound makes the handler of inbound requests whose first step is first, of a
-// core.ChannelStack[Req, Rep]. Finish is called at a stack's end on the worker that runs it: the
-// promises it waited for are cancelled, its answers still stand until Free. Parted is called when
-// a stack has offered a part of its result.
+// core.ChannelStack[Req, Rep]. finish is called at a stack's end, on the worker that runs it: the
+// promises it waited for are cancelled, its answers are valid until Free. parted is called when
+// a stack offers a part of its result.
 func NewInbound[Req, Rep any](first Entry, parted, finish func(*Inbound)) *Handler {
 	return first.inbound(parted, finish, valuesOf[Req, Rep]())
 }
@@ -65,7 +65,7 @@ func (e Entry) inbound(parted, finish func(*Inbound), v values) *Handler {
 		c := InboundOf(s)
 		c.Complete = true
 		w, room := c.Engine(), c.room
-		finish(c) // c may be another's behind it
+		finish(c) // after it c may be in use again
 		if room != nil {
 			w.reply(room)
 		}
@@ -74,7 +74,7 @@ func (e Entry) inbound(parted, finish func(*Inbound), v values) *Handler {
 }
 
 // Receive takes a stack of h, which NewInbound made, for a request of conn to the house at. The
-// caller writes the request, and then pushes it, refuses it or gives it back with Discard.
+// caller writes the request, then calls Push, Refuse or Discard. Only who runs w's turn calls it.
 func (w *Engine) Receive(at *House, h *Handler, conn any) *Inbound {
 	s := stackOf(w.Shard.Take(h.kind))
 	s.to = at
@@ -86,7 +86,7 @@ func (w *Engine) Receive(at *House, h *Handler, conn any) *Inbound {
 // Discard frees a stack that was begun and not pushed.
 func (w *Engine) Discard(s *Stack) { w.Shard.Put(&s.Object) }
 
-// Free frees a request that is complete, and the answers that it got.
+// Free frees a request that is Complete, and the answers that it got.
 func (w *Engine) Free(c *Inbound) {
 	w.letAnswersGo(&c.Stack)
 	w.Shard.Put(&c.Object)
@@ -98,15 +98,15 @@ func (c *Inbound) Refuse(err error) {
 	c.close()
 }
 
-// GiveUp has the result of c find nobody, which isn't complete. If it waits it ends at once, unless
-// it keeps a job: then it goes on, which is reported.
+// GiveUp notes that nobody wants the result of c, which isn't Complete. A suspended c ends at once,
+// unless it has begun a kept job: then it goes on, and GiveUp returns true.
 func (c *Inbound) GiveUp(w *Engine) (goesOn bool) {
 	c.cancelled.GiveUp()
 	return c.state == suspended && !w.giveUp(c.to, &c.Stack)
 }
 
-// HoldBack keeps c from beginning, until LetBegin: it is put aside when its turn comes. It reports
-// false if c has begun, or was held back before.
+// HoldBack keeps c from beginning until LetBegin. If its turn comes meanwhile it is put aside, see
+// Aside. It reports false, and does nothing, if c has begun, was given up or is held back already.
 func (c *Inbound) HoldBack() bool {
 	if c.Complete || c.state != idle || c.cancelled.Doubtful() {
 		return false
@@ -115,13 +115,13 @@ func (c *Inbound) HoldBack() bool {
 	return true
 }
 
-// IsHeldBack reports whether c was held back, and not let begin since.
+// IsHeldBack reports whether HoldBack keeps c from beginning.
 func (c *Inbound) IsHeldBack() bool { return c.cancelled.HeldBack() }
 
-// LetBegin ends that.
+// LetBegin ends HoldBack.
 func (c *Inbound) LetBegin() { c.cancelled.LetBegin() }
 
-// Carries returns how many bytes c holds: what its steps took, and the answers that it got.
+// Carries returns how many bytes c holds: those that its steps took and those in its answers.
 func (c *Inbound) Carries() int {
 	n := c.carried.Size()
 	for p := c.bound; p != nil && p.Bound; p = p.Next {
@@ -132,7 +132,7 @@ func (c *Inbound) Carries() int {
 	return n
 }
 
-// Room is what the answer to a part says: there is room for more.
+// Room is the answer to a part: the connection has room for more.
 type Room struct{}
 
 var partHandler = func() *Handler {
@@ -141,9 +141,9 @@ var partHandler = func() *Handler {
 	return h
 }()
 
-// Part begins to offer a part of the result of c. The caller writes that, as its reply, and calls
-// Offer. f is answered when that was written, and the connection has room for more. Only a step of
-// c may call it; it panics while f, or another part, waits.
+// Part begins to offer a part of the result of c. The caller writes the part as the reply of c, and
+// calls Offer. f is answered once the part was written and the connection has room for more. Only
+// a step of c may call it. It panics while f, or another part, waits.
 func (c *Inbound) Part(f *Future[Room]) {
 	if c.room != nil {
 		panic("stack: a part is offered before there is room for it in " + c.by.Name())
@@ -154,29 +154,29 @@ func (c *Inbound) Part(f *Future[Room]) {
 	c.room, c.written = room, false
 }
 
-// Offer offers the part that was written.
+// Offer offers the part that the caller has written, see Part. Only a step of c may call it.
 func (c *Inbound) Offer() { c.by.request.parted(c) }
 
 // AtPart reports whether c waits behind a part.
 func (c *Inbound) AtPart() bool { return c.room != nil }
 
-// Ready reports whether c has something to be written: its result, or a part of that.
+// Ready reports whether the connection may write its result, or a part of it.
 func (c *Inbound) Ready() bool {
 	return c.Complete || c.room != nil && !c.written && c.mode != waitKept
 }
 
-// Waits reports whether c, unless it is Ready, waits for room behind a part.
+// Waits reports whether c, unless it is Complete, waits for room behind a part that was written.
 func (c *Inbound) Waits() bool { return c.room != nil && c.written && c.mode != waitKept }
 
-// PartWritten notes that the part was encoded: what c took for it is let go.
+// PartWritten notes that the part was encoded, and releases the bytes that c took for it.
 func (c *Inbound) PartWritten() {
 	c.written = true
-	if c.Taken() { // no function that was offloaded reads what it carries
+	if c.Taken() { // otherwise an offloaded function may read these bytes
 		c.carried.Release()
 	}
 }
 
-// GoOn has c, which is at a part, go on behind it.
+// GoOn answers the part of c, so that c goes on. Only who runs w's turn calls it.
 func (c *Inbound) GoOn(w *Engine) {
 	room := c.room
 	c.room, c.written = nil, false

@@ -7,26 +7,26 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// Middleware is called around the calls of the handlers that it is given to: in turns of the
-// actor's worker, so it must not block, and on several workers at once if it serves several
-// actors. What it is called with is the pointer that the handler's steps get.
+// Middleware is called around the calls of the handlers that it is given to. It is called in turns
+// of the actor's worker, so it must not block; on several workers at once if it serves several
+// actors. Its argument s is the pointer that the handler's steps get.
 type Middleware interface {
 	// Begins is called before the first step of a call. An error refuses the call: an ask is
-	// answered with it, a notice is a dead letter. A panic is a failure of the actor. It must not
-	// ask, nor end s.
+	// answered with it, a notice becomes a dead letter. A panic is a failure of the actor. Begins
+	// must not ask, nor end s.
 	Begins(s Running) error
-	// Ended is called once for each call of which Begins returned nil, when its last step has
-	// ended, or it won't go on: err is what its asker gets in place of a reply. A call that is
-	// stashed has ended so too, and begins again. A panic is counted and reported; it must not
-	// call runtime.Goexit.
+	// Ended is called once for each call for which Begins returned nil, when its last step has
+	// ended or the runtime ends it. err is what its asker gets in place of a reply. Ended is also
+	// called when a call is stashed; Begins is called again when it begins again. A panic is counted
+	// and reported. Ended must not call runtime.Goexit.
 	Ended(s Running, err error)
 }
 
-// middlewareMax is how many a handler can have: Stack.ends counts them.
+// middlewareMax is how many Middleware a handler can have: Stack.ends counts them.
 const middlewareMax = endBars - 1
 
-// wrap gives a handler, which nobody knows yet, its middleware, and a nil pointer to its stacks.
-// Its name stays that of the step behind that.
+// wrap gives a handler, which nobody knows yet, its middleware; users is a nil pointer to the type
+// of its stacks. The handler's name stays that of its first step.
 func (h *Handler) wrap(around []Middleware, users Running) {
 	if len(around) == 0 {
 		return

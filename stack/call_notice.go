@@ -32,7 +32,7 @@ func releasesNotice[Msg any]() release.Value {
 	return release.At(unsafe.Offsetof(told[Msg]{}.Msg), (*Msg)(nil))
 }
 
-// describeMessages has h, of notices, know its messages.
+// describeMessages fills in the noticePart of h.
 func describeMessages[Msg any](h *Handler) {
 	h.notice.message, h.notice.letters = reflect.TypeFor[Msg](), tellsOfLetters[Msg]()
 	if !releasesNotice[Msg]().Is() {
@@ -40,7 +40,7 @@ func describeMessages[Msg any](h *Handler) {
 	}
 }
 
-// open returns a copy of a notice's message; nil if it is released with its stack.
+// open returns a copy of a notice's message; nil if messages of its type have a Release.
 func (h *Handler) open(message unsafe.Pointer) any {
 	if h.notice.box == nil {
 		return nil
@@ -48,7 +48,7 @@ func (h *Handler) open(message unsafe.Pointer) any {
 	return h.notice.box(message)
 }
 
-// checkBare panics if more of s was written than blank clears.
+// checkBare panics if fields of s were written that blank doesn't clear.
 func (s *Stack) checkBare() {
 	blank := Stack{Object: s.Object, by: s.by, to: s.to, sent: s.sent, state: s.state}
 	if *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(s)) != *(*[unsafe.Sizeof(blank)]byte)(unsafe.Pointer(&blank)) {
@@ -56,18 +56,18 @@ func (s *Stack) checkBare() {
 	}
 }
 
-// Place returns the i-th of the messages that House.Join returned; the one that Engine.Tell
-// returned is the first.
+// Place returns the i-th of the messages that House.Join returned. Of the result of Engine.Tell,
+// a single message, i is 0.
 func Place[Msg any](messages unsafe.Pointer, i uint32) *Msg {
 	var probe Msg
 	return (*Msg)(unsafe.Add(messages, uintptr(i)*unsafe.Sizeof(probe)))
 }
 
-// Message returns the message in c, which NewNotice[Msg] made the handler of.
+// Message returns the message in c, whose handler NewNotice[Msg] made.
 func Message[Msg any](c *Stack) *Msg { return &(*told[Msg])(unsafe.Pointer(c)).Msg }
 
-// tellsOfLetters reports whether events of this type tell of dead letters. If such a notice is
-// lost itself then nobody is told: the subscriber can't keep up, and would get another one.
+// tellsOfLetters reports whether Msg is an event that tells of a dead letter. If such a notice is
+// lost itself, no event tells of it: its subscriber can't keep up, and would be sent one more.
 func tellsOfLetters[Msg any]() bool {
 	switch any((*Msg)(nil)).(type) {
 	case *DeadLetter, *OpenedLetter:

@@ -14,33 +14,33 @@ import (
 // job is a blocking function at work on a goroutine of its own. It is
 //
 //	asked    the asker's worker writes it
-//	queued   handed over to a pool, whose goroutine takes it: Work, and then GoHome; or gives
-//	         it up: Abort
-//	at work  the goroutine owns this stack, and reads what the input refers to; the asker may
-//	         end meanwhile
-//	home     pushed into the inbox of the asker's house, once, by GoHome or Abort; or, the pool
-//	         refusing it, by the asker's worker: FailAsk
+//	queued   handed over to a pool: one of its goroutines calls Work and then GoHome or, to give
+//	         the job up, Abort
+//	at work  the goroutine owns this stack, and reads the bytes that the input refers to; the
+//	         asker may end meanwhile
+//	home     pushed into the inbox of the asker's house, once, by GoHome or Abort. If the pool
+//	         refuses it the asker's worker calls FailAsk instead
 //
-// It carries its asker, and all others whose bytes the input may have from there: they aren't
+// It carries its asker, and every other stack that may hold bytes of the input: they aren't
 // put, whatever ends the asker, before the function has ended.
 //
-// That its asker has given up is told by the flag cancelled and, if the goroutine wishes, by a
-// call: OnGivenUp. One that is kept isn't given up: the asker's end is put off until it is home,
-// see keepOn.
+// When its asker gives up, the word cancelled says so. A goroutine that wants to be called then
+// uses OnGivenUp. A kept job isn't given up: the asker's end is put off until it is home, see
+// keepOn.
 type job[In, R any] struct {
 	asked[In, R]
 	fn       func(context.Context, In) (R, error)
 	onGiveUp jobState
 }
 
-// jobState holds what is called when the asker of a job gives up; nil: nothing, or it was called.
-// OnGivenUp stores it, and whoever swaps it out calls it.
+// jobState holds the function to call when the asker of a job gives up; nil: there is none, or it
+// was called. OnGivenUp stores it, and whoever swaps it out calls it.
 type jobState struct {
 	atomic.Pointer[func()]
-	kept bool // the asker doesn't give up
+	kept bool // the job is kept: its asker doesn't end before it
 }
 
-// NewJob makes the handler of jobs that take an In and give an R.
+// NewJob makes the handler of jobs whose function takes an In and returns an R.
 func NewJob[In, R any]() *Handler {
 	h := &Handler{class: classAsk, title: "offload"}
 	h.kind = h.newKind(shapeOf((*job[In, R])(nil), clearing[job[In, R]]()), valuesOf[In, R]().releases())
@@ -55,19 +55,21 @@ func NewJob[In, R any]() *Handler {
 // OffloadPool is goroutines that do jobs. It outlives the actors that know it, or refuses their
 // jobs. Any goroutine may call it.
 type OffloadPool interface {
-	// Submit takes a job, which goes home later, or says why not: then it is the caller's still.
+	// Submit takes a job, which goes home later. If it returns an error the job stays the
+	// caller's.
 	Submit(job *Stack) error
 	// Limit returns how long askers wait at most, ns; 0: as long as for any other answer.
 	Limit() int64
 }
 
-// isKept reports whether p waits, or waited, for a job that is kept.
+// isKept reports whether the call of p is a kept job.
 func isKept(p *future.Promise) bool {
 	c := stackOf(p.Call)
 	return p.Call != nil && c.by.job.onGiveUp != nil && c.by.job.onGiveUp(c).kept
 }
 
-// Due returns nil if somebody still waits for the job, otherwise the error to Abort it with.
+// Due returns nil if the asker still waits for the job, otherwise the error to Abort it with. now
+// is on the system's clock, ns. Only the job's goroutine calls it.
 func (s *Stack) Due(now int64) error {
 	invariant.Point("offload.due")
 	if s.cancelled.Doubtful() {
@@ -79,8 +81,8 @@ func (s *Stack) Due(now int64) error {
 	return nil
 }
 
-// Work does a job, once, on the goroutine that calls it. Err says how it ended, also behind
-// runtime.Goexit, which goes on.
+// Work does a job, once, on the goroutine that calls it. Afterwards Err says how it ended: by a
+// *fault.PanicError also behind runtime.Goexit, which ends the goroutine all the same.
 func (s *Stack) Work(ctx context.Context) {
 	done := false
 	defer func() {
@@ -100,8 +102,9 @@ func (s *Stack) Work(ctx context.Context) {
 	done = true
 }
 
-// OnGivenUp has f called once if the asker of the job, which is at work, gives up: on its
-// worker, so f must not wait. It may still be called when the job has ended.
+// OnGivenUp has f called once if the asker of the job gives up. The asker's worker calls f, so f
+// must not block; or OnGivenUp does, if it is too late. Only the goroutine at work calls it, and f
+// may still be called when the job has ended.
 func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
 	s.by.job.onGiveUp(s).Store(f)
@@ -111,7 +114,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 	}
 }
 
-// tellGivenUp makes the call that OnGivenUp promised, if it did and nobody has.
+// tellGivenUp calls the function that OnGivenUp stored, unless there is none or it was called.
 func (s *Stack) tellGivenUp() {
 	invariant.Point("offload.tell")
 	if f := s.by.job.onGiveUp(s).Swap(nil); f != nil {
@@ -119,8 +122,9 @@ func (s *Stack) tellGivenUp() {
 	}
 }
 
-// flagJob has a pool not begin the job that p waits for, if it is one, which is about to be
-// abandoned with others: those at work that are told make room for it.
+// flagJob keeps the pool from beginning the job that p waits for, if it waits for one. All jobs of
+// an actor that ends are flagged before the first is abandoned: those at work end then, and free a
+// goroutine, which must not begin another of them.
 func flagJob(p *future.Promise) {
 	if p.Call == nil {
 		return

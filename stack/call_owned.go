@@ -2,9 +2,10 @@ package stack
 
 import "unsafe"
 
-// An owned stack is never pooled: it is part of a longer-lived thing of the
-// runtime, such as a connection, and is pushed again whenever that thing has
-// something to do. Its steps may ask (a timer, say) and end with Again or, for good, with End.
+// An owned stack is never pooled. It is part of a longer-lived object of the
+// runtime, such as a connection, and is pushed again whenever that object has
+// something to do. Its steps may ask, a timer for example. They end with Again or, for good, with
+// End.
 
 // NewOwned makes the handler of owned stacks S. run is the step after a push,
 // tick the step after each answer. finish is called when a step ended for

@@ -17,7 +17,7 @@ type step func(actor, self unsafe.Pointer) Yield
 // a Head, through one of the kinds of core.
 type Stack struct {
 	pool.Object          // Invariant: first, because promises hold stacks as pooled objects
-	by          *Handler // who handles it; written once by the maker
+	by          *Handler // how it is handled; written once by the maker
 
 	next *Stack // belongs to whoever holds the stack: lane, inbox, batch
 
@@ -25,48 +25,48 @@ type Stack struct {
 	back     *House // where the answer goes: an actor's house or a guest's; nil: nobody waits
 	id       uint64 // of the promise in back
 	deadline int64  // on the system's clock, ns; 0: none
-	to       *House // the actor that runs it; of a call that was forwarded, atomic: see place
-	sent     int64  // from another worker, or a guest's ask: its clock at the push, ns; 0: unknown
-	lane     Lane   // where the receiver's owner sorts it
+	to       *House // where it is handled; of a forwarded call, atomic: see place
+	sent     int64  // the sender's clock at the push, ns: another worker's, or in a guest's ask; or 0
+	lane     Lane   // into which the receiver's owner sorts it
 
 	// Written by the callee's owner, from dequeue to the push home.
 	state state
 	mode  mode
-	used  bool  // it asked, carries bytes or threw: more is to be cleared than its message
-	ends  uint8 // what its end owes: endBars, and the number of middleware that it has passed
+	used  bool  // it asked, carries bytes or threw: more than its message must be cleared
+	ends  uint8 // for its end: endBars, and the number of middleware whose Begins returned nil
 	threw bool  // its own step ended it with err
-	kept  bool  // it has begun a job that is kept: nobody gives it up any more
-	// its actor had stopped before it could begin: written where err is, and read where that is
+	kept  bool  // it has begun a kept job: giving it up doesn't end it any more
+	// its actor had stopped before it could begin; written and read with err
 	unbegun bool
 
 	cancelled giveup.Word // whether its asker has given up, see send_giveup.go
 
-	fresh   int32           // 1 + index in Engine.fresh; 0: not there
+	fresh   int32           // 1 + its index in Engine.fresh; 0: it isn't there
 	pending int32           // promises that wait
-	step    step            // where it goes on
-	ready   predicate       // waitUntil: asked after each answer
+	step    step            // the step that runs next
+	ready   predicate       // with waitUntil: called after each answer
 	bound   *future.Promise // the promises asked in this life, chained by Next
 	// slabs that live as long as the stack; of a job, what its function may read
 	carried pool.Carrier
 	err     error // why there is no reply
 }
 
-// fixedSize is what clearing leaves alone: the Object and by.
+// fixedSize is the size of the part that clearing leaves alone: the Object and by.
 const fixedSize = unsafe.Offsetof(Stack{}.next)
 
 // predicate is a method expression func(*A, *S) bool with untyped pointers.
 type predicate func(actor, self unsafe.Pointer) bool
 
-// Head is a Stack as it stands in users' structs, which embed it: they have none of its methods.
-// See Of.
+// Head is a Stack as users' structs embed it, so that they don't get the methods of Stack. Of
+// returns the Stack.
 type Head struct{ s Stack }
 
 func (h *Head) stack() *Stack { return &h.s }
 
-// Running is a stack whose step runs. Every pointer to a struct that embeds a Head is one.
+// Running is a stack whose step runs. Every pointer to a struct that embeds a Head implements it.
 type Running interface{ stack() *Stack }
 
-// RunningOf is Running for the pointer to S.
+// RunningOf is Running, implemented by the pointer to S.
 type RunningOf[S any] interface {
 	*S
 	Running
@@ -74,7 +74,7 @@ type RunningOf[S any] interface {
 
 func (s *Stack) stack() *Stack { return s }
 
-// Of returns the head of r.
+// Of returns the Stack in r.
 func Of(r Running) *Stack { return r.stack() }
 
 // self returns the user's struct.
@@ -82,19 +82,19 @@ func (s *Stack) self() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(s), -s.
 
 func stackOf(o *pool.Object) *Stack { return (*Stack)(unsafe.Pointer(o)) }
 
-// place is where the call is handled. Who forwards it stores that, and others than who handles it
-// load it: those who give it up, and those to whom they have said so.
+// place is the field to, as an atomic. The worker that forwards the call stores it. It is loaded
+// where the call is given up, by the asker's side, which isn't the worker that handles it.
 func (s *Stack) place() *atomic.Pointer[House] {
 	return (*atomic.Pointer[House])(unsafe.Pointer(&s.to))
 }
 
-// House returns the actor that runs s.
+// House returns the house of the actor that runs s.
 func (s *Stack) House() *House { return s.to }
 
-// Engine returns that of the worker that runs s: valid until the end of the step.
+// Engine returns the engine of the worker that runs s. It is valid until the end of the step.
 func (s *Stack) Engine() *Engine { return s.to.owner.Load() }
 
-// Handler returns who handles s.
+// Handler returns the handler of s.
 func (s *Stack) Handler() *Handler { return s.by }
 
 // ID returns the number of the ask in its asker's house; 0 for notices.
@@ -106,8 +106,8 @@ func (s *Stack) Deadline() int64 { return s.deadline }
 // Err returns why the stack ended without a reply; nil before its end.
 func (s *Stack) Err() error { return s.err }
 
-// Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
-// longer needed by the asker. Only a step of s may call it.
+// Bytes returns n bytes, contents undefined. They live as long as the stack: until the asker no
+// longer needs its answer. Only a step of s may call it.
 func (s *Stack) Bytes(n int) []byte {
 	s.used = true
 	return s.carried.Carry(&s.Engine().Shard, n).B()
@@ -120,11 +120,11 @@ func (s *Stack) Copy(p []byte) []byte {
 	return b
 }
 
-// End ends a step of s, and s with it.
+// End ends a step of s, and s with it. Only a step of s may call it.
 func (s *Stack) End() Yield { return s.finish() }
 
-// Throw ends the stack with an error instead of a reply. The asker of an ask
-// gets err; in a notice it is a failure of the actor.
+// Throw ends the step and the stack with an error instead of a reply. The asker of an ask
+// gets err; in a notice it is a failure of the actor. Only a step of s may call it.
 func (s *Stack) Throw(err error) Yield {
 	if err == nil {
 		panic("stack: Throw of a nil error")

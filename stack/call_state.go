@@ -6,17 +6,19 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// state is what a stack is doing. This file has all transitions; they are made by who may touch the
-// stack then: its maker, the owner of the callee's house, the owner of the asker's.
+// state is what a stack is doing. This file has all transitions. Each is made by the side that may
+// touch the stack then: its maker, the owner of the callee's house, or the owner of the asker's.
 //
 //	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
 //	running    a step of it executes
-//	suspended  it waits for answers; it has at least one waiting promise. Also one that has
-//	           ended and keeps a job, see keepOn
-//	judged     the same, and the predicate of its SuspendUntil looks whether they are enough
-//	ended      it returned, threw, failed, was dropped or forwarded; on its way home, or a relay
-//	           holds it A connection's own stack, which has no home, may begin again, to part
-//	forwarded  it has ended so, and next leads to the onward call, which has begun and not ended
+//	suspended  it waits for answers, and has at least one waiting promise. So is a stack whose
+//	           end is put off until its kept jobs are home, see keepOn
+//	judged     suspended, while the predicate of its SuspendUntil is called
+//	ended      it returned, threw, failed, was dropped or forwarded. It is on its way home, or
+//	           a relay holds it. A connection's own stack, which has no home, begins once more
+//	           if a push of it was still queued at its end
+//	forwarded  it was forwarded, and next points to the onward call, which has begun and has
+//	           not ended
 type state uint8
 
 const (
@@ -34,12 +36,12 @@ type mode uint8
 const (
 	waitAll   mode = iota // the last one
 	waitAny               // each one
-	waitUntil             // the first after which a predicate holds, at the latest the last
-	waitKept              // the last, behind which it ends: see keepOn
+	waitUntil             // the first after which a predicate holds, at the latest the last one
+	waitKept              // the last one; then the stack ends, see keepOn
 )
 
-// run is the transition idle, suspended -> running: a step begins. That of a connection may have
-// ended, by a panic, and has still to part.
+// run is the transition idle, suspended -> running: a step begins. A connection's own stack may
+// also have ended while a push of it was queued: then it is ended -> running, to end again.
 func (s *Stack) run() {
 	if invariant.Enabled && s.state != idle && s.state != suspended && !(s.state == ended && s.by.kind == nil) {
 		panic("stack: a step begins in a stack that isn't idle or suspended: " + s.by.Name())
@@ -56,8 +58,8 @@ func (s *Stack) finish() Yield {
 	return Yield{yieldEnd}
 }
 
-// End is finish of users' stacks. It is this short for the compiler to inline it, and told.Return
-// of core, where a step returns.
+// End is finish for users' stacks. It is short so that the compiler inlines both it and
+// told.Return of core into steps.
 func End(h *Head) Yield {
 	if h.s.state != running {
 		h.s.misuse()
@@ -92,32 +94,33 @@ func (s *Stack) misuseWait(types unsafe.Pointer, next step) {
 	panic("stack: Suspend with nothing asked in " + s.by.Name())
 }
 
-// judge is the transition suspended -> judged, around a call of s.ready; suspended again behind it.
+// judge is the transition suspended -> judged, before a call of s.ready.
 func (s *Stack) judge() { s.state = judged }
 
-// judged ends judge.
+// judged is the transition judged -> suspended, after that call.
 func (s *Stack) judged() { s.state = suspended }
 
-// putOff is the transition to suspended of one whose end is put off until the jobs are home that it
-// keeps; it may be so already.
+// putOff is the transition ended -> suspended: the end of s is put off until its kept jobs are
+// home. It may have been put off before.
 func (s *Stack) putOff() {
 	s.state, s.mode, s.step = suspended, waitKept, over
 }
 
-// stay is the transition running -> idle of one that goes back to where it waits for its
-// beginning, or to its maker.
+// stay is the transition running -> idle: s goes into the stash, or back to its maker.
 func (s *Stack) stay() { s.state = idle }
 
-// close is the transition to ended from wherever s is: the runtime ends it.
+// close is the transition to ended from any state: the runtime ends s.
 func (s *Stack) close() { s.state = ended }
 
 // forwardTo is the transition ended -> forwarded: the onward call has begun.
 func (s *Stack) forwardTo(onward *Stack) { s.state, s.next = forwarded, onward }
 
-// forwardEnded is the transition forwarded -> ended, as that has ended; it may be in ended.
+// forwardEnded is the transition forwarded -> ended: the onward call has ended. If s is ended it
+// stays so.
 func (s *Stack) forwardEnded() { s.state, s.next = ended, nil }
 
-// blank clears all that was written since s was taken, but the message: running, ended -> idle.
+// blank is the transition ended -> idle, in which all that was written since s was taken is
+// cleared, except the message.
 func (s *Stack) blank() {
 	if invariant.Enabled {
 		s.checkBare()
@@ -125,7 +128,8 @@ func (s *Stack) blank() {
 	s.state, s.to, s.sent = idle, nil, 0
 }
 
-// own has s, which nobody else knows yet, wait idle for pushes, and run at each answer.
+// own makes s, which nobody else knows yet, an owned stack: idle, with tick as the step at each
+// answer.
 func (s *Stack) own(tick step) { s.step, s.mode = tick, waitAny }
 
 //go:noinline
@@ -141,5 +145,5 @@ func (s *Stack) misuse() {
 	panic("stack: a stack is used outside its steps in " + s.by.Name())
 }
 
-// over is the step behind keepOn.
+// over is the step that runs when the jobs that keepOn waits for are home.
 func over(_, _ unsafe.Pointer) Yield { return Yield{yieldOver} }

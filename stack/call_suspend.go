@@ -13,7 +13,7 @@ const (
 	yieldAgain         // the stack stays with its maker, who will push it again (channels)
 	yieldStash         // the call goes to the stash
 	yieldForward       // the stack ended, and Engine.onward answers in its place
-	yieldOver          // the stack ended before, and what it kept is home
+	yieldOver          // the stack has ended before, and its kept jobs are home
 )
 
 // Suspend ends the step; the actor turns to other messages. The step next runs
@@ -32,9 +32,9 @@ func SuspendAny[A, S any, PS RunningOf[S]](s PS, next func(*A, PS) Yield) Yield 
 	return s.stack().wait(waitAny, erase(next), typeWord(next))
 }
 
-// SuspendUntil is Suspend, but ready is asked after each answer and next runs
-// when it says yes: the first to win, 3 of 5. At the latest next runs when all
-// is answered. It only looks: what only a step of s may do panics.
+// SuspendUntil is Suspend, but ready is called after each answer, and next runs
+// once ready returns true: for the first of several, or 3 of 5. At the latest next
+// runs when all is answered. ready must only look: calls reserved to steps panic in it.
 //
 //alloc:none
 func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {
@@ -48,7 +48,7 @@ func SuspendUntil[A, S any, PS RunningOf[S]](s PS, ready func(*A, PS) bool, next
 // every step takes two pointers and returns a Yield, so the call is the same.
 func erase[A, PS any](f func(*A, PS) Yield) step { return *(*step)(unsafe.Pointer(&f)) }
 
-// eraseAny is erase of an f of such a type.
+// eraseAny is erase for an f of such a type that comes as an any.
 func eraseAny(f any) step {
 	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&f))[1] // a func value is its pointer
 	return *(*step)(unsafe.Pointer(&data))
