@@ -13,40 +13,40 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// The life of an actor is a lifecycle.Machine, to which the owner of its house tells what
-// happens: by system messages, by the ends of hooks, by failures. What the machine calls for is
-// done here. No code of users runs in it: a hook is put where the house takes its next message,
-// see runHook.
+// The life of an actor is a lifecycle.Machine. The owner of the house tells it of events: system
+// messages, ends of hooks, failures. The effects that it calls for are done here. No code of users
+// runs meanwhile: a hook is put where the house takes its next message, see runHook.
 //
 // An actor without hooks, name, parent, children or failures has no record of its life: it is up
 // until it is gone.
 
-// life is the record. But for what says otherwise it belongs to the owner of the house.
+// life is the record of an actor's life. It belongs to the owner of the house, except where a
+// field says otherwise.
 type life struct {
 	lifecycle.Machine
 
 	// Written before anybody else knows the house.
 	hooks  *Hooks                // nil: none
-	own    *supervision.Strategy // what becomes of its failures; nil: what its parent says
-	below  *supervision.Strategy // what becomes of its children's; nil: the default
+	own    *supervision.Strategy // for its failures; nil: its parent's below
+	below  *supervision.Strategy // for failures of its children; nil: the default
 	parent *House                // nil: it stands at the top
-	name   string                // the last part of its path; empty: by its number
-	living *atomic.Int64         // one less when it has gone; nil: nobody counts
+	name   string                // the last part of its path; empty: its number is
+	living *atomic.Int64         // counts living actors, this one until it is gone; nil: nobody counts
 	system bool                  // it stands below /system
-	of     reflect.Type
+	of     reflect.Type          // the actor's struct
 
-	retried *retried // nil: it hasn't been
-	// of its children, in the order of their birth; linked by next and prev of their lives
+	retried *retried // its restarts and its children's; nil: none so far
+	// the first and the last child, in order of birth; next and prev of their lives link them
 	first    *House
 	last     *House
-	waiters  queue // stops, and questions when it has gone: answered when it has
+	waiters  queue // verbStop and verbGone messages, answered when the actor is gone
 	watchers []watcher
 
 	// Written by the parent's owner.
 	next, prev *House
 }
 
-// live does what the life of h calls for.
+// live does the effects that the life of h calls for.
 func (w *Engine) live(h *House, l *life) {
 	for {
 		switch l.Next() {
@@ -62,7 +62,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.EndStacks:
 			w.endQuiet(h)
 			if l.Phase() == lifecycle.Ending {
-				// connections are the runtime's, and outlive the instance
+				// the connections' stacks are the runtime's, and outlive the instance
 				w.endSuspended(h, fault.ErrRestarted, false)
 			} else {
 				w.endAll(h, fault.ErrStopped)
@@ -105,7 +105,7 @@ func (w *Engine) live(h *House, l *life) {
 	}
 }
 
-// handler returns that of the hook which is to run.
+// handler returns the handler of the hook that is to run.
 func (l *life) handler() *Handler {
 	switch l.ToRun() {
 	case lifecycle.PreStart:
@@ -122,21 +122,21 @@ func (l *life) handler() *Handler {
 	return l.hooks.PostStop
 }
 
-// stop stops h. What is queued is answered as it is taken.
+// stop stops the actor of h. Queued calls are ended when visits take them.
 func (w *Engine) stop(h *House) {
 	l := h.life()
 	if l == nil {
 		if h.Gone() {
 			return
 		}
-		l = &life{} // without a record there is nothing to end but stacks
+		l = &life{} // without a record there are only stacks to end
 	}
 	invariant.Point("end.stop")
 	l.Stop()
 	w.live(h, l)
 }
 
-// drainAway has h stop once what has begun has ended: what is queued behind doesn't begin.
+// drainAway has h stop once the calls in progress have ended. Queued calls don't begin.
 func (w *Engine) drainAway(h *House) {
 	if h.Gone() {
 		return
@@ -147,7 +147,7 @@ func (w *Engine) drainAway(h *House) {
 	w.seen |= flags.Held
 }
 
-// drained stops h, which holds its calls, if that is what it waits for.
+// drained stops h if it drains and no call is in progress any more.
 func (w *Engine) drained(h *House) {
 	if l := h.life(); l != nil && l.Drains() && h.Waiting() == 0 {
 		l.Idle()
@@ -155,7 +155,8 @@ func (w *Engine) drained(h *House) {
 	}
 }
 
-// lost goes on when a child has gone, or, nil, a stack that was kept.
+// lost tells the life of h that child has gone or, if child is nil, that a stack whose end was put
+// off has ended.
 func (w *Engine) lost(h, child *House) {
 	l := h.life()
 	if child != nil {
@@ -173,7 +174,8 @@ func (w *Engine) endAll(h *House, err error) {
 	w.endSuspended(h, err, true)
 }
 
-// endSuspended ends the suspended stacks of h that are its connections', or those that aren't.
+// endSuspended ends, with err, the suspended stacks of h that are connections' own stacks or, if
+// connections is false, the others. Stacks whose end is put off aren't ended.
 func (w *Engine) endSuspended(h *House, err error, connections bool) {
 	var begun []*Stack
 	h.eachPromise(func(p *future.Promise) {
@@ -187,14 +189,14 @@ func (w *Engine) endSuspended(h *House, err error, connections bool) {
 		}
 	})
 	for _, s := range begun {
-		if s.pending != 0 { // a connection's end may be another's too
+		if s.pending != 0 { // otherwise the end of a connection has ended it too
 			s.err = err
 			w.end(h, s)
 		}
 	}
 }
 
-// firstWaiting returns one of the promises for which s waits.
+// firstWaiting returns the first promise of s that waits.
 func (s *Stack) firstWaiting() *future.Promise {
 	p := s.bound
 	for p != nil && p.State != future.Waiting {
@@ -203,7 +205,8 @@ func (s *Stack) firstWaiting() *future.Promise {
 	return p
 }
 
-// makeHandler is the factory of a restart as a hook, which contains a panic, and runtime.Goexit.
+// makeHandler calls the factory in a restart. It is a hook so that a panic of the factory, or its
+// runtime.Goexit, is contained.
 var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yield {
 	h := s.to
 	p := s.Engine().Driver.Factory(h)()
@@ -214,21 +217,21 @@ var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
-// leave has one less be counted.
+// leave counts the actor as no longer living.
 func (l *life) leave() {
 	if l.living != nil {
 		l.living.Add(-1)
 	}
 }
 
-// bury is the end. Who waits for it or watches hears of it when all is released.
+// bury ends the actor for good, and then answers or tells all that wait for its end or watch it.
 func (w *Engine) bury(h *House, l *life) {
 	if a := h.annex.Load(); a != nil {
 		a.table.Close(&w.Shard)
 		a.buried.Store(true)
 	}
 	h.setSelf(nil)
-	l.leave() // before its name is free: who spawns the next one finds room
+	l.leave() // before its name is free, so that the next actor of the name finds room
 	w.Driver.Gone(h)
 	w.tellStopped(h.any())
 	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {

@@ -56,18 +56,19 @@ func (w *Engine) control(h *House, s *Stack) {
 	}
 }
 
-// commandChildren sends one to each child.
+// commandChildren sends the system message m to each child.
 func (w *Engine) commandChildren(l *life, m control) {
 	for c := l.first; c != nil; c = c.life().next {
 		w.command(c, m)
 	}
 }
 
-// Stop asks h to stop: when the step that runs now has ended, before anything
-// that is queued. Any goroutine may call it.
+// Stop asks h to stop: when the step that runs now has ended, before any queued
+// call begins. Any goroutine may call it.
 func (h *House) Stop(g *Guests) { h.sendSystem(g, control{verb: verbStop}) }
 
-// Start runs the start hook of a new house, which has one, before its first message.
+// Start has a new house run its start hook before its first message. It must have one. Any
+// goroutine may call it.
 func (h *House) Start(g *Guests) { h.sendSystem(g, control{verb: verbStart}) }
 
 // Pause has h begin no call until Continue. Any goroutine may call it.
@@ -79,26 +80,27 @@ func (h *House) Continue(g *Guests) { h.sendSystem(g, control{verb: verbContinue
 // Restart has h begin anew, as if it had failed with err. Any goroutine may call it.
 func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: verbRestart, err: err}) }
 
-// Close makes a house, which nobody knows yet, a stopped one.
+// Close makes a house, which nobody knows yet, one that has stopped.
 func (h *House) Close() {
 	h.flags.Set(flags.Stopped)
 	if l := h.life(); l != nil {
 		l.Close()
 		l.leave()
-		h.flags.Clear(flags.Held) // for a start hook
+		h.flags.Clear(flags.Held) // which Give set for a start hook
 		h.why = 0
 	}
 }
 
-// AskGone asks h, whose actor has stopped or is about to, when it has gone, into p: the answer is
-// nil then, or, if its worker has left, ErrStopped. Only a step of s may call it.
+// AskGone binds p, which is answered when the actor of h, which has stopped or is about to, is
+// gone: without an error or, if its worker has left, with ErrStopped. Only a step of s may call it.
 func (s *Stack) AskGone(p *future.Promise, h *House) {
 	c := s.Bind(p, controlHandler, 0)
 	Request[control, struct{}](c).verb = verbGone
 	s.Engine().direct(h, c)
 }
 
-// WaitStop stops h and blocks until it has stopped or ctx ends.
+// WaitStop stops h and blocks until its actor is gone or ctx ends: then the error says so. Only
+// guests may call it; on a worker it returns ErrBlockingOnWorker.
 func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 	for {
 		c := g.Call(h, controlHandler)
@@ -114,6 +116,6 @@ func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 		case !errors.Is(err, fault.ErrTimeout) || ctx.Err() != nil:
 			return err
 		}
-		// The default deadline of asks has passed; ctx has none that has.
+		// The default deadline of asks has passed, and ctx has not ended: ask again.
 	}
 }

@@ -8,12 +8,13 @@ var pauseHandler = newOwnHook("a pause in a restart", func(_ *struct{}, s *hookS
 	return Suspend(s, passed)
 })
 
-// drainHandler stands in the lane of calls behind what is to be handled before a stop.
+// drainHandler is the handler of drains. A drain stands in the lane of calls, behind the calls that
+// are to be handled before the stop.
 var drainHandler = newDrain()
 
 func newDrain() *Handler {
 	h := newOwnHook("a stop behind what is queued", passed)
-	h.counts = 0 // however full the mailbox is
+	h.counts = 0 // a full mailbox takes it too
 	return h
 }
 
@@ -25,7 +26,7 @@ func (h *House) Drain(g *Guests) {
 	s.send()
 }
 
-// runHook has a hook of h run: it is next of what h handles, whatever waits there.
+// runHook takes a stack for a hook and puts it first in h.
 func (w *Engine) runHook(h *House, by *Handler, r role, at lifecycle.Hook, cause error) {
 	w.goesFirst(h, w.newHook(h, by, r, at, cause))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Actors form a tree. A parent's owner keeps its children in a list, in the order of their birth;
-// a child that has gone says so by a system message. A child never changes its parent, so a path
-// can be read by anybody.
+// Actors form a tree. The owner of a parent keeps its children in a list, in the order of their
+// birth. A child that is gone tells its parent by a system message. It never changes its parent, so
+// any goroutine may read its path.
 
 // Bear makes child, which nobody knows yet, a child of h. Only a step of h may call it.
 func (h *House) Bear(child *House) {
@@ -27,7 +27,7 @@ func (h *House) Bear(child *House) {
 	l.last = child
 }
 
-// unlink takes child out of the list.
+// unlink takes child out of the list of children.
 func (l *life) unlink(child *House) {
 	c := child.life()
 	if c.prev == nil {
@@ -43,7 +43,8 @@ func (l *life) unlink(child *House) {
 	c.prev, c.next = nil, nil
 }
 
-// Disown takes back Bear, if nobody got to know child, or it has stopped from birth.
+// Disown takes back Bear of a child that nobody got to know, or that is closed from birth. Only a
+// step of h may call it.
 func (h *House) Disown(child *House) {
 	l := h.life()
 	l.unlink(child)
@@ -52,18 +53,19 @@ func (h *House) Disown(child *House) {
 
 // Props are what a new actor is given beside its struct.
 type Props struct {
-	Name  string                // the last part of its path; empty: its type and number
+	Name  string                // the last part of its path; empty: it has none
 	Hooks *Hooks                // of its life; nil: none
-	Own   *supervision.Strategy // what becomes of its failures; nil: what its parent says
-	Below *supervision.Strategy // what becomes of its children's; nil: the default
-	Alone bool                  // nothing of it begins while a stack of it is suspended
+	Own   *supervision.Strategy // for its failures; nil: its parent's Below
+	Below *supervision.Strategy // for failures of its children; nil: the default
+	Alone bool                  // none of its calls begins while a stack of it is suspended
 	Idle  int64                 // how long it may be idle before it stops, ns; 0: for ever
 	Calls int64                 // after how many calls it stops; 0: never
-	// one less when it has gone; nil: nobody counts. It has a Name
+	// counts living actors: 1 is taken off when the actor is gone. nil: nobody counts. If it is
+	// set there must be a Name
 	Living *atomic.Int64
 }
 
-// Give writes the props of h, which nobody knows yet.
+// Give gives h, which nobody knows yet, its props. Only the maker of the house calls it.
 func (h *House) Give(p Props) {
 	if p.Idle > 0 || p.Calls > 0 {
 		h.rooms().quiet = newQuiet(h, idleness.New(p.Idle, p.Calls))
@@ -89,13 +91,13 @@ func (h *House) Starts() bool {
 	return l != nil && l.Starts()
 }
 
-// Passivates reports whether h is to count from its spawn how long it is idle. Who knows the
-// house alone may ask.
+// Passivates reports whether h counts from its spawn how long it is idle. Only the maker of the
+// house may ask, while nobody else knows the house.
 func (h *House) Passivates() bool {
 	a := h.annex.Load()
 	return a != nil && a.quiet != nil && a.quiet.Idles()
 }
 
-// Guard puts h, which nobody knows yet and which has no parent, below the guardian of what is the
-// runtime's own. What becomes of the failures of those at the top, Engine.Supervise says.
+// Guard puts h, which nobody knows yet and which has no parent, below /system, the guardian of the
+// runtime's own actors. Engine.Supervise is for its failures, as for all actors without a parent.
 func (h *House) Guard() { h.makeLife().system = true }

@@ -2,11 +2,11 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/flags"
 
-// This file is how an actor stops by itself: when no call of it has begun for some time, or after
-// some calls. That is a drain like any other. It is idle if for that time no call has begun, and
-// then none waits or is in progress; otherwise the time counts anew. Who holds calls isn't idle.
+// This file is how an actor stops by itself, by a drain: when it has been idle for some time, or
+// after a number of calls. It is idle if no call of it has begun for that time and, at its end,
+// none waits, is held or is in progress. Otherwise the time counts anew.
 
-// countIdle begins the count of the time, of a new actor or instance.
+// countIdle begins to count the time for a new actor or instance.
 func (w *Engine) countIdle(h *House) {
 	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.Idles() {
 		a.quiet.Anew(w.Driver.Clock())
@@ -14,8 +14,8 @@ func (w *Engine) countIdle(h *House) {
 	}
 }
 
-// KeepActive has the actor that runs s not passivate until it is called with false. Then the
-// count of the time begins anew. Only a step of s may call it.
+// KeepActive(true) keeps the actor that runs s from stopping by itself, until KeepActive(false):
+// then the time counts anew. Only a step of s may call it.
 func (s *Stack) KeepActive(keep bool) {
 	if s.state != running {
 		s.misuse()
@@ -38,7 +38,7 @@ func (w *Engine) passivate(h *House, q *quiet) {
 	}
 }
 
-// retire has h drain if it has had its calls.
+// retire has h drain if as many calls have begun as it is to handle.
 func (w *Engine) retire(h *House, q *quiet) {
 	if q.Spent() {
 		w.drainSelf(h, q)
@@ -55,7 +55,8 @@ func (w *Engine) drainSelf(h *House, q *quiet) {
 	w.Push(h, s)
 }
 
-// spared reports whether h, which was to stop for idleness, goes on, as a call came first.
+// spared reports whether h, which was to stop because it was idle, goes on because a call has begun
+// since.
 func (w *Engine) spared(h *House) bool {
 	q := h.annex.Load().quiet
 	yes := q.Spared(w.Driver.Clock())

@@ -8,20 +8,20 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/idleness"
 )
 
-// This file is how an actor finds out that no call of it has begun for some time. Whether one
-// begins is noted only in houses with flags.Noted, where begin and its kin look twice anyway. Of a
-// visit in which one began the end counts, so one reading of the clock does for all its calls,
-// and nobody is told early. A timer isn't moved by that: it looks when its time comes, and goes
-// on for the rest.
+// This file is how the runtime finds out that no call of an actor has begun for some time. Only
+// houses with flags.Noted note that calls begin, on the slow path of begin and its kin. A call
+// counts as begun at the end of its visit, so one reading of the clock serves for all calls of the
+// visit, and the actor is never told early. Calls don't move the timer: when its time comes it
+// looks at the last call, and is armed again for the rest of the time.
 
-// quiet is what is known of that. It belongs to the owner of the house.
+// quiet is what a house notes for this. It belongs to the owner of the house.
 type quiet struct {
-	// when it looks; Invariant: first, for quietOf. When is 0 if there is nothing to find out, and
-	// then it stands nowhere
+	// Invariant: first, for quietOf. If When is 0 there is nothing to find out, and the timer
+	// stands neither in the wheel nor among the fired promises
 	timer future.Node
 	house *House
 	idleness.State
-	by *Handler // of the notice that tells the actor, if it asks
+	by *Handler // of the notices of ReceiveTimeout; nil: none are asked for
 }
 
 func newQuiet(h *House, s idleness.State) *quiet {
@@ -32,8 +32,8 @@ func newQuiet(h *House, s idleness.State) *quiet {
 func quietOf(n *future.Node) *quiet { return (*quiet)(unsafe.Pointer(n)) }
 
 // ReceiveTimeout has a notice by the given handler, without a message, sent to the actor that
-// runs s when no call of it has begun for so long, ns, again and again; 0: never. Only a step of
-// s may call it.
+// runs s each time that no call of it has begun for ns; ns of 0 ends that. Only a step of s may
+// call it.
 func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 	if s.state != running {
 		s.misuse()
@@ -45,7 +45,7 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 			return
 		}
 		a.quiet = newQuiet(h, idleness.State{})
-		h.flags.Set(flags.Noted | flags.Urged) // what loops over calls looks up
+		h.flags.Set(flags.Noted | flags.Urged) // loops over calls end, and the visit sees Noted
 	}
 	q := a.quiet
 	q.by = by
@@ -53,7 +53,8 @@ func (s *Stack) ReceiveTimeout(by *Handler, ns int64) {
 	w.listen(h, q)
 }
 
-// begins notes that s, a call of a bare handler, begins; false: it doesn't, and is dropped.
+// begins notes that s, a call of a bare handler, begins. It reports false if the actor has stopped:
+// then s was dropped.
 //
 //go:noinline
 func (w *Engine) begins(h *House, s *Stack) bool {
@@ -65,7 +66,7 @@ func (w *Engine) begins(h *House, s *Stack) bool {
 	return true
 }
 
-// see is Trace of a call that begins in an envelope, and notes that.
+// see notes that a call in an envelope begins, and calls Trace, each only if it is wanted.
 //
 //go:noinline
 func (w *Engine) see(h *House, s *Stack) {
@@ -86,7 +87,7 @@ func (w *Engine) noteBegun(h *House, s *Stack) {
 	w.noteCalls(h, 1)
 }
 
-// noteBatch notes that the members of a batch begin but the first, which was noted.
+// noteBatch notes that the members of a batch begin, except the first, which was noted.
 func (w *Engine) noteBatch(h *House, s *Stack) { w.noteCalls(h, BatchOf(s).members.n-1) }
 
 func (w *Engine) noteCalls(h *House, n int) {
@@ -95,10 +96,10 @@ func (w *Engine) noteCalls(h *House, n int) {
 	w.retire(h, q)
 }
 
-// dated notes when the calls of this visit of h began: at the latest now.
+// dated notes now as the time when the calls of this visit of h began.
 func (w *Engine) dated(h *House) { h.annex.Load().quiet.Ended(w.Driver.Clock()) }
 
-// listen sees to it that a timer looks in time.
+// listen arms the timer if it has to look earlier than it is armed for, and ends it if it needn't.
 func (w *Engine) listen(h *House, q *quiet) {
 	at := q.Next(w.Driver.Clock())
 	if l := h.life(); at == 0 || h.Gone() || l != nil && l.Drains() {
@@ -112,7 +113,7 @@ func (w *Engine) listen(h *House, q *quiet) {
 	}
 }
 
-// endQuiet ends the timer, if there is one.
+// endQuiet disarms the timer, if it is armed.
 func (w *Engine) endQuiet(h *House) {
 	a := h.annex.Load()
 	if a == nil || a.quiet == nil || a.quiet.timer.When == 0 {
@@ -122,7 +123,7 @@ func (w *Engine) endQuiet(h *House) {
 	a.quiet.timer.DueAt(0)
 }
 
-// forgetQuiet forgets what an instance, which ends, asked for.
+// forgetQuiet forgets what an instance that ends asked for: ReceiveTimeout and KeepActive.
 func (w *Engine) forgetQuiet(h *House) {
 	w.endQuiet(h)
 	if a := h.annex.Load(); a != nil && a.quiet != nil {
@@ -130,14 +131,14 @@ func (w *Engine) forgetQuiet(h *House) {
 	}
 }
 
-// lookQuiet is what happens when the timer's time has come: it tells the actor if nothing has
-// begun, and goes on.
+// lookQuiet runs when the timer's time has come. If no call has begun for long enough it tells the
+// actor, or has it drain. It arms the timer again.
 func (w *Engine) lookQuiet(h *House, q *quiet) {
 	q.timer.DueAt(0)
 	if w.seen&flags.Noted != 0 {
 		w.dated(h)
 	}
-	// otherwise there are calls enough, none of which it may drop
+	// a full mailbox has calls that will begin, and none is dropped for this notice
 	if q.Tells(w.Now) && h.waits() < int(h.limit) {
 		w.Push(h, w.Begin(q.by))
 	}

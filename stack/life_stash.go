@@ -7,23 +7,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// A step may put the call that it runs back into the house's stash: its stack is then what it was
-// before it began, and begins again, with all others there, when a step says so. What is stashed
-// doesn't count as waiting: the stash has a bound of its own, the mailbox's. Unstashed calls wait
-// like others, ahead of them, and then count; so a mailbox may hold twice its bound for a while.
+// A step may put the call that it runs into the house's stash. The call's stack is idle again, and
+// begins again, with all others there, when a step calls Unstash. Stashed calls don't count in the
+// mailbox: the stash takes as many more as the mailbox does. Unstashed calls wait ahead of the
+// others, and count again, so a mailbox may hold twice its bound for a while.
 //
-// With a restart what is stashed begins again; with a stop, also behind a drain, it ends with
-// ErrStopped.
+// In a restart stashed calls begin again. In a stop, also by a drain, they end with ErrStopped.
 
-// stash is the calls put back, in the order in which they were. It belongs to the owner of the
-// house.
+// stash is the stashed calls, in the order in which they were stashed. It belongs to the owner of
+// the house.
 type stash struct {
 	calls queue
 	n     int
 }
 
-// Stash puts the call that s runs back. The stack keeps what its step wrote into it. Only a step
-// of s may call it, and it has asked nothing yet.
+// Stash ends the step and puts its call, or the calls of its batch, into the stash. The stack keeps
+// what its step wrote into it. Only a step of s may call it. It panics if s has asked, or if it is
+// a request of a connection or a hook.
 func (s *Stack) Stash() Yield {
 	switch {
 	case s.state != running:
@@ -37,8 +37,8 @@ func (s *Stack) Stash() Yield {
 	return Yield{yieldStash}
 }
 
-// Unstash has all that is stashed begin again, in its order and before what is queued. Only a
-// step of s may call it.
+// Unstash has all stashed calls begin again, in their order and before the queued ones. Only a step
+// of s may call it.
 func (s *Stack) Unstash() {
 	if s.state != running {
 		s.misuse()
@@ -54,7 +54,7 @@ func (h *House) stashed() int {
 	return 0
 }
 
-// stash is the transition running -> idle of s, or of the members of a batch.
+// stash puts s or, if it is a batch, its members into the stash of h.
 //
 //go:noinline
 func (w *Engine) stash(h *House, s *Stack) {
@@ -76,8 +76,8 @@ func (w *Engine) stash(h *House, s *Stack) {
 	w.Shard.Put(&s.Object)
 }
 
-// keep puts s into the stash. If that is full its sender gets ErrMailboxFull, or it is a dead
-// letter.
+// keep puts s into the stash. If the stash is full an ask ends with ErrMailboxFull, and a notice
+// becomes a dead letter.
 func (w *Engine) keep(h *House, s *Stack) {
 	a := h.rooms()
 	if a.stash == nil {
@@ -97,7 +97,7 @@ func (w *Engine) keep(h *House, s *Stack) {
 	st.n++
 }
 
-// unstash puts what is stashed before what is queued.
+// unstash puts the stashed calls before the queued ones.
 func (w *Engine) unstash(h *House) {
 	a := h.annex.Load()
 	if a == nil || a.stash == nil || a.stash.n == 0 {
@@ -121,11 +121,12 @@ func (w *Engine) unstash(h *House) {
 		st.calls.join(q)
 		*q, st.calls = st.calls, queue{}
 	}
-	h.flags.Set(flags.Urged) // what loops over calls looks up
+	h.flags.Set(flags.Urged) // loops over calls end, as the lane has changed
 	w.makeReady(h)
 }
 
-// len returns how many calls are in the sorter and ahead of it: it is 0 only if there are none.
+// len returns 0 if no calls are in the sorter or ahead of it. Otherwise it is more than 0, but may
+// be less than the number of calls.
 func (r *rules) len() int {
 	n := r.sorter.Len()
 	if r.again.head != nil {
@@ -134,7 +135,7 @@ func (r *rules) len() int {
 	return n
 }
 
-// pop removes the next.
+// pop removes the next call of those ahead of the sorter and in it.
 func (r *rules) pop() *Stack {
 	if s := r.again.pop(); s != nil {
 		return s
@@ -142,7 +143,7 @@ func (r *rules) pop() *Stack {
 	return r.sorter.Pop()
 }
 
-// peek returns the next.
+// peek returns the call that pop would remove.
 func (r *rules) peek() *Stack {
 	if r.again.head != nil {
 		return r.again.head

@@ -11,17 +11,17 @@ import (
 
 var plain = &supervision.Strategy{}
 
-// verdict is what becomes of a failure. It is the cause of the hook in which a decider runs, as
-// that may panic, and call runtime.Goexit.
+// verdict is a failure and what becomes of it. Strategy.Decide, which may panic or call
+// runtime.Goexit, runs in a hook, whose cause is the verdict.
 type verdict struct {
 	error
-	of    *House // whose strategy decides
-	child *House // that waits for it; nil: nobody does
+	of    *House // the strategy of this actor decides
+	child *House // the child of the deciding house that waits for the verdict; nil: none does
 	says  supervision.Directive
 }
 
-// decide has v decided, in a turn of h: by the strategy itself, or by code of the user, in a
-// hook. Who calls it calls live.
+// decide has v decided, in a turn of h: by the default of the strategy or, in a hook, by its
+// Decide. The caller calls live afterwards.
 func (w *Engine) decide(h *House, v *verdict) {
 	s, _ := w.strategy(v.of.life())
 	if s.Decide == nil {
@@ -40,10 +40,10 @@ var decideHandler = newOwnHook("a decider", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
-// retried is what restarts there were.
+// retried is the record of an actor's restarts.
 type retried struct {
-	own   supervision.Tries // of the actor
-	group supervision.Tries // of its children together
+	own   supervision.Tries // those by its own failures
+	group supervision.Tries // those of its children that it decided, together
 }
 
 // restarts returns the record of restarts, and makes it if there is none.
@@ -54,7 +54,8 @@ func (l *life) restarts() *retried {
 	return l.retried
 }
 
-// decided does what v says, of its child, or has the life of h hear it. Who calls it calls live.
+// decided does what v says: with the child that it is about, or with the life of h. The caller
+// calls live afterwards.
 func (w *Engine) decided(h *House, v *verdict) {
 	l := h.life()
 	switch s, above := w.strategy(v.of.life()); {
@@ -79,8 +80,8 @@ func (w *Engine) decided(h *House, v *verdict) {
 	}
 }
 
-// strategy returns the strategy that counts for who has the record, and, if that is its parent's,
-// the parent.
+// strategy returns the strategy for failures of the actor whose record is l, and its parent; nil:
+// it has none.
 func (w *Engine) strategy(l *life) (s *supervision.Strategy, parent *House) {
 	switch {
 	case l.own != nil:
@@ -96,7 +97,7 @@ func (w *Engine) strategy(l *life) (s *supervision.Strategy, parent *House) {
 	return plain, nil
 }
 
-// retry has h restart, at once or behind a pause, or stop if it did so too often.
+// retry has h restart, at once or after a pause, or stop if it restarted too often.
 func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 	delay, yes := l.restarts().own.Again(s, w.Now, h.serial)
 	switch _, start := err.(*fault.StartError); {
@@ -106,7 +107,7 @@ func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 		return
 	case delay < 0:
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and is held for %v: %w", h.Describe(), time.Duration(-delay), err))
-	case delay == 0 && start: // behind what waits for it: it may go on for ever
+	case delay == 0 && start: // by a message, behind what waits: this may go on for ever
 		l.Wait()
 		w.command(h, control{verb: verbRestart, err: err})
 		return
@@ -114,29 +115,31 @@ func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 	l.Restart(err, delay)
 }
 
-// restart has h begin anew.
+// restart has h begin anew, because of cause, after delay ns.
 func (w *Engine) restart(h *House, l *life, cause error, delay int64) {
 	l.Restart(cause, delay)
 	w.live(h, l)
 }
 
-// childFailed decides for a child of h that waits: it escalated, or its siblings are concerned too.
+// childFailed decides for a child of h that waits, because it escalated its failure or because the
+// strategy is about its siblings too.
 func (w *Engine) childFailed(h, child *House, err error) {
-	// otherwise it stops with the others
+	// if h ends, the child stops with its siblings
 	if p := h.life().Phase(); p != lifecycle.Stopping && p != lifecycle.Ending {
 		w.decide(h, &verdict{error: err, of: child, child: child})
 		w.live(h, h.life())
 	}
 }
 
-// decidedGroup does what v says of a child of who has the record, and of its siblings.
+// decidedGroup does what v says with its child, a child of h, and with the siblings in the scope of
+// s. l is the record of h.
 func (w *Engine) decidedGroup(h *House, l *life, v *verdict, s *supervision.Strategy) {
 	m := control{verb: verbStop}
 	switch v.says {
-	case supervision.Escalate: // and its parent is no longer, or not yet, up
+	case supervision.Escalate: // the parent isn't up, and can't fail in its place
 		w.command(v.child, m)
 		return
-	case supervision.Resume: // said now, and not when the child asked
+	case supervision.Resume: // in the child Decide said otherwise; only that child waits
 		m.verb = verbResume
 		w.command(v.child, m)
 		return

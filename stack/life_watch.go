@@ -7,11 +7,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
-// watcher is who wants to hear that a house has gone: a notice by a handler, whose message fill
+// watcher is an actor that is told when another one is gone: by a notice, whose message fill
 // writes.
 type watcher struct {
-	to   *House
-	by   *Handler
+	to   *House       // of the actor that watches
+	by   *Handler     // of the notice
 	kind reflect.Type // of the actor that is watched
 	fill func(notice *Stack, gone AnyAddress)
 }
@@ -20,12 +20,12 @@ func (a watcher) gone() bool { return a.to.Gone() }
 
 func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 
-// Watch has a notice by the given handler sent to the actor that runs s when target has gone,
-// with the message that fill writes: once, also if it is watched twice; but at once, each time,
-// if it has gone already. Its actor is of the given type, and of the same system. Only a step of
-// s may call it.
+// Watch has a notice by the given handler, with the message that fill writes, sent to the actor
+// that runs s when the actor of target is gone: once, even if it is watched twice. If it is gone
+// already the notice is sent at once, for each Watch. kind is the type of target's actor, which
+// must be of the same system. Only a step of s may call it.
 func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
-	if by == nil { // here, and not where target stops
+	if by == nil { // panic here rather than where target stops
 		panic("stack: a watcher without a handler")
 	}
 	if s.Engine().foreign(target) {
@@ -41,7 +41,7 @@ func (s *Stack) Unwatch(target *House, by *Handler) {
 	}
 }
 
-// watch enters a watcher of h, or tells it at once.
+// watch adds a watcher of h or, if h is gone, tells it at once.
 func (w *Engine) watch(h *House, who watcher) {
 	l := h.life()
 	if h.Gone() && (l == nil || l.Phase() == lifecycle.Gone) {
@@ -52,7 +52,7 @@ func (w *Engine) watch(h *House, who watcher) {
 	if slices.ContainsFunc(l.watchers, who.same) {
 		return
 	}
-	// before it grows, those that have stopped themselves leave
+	// before the slice grows, watchers that have stopped are removed
 	if len(l.watchers) == cap(l.watchers) {
 		l.watchers = slices.DeleteFunc(l.watchers, watcher.gone)
 	}
@@ -65,7 +65,7 @@ func (h *House) unwatch(who watcher) {
 	}
 }
 
-// tellWatchers tells all who watch h, which has gone.
+// tellWatchers tells all watchers of h that its actor is gone.
 func (w *Engine) tellWatchers(h *House, l *life) {
 	for _, who := range l.watchers {
 		w.tellWatcher(h, who)
