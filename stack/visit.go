@@ -12,15 +12,17 @@ import (
 
 const (
 	// hotStreak is how many houses with replies are visited in a row while
-	// houses with calls only wait: answers finish work that holds memory, but
-	// nobody starves.
+	// houses with calls only wait. Answers go first because they finish work
+	// that holds memory; the bound keeps the other houses from starving.
 	hotStreak = 16
-	// replyStreak is the same between the lanes of one house.
+	// replyStreak is how many replies and timers of one house are handled in a row while
+	// calls wait in it, for the same reasons.
 	replyStreak = 16
 )
 
-// Run visits ready houses until none is ready, about limit messages were handled, or the
-// turn's time is up. It returns the number handled. Only who runs w's turn calls it.
+// Run visits ready houses until none is ready, about limit messages were handled, the turn's time
+// is up, or the guest that runs the turn has its answer. It returns the number of messages handled.
+// Only who runs w's turn calls it.
 func (w *Engine) Run(limit int) int {
 	handled, visits := w.handled, w.visits
 	end := handled + uint64(limit)
@@ -52,8 +54,8 @@ func (w *Engine) guarded(end uint64) {
 	}
 }
 
-// pick unlinks the house to visit next. While it is visited it counts as hot, so
-// that nobody moves it between the queues.
+// pick unlinks the house to visit next; nil: none is ready. While a house is visited it
+// says queuedHot, so that makeReady and promote leave it alone.
 func (w *Engine) pick() *House {
 	if w.hot.head != nil && (w.cold.head == nil || w.streak < hotStreak) {
 		if w.cold.head != nil {
@@ -87,7 +89,7 @@ func (w *Engine) visit(h *House) {
 		invariant.Point("visit.urged")
 		if h.flags.Has(flags.Urged | flags.Held | flags.Alone | flags.Sorted) {
 			if !w.attend(h) {
-				if h.ahead { // the end of the hold, perhaps
+				if h.ahead { // this may end the hold
 					w.first(h)
 				}
 				break
@@ -125,7 +127,7 @@ func (w *Engine) visit(h *House) {
 	w.leave(h)
 }
 
-// first handles what goes ahead of calls: a hook, a system message, a timer or an answer.
+// first handles one thing that goes ahead of calls: a hook, a system message, a timer or an answer.
 func (w *Engine) first(h *House) {
 	a := h.annex.Load()
 	if h.system.last == nil && a.fired.Empty() {
@@ -141,7 +143,7 @@ func (w *Engine) first(h *House) {
 	}
 	if s := h.system.pop(); s != nil {
 		h.lookAhead()
-		if s.by.class == classHook { // no message, but what follows from one
+		if s.by.class == classHook { // it isn't counted as a message
 			w.hook(h, s)
 			return
 		}
@@ -167,7 +169,8 @@ func (w *Engine) first(h *House) {
 	w.expire(h, p)
 }
 
-// waiting returns since when the oldest known message of h waits.
+// waiting returns since when the first call of h, or else the house, has waited, ns on the
+// system's clock.
 func (h *House) waiting() int64 {
 	if s := h.calls.head; s != nil && s.sent != 0 && s.sent < h.readyAt {
 		return s.sent
@@ -175,11 +178,11 @@ func (h *House) waiting() int64 {
 	return h.readyAt
 }
 
-// leave ends the visit of h, behind the hooks that what was handled calls for: it is queued again
-// if it has mail.
+// leave ends the visit of h, after the hooks that the handled messages have led to. If h has mail
+// it is queued again.
 func (w *Engine) leave(h *House) {
 	for w.seen != 0 || h.hookFirst() {
-		if h.hookFirst() { // first of all: a failure, perhaps, of an actor that now drains
+		if h.hookFirst() { // before drained: it may be a failure of the actor
 			w.first(h)
 			continue
 		}
@@ -197,7 +200,7 @@ func (w *Engine) leave(h *House) {
 		h.count(int(h.unshown))
 		h.unshown = 0
 	}
-	// also if none is left: the next visit may begin with one
+	// kept even if no reply is left: the next visit may begin with one
 	h.urgents = uint8(min(w.urgents, replyStreak))
 	if h.ahead {
 		h.readyAt = w.Now
@@ -205,7 +208,7 @@ func (w *Engine) leave(h *House) {
 		return
 	}
 	invariant.Point("visit.leave")
-	if h.calls.head == nil && (w.Gathers || h.inbox.Load() == nil) { // who sent rings
+	if h.calls.head == nil && (w.Gathers || h.inbox.Load() == nil) { // senders to the inbox ring
 		h.queued = notQueued
 		return
 	}
@@ -214,7 +217,7 @@ func (w *Engine) leave(h *House) {
 	w.cold.push(h)
 }
 
-// hook begins a hook of h, or goes on behind its end.
+// hook begins the hook s of h or, if it has ended, does what follows from its end.
 func (w *Engine) hook(h *House, s *Stack) {
 	if s.state != ended {
 		w.enter(h, s, s.by.first)
@@ -246,9 +249,9 @@ func (w *Engine) hook(h *House, s *Stack) {
 	w.live(h, h.life())
 }
 
-// Nest runs the first step of c, which s has bound and nobody got, at once and in
-// the house of s, rather than as a message. The steps of c must not touch the
-// actor, which isn't theirs, nor panic.
+// Nest runs the first step of c, which s has bound and not pushed, at once and in
+// the house of s, rather than as a message. The steps of c must not panic, nor touch
+// the actor that they get, which isn't theirs. Only a step of s may call it.
 //
 //alloc:none
 func (s *Stack) Nest(c *Stack) {

@@ -7,10 +7,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// This file is how what a stack waits for comes to it: an answer, or that none has come in time.
+// This file is how answers reach the stacks that wait for them, and how stacks learn that no answer
+// has come in time.
 
-// Fire queues a promise whose time came, or a quiet, at its house. Only who runs w's turn calls
-// it.
+// Fire queues n, the node of a promise or the timer of a quiet, at its house, as its time has
+// come. Only who runs w's turn calls it.
 func (w *Engine) Fire(n *future.Node) {
 	var h *House
 	if n.House {
@@ -23,7 +24,8 @@ func (w *Engine) Fire(n *future.Node) {
 	w.makeReady(h)
 }
 
-// resolve brings an answer home: the late ones end here.
+// resolve looks up the promise of the answer c and finishes it. If there is none c is late, and
+// ends here.
 func (w *Engine) resolve(h *House, c *Stack) {
 	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
@@ -37,7 +39,8 @@ func (w *Engine) resolve(h *House, c *Stack) {
 	w.answered(h, p, c.err)
 }
 
-// expire ends a promise whose time came and whose answer didn't.
+// expire finishes a promise whose time came before its answer: a timer without an error, any other
+// with ErrTimeout.
 func (w *Engine) expire(h *House, p *future.Promise) {
 	h.annex.Load().table.Take(p.ID, &w.Shard)
 	var err error
@@ -49,8 +52,8 @@ func (w *Engine) expire(h *House, p *future.Promise) {
 	w.answered(h, p, err)
 }
 
-// answered finishes p, which is out of the table, and resumes its stack if
-// that is what it waits for.
+// answered finishes p, which is out of the table, and resumes its stack if its
+// mode says so.
 func (w *Engine) answered(h *House, p *future.Promise, err error) {
 	p.Finish(err)
 	s := stackOf(p.Owner)
@@ -64,7 +67,7 @@ func (w *Engine) answered(h *House, p *future.Promise, err error) {
 	}
 }
 
-// won asks the predicate of a stack suspended by SuspendUntil.
+// won calls the predicate of a stack suspended by SuspendUntil.
 func (w *Engine) won(h *House, s *Stack) bool {
 	s.judge()
 	w.current, w.inStep = s, true

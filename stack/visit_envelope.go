@@ -7,15 +7,15 @@ import (
 
 // This file is how a visit handles the notices of an envelope, see call_envelope.go.
 
-// opening is how far a house has come with the envelope that is first in its lane of
-// calls. It isn't in the envelope, whose lines the sender writes.
+// opening is how far a house has read the envelope that is first in its lane of
+// calls. It isn't in the envelope because the sender writes the lines of that.
 type opening struct {
-	read uint8 // how many messages have been handled, or are
+	read uint8 // how many messages have begun to be handled
 	seen uint8 // how many there were at the last look
 }
 
-// open handles messages of e, the first in the lane of calls of h, as long as nothing
-// goes ahead, n at most, and returns the rest of n.
+// open handles messages of e, the first in the lane of calls of h: n at most, until
+// something goes ahead of the next. It returns the rest of n.
 //
 //alloc:none
 func (w *Engine) open(h *House, e *envelope, n int) (left int) {
@@ -36,13 +36,12 @@ func (w *Engine) open(h *House, e *envelope, n int) (left int) {
 	}
 }
 
-// read handles n messages of e, fewer if something is to go ahead of the next, or if a step does
-// something odd. One stack of the own shard does for all of them, unless a step keeps or ends it,
-// which is odd.
+// read handles n messages of e: fewer if something goes ahead of the next, or if a step is odd, see
+// Stack.odd. All of them use one stack of the worker's shard, one after the other.
 //
 //alloc:none
 func (w *Engine) read(h *House, e *envelope, n int) {
-	var words *[entryMax]uint64 // the messages, if they are taken without a call, as most are
+	var words *[entryMax]uint64 // the messages, if they can be copied without a call; most can
 	if w.Trace == nil && e.by.envelope.word && !h.flags.Has(flags.Noted) {
 		words = (*[entryMax]uint64)(entryAt(e, e.by, 0))
 	}
@@ -77,7 +76,7 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 			w.putBlank(s)
 			return
 		}
-		if invariant.Enabled { // the next message gets another life
+		if invariant.Enabled { // put and take are checked for each message
 			w.putBlank(s)
 			s = w.reader(h, e)
 			self = s.self()
@@ -85,7 +84,7 @@ func (w *Engine) read(h *House, e *envelope, n int) {
 	}
 }
 
-// reader returns a stack for messages of e.
+// reader takes a stack for messages of e.
 func (w *Engine) reader(h *House, e *envelope) *Stack {
 	by := e.by.envelope.opens
 	s := stackOf(w.Shard.Take(by.kind))
@@ -103,7 +102,7 @@ func (w *Engine) putBlank(s *Stack) {
 	w.Shard.PutClear(&s.Object)
 }
 
-// dropAll is open for a house that has stopped.
+// dropAll is open for a house that has stopped: it drops the messages.
 func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
 	o := &h.opening
 	for ; n > 0; n-- {
@@ -132,9 +131,9 @@ func (w *Engine) popEnvelope(h *House, e *envelope) {
 	w.Shard.Put(&e.Object)
 }
 
-// recount finds out how many messages there are in e, the first in the lane of calls: a guest's
-// is closed, and the owner of the house may have added to its own since the last look. It reports
-// whether there are more than then.
+// recount finds out how many messages there are in e, the first in the lane of calls, and reports
+// whether there are more than at the last look. Unless the owner of the house fills e, this closes
+// it; to an envelope of its own the owner may have added since.
 func (h *House) recount(e *envelope) bool {
 	o := &h.opening
 	before := o.seen
@@ -144,7 +143,7 @@ func (h *House) recount(e *envelope) bool {
 	case uint8(e.filled) > before:
 		o.seen = uint8(e.filled)
 	default:
-		e.word.Store(e.filled) // for clearing
+		e.word.Store(e.filled) // so many messages are to be cleared when e is put
 		e.filled, e.places = 0, 0
 	}
 	return o.seen > before

@@ -6,24 +6,24 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// This file is how a visit ends in which the code of a user panics, or calls runtime.Goexit.
+// This file is how a visit ends if code of a user panics or calls runtime.Goexit in it.
 
 // contain is deferred around visits: it ends the stack whose step panicked, and
 // the visit. A panic of the runtime itself goes on.
 func (w *Engine) contain() {
 	if !w.inStep {
-		return // no panic, or none of user code: it passes
+		return // there is no panic, or it isn't user code's and goes on
 	}
 	w.inStep = false
 	value := recover()
 	if value == nil {
-		value = "runtime.Goexit was called" // it goes on: the driver needs another goroutine
+		value = "runtime.Goexit was called" // it ends the goroutine: the driver needs another one
 	}
 	w.contained(value)
 }
 
-// contained ends the stack and the visit. A hook runs before that has ended, and may panic in its
-// turn.
+// contained ends the stack whose step panicked, and the visit. Before the visit has ended a hook
+// may run, which may panic too.
 func (w *Engine) contained(value any) {
 	defer w.contain()
 	h := w.house
@@ -48,10 +48,10 @@ func (w *Engine) fail(h *House, s *Stack, value any) {
 	}
 }
 
-// blamedFor reports whether a panic in s is a failure of the actor: not in a hook, which says
-// what its own means, nor in the stack of a connection, which is no step of the actor. In a
-// request of a connection it is the result of that alone, as strangers send those, unless the
-// actor has a strategy of its own.
+// blamedFor reports whether a panic in s is a failure of the actor. It isn't in a hook, as the life
+// is told of the hook's end anyway, nor in a connection's own stack, whose steps aren't the
+// actor's. A panic in a request of a connection only ends that request, because strangers send
+// those, unless the actor has a strategy of its own.
 func (h *House) blamedFor(s *Stack) bool {
 	switch {
 	case s.by.class == classHook || s.by.kind == nil:

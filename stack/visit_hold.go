@@ -6,8 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// attend does what the flags of h ask of a visit before the next message. It reports whether the
-// visit goes on.
+// attend does what the flags of h demand before the next message of a visit. It reports whether
+// the visit goes on.
 //
 //go:noinline
 func (w *Engine) attend(h *House) bool {
@@ -29,16 +29,16 @@ func (w *Engine) attend(h *House) bool {
 	return true
 }
 
-// turnsAway reports whether asks end at once, while h holds its calls.
+// turnsAway reports whether h, while it holds its calls, ends asks at once: see Machine.Down.
 func (h *House) turnsAway() bool {
 	l := h.life()
 	return l != nil && l.Down()
 }
 
-// turnAway ends the asks, and the requests of connections, that are first in the lane of calls of
-// h, and moves notices to those that are held. The stack of a connection, which is the runtime's,
-// stays, and is begun by the visit, before it goes on. It reports false if it has ended what a
-// visit handles, and there are more.
+// turnAway empties the lane of calls of h: it ends asks and requests of connections, and moves
+// notices to the held calls. It stops at a connection's own stack, which is the runtime's: the
+// visit begins that, and comes back. It also stops when it has ended as many calls as a visit
+// handles and more are left; then it reports false.
 func (w *Engine) turnAway(h *House, a *annex) bool {
 	q, last := &h.calls, w.handled+uint64(w.visitMax)
 	for s := q.head; s != nil && (s.by.class != classOwned || s.by.kind != nil); s = q.head {

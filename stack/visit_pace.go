@@ -2,9 +2,9 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/pace"
 
-// BeginTurn begins a turn: the clock, just read, is now. It follows the last one if the worker
-// has done nothing in between but that turn: what came before now is then looked at. Only who
-// runs w's turn calls it.
+// BeginTurn begins a turn. now is the clock, just read, ns. follows says that the worker has only
+// run turns since the last reading: then the messages since that are timed. Only who runs w's turn
+// calls it.
 func (w *Engine) BeginTurn(now int64, follows bool) {
 	w.Now, w.Gathers = now, false
 	w.turnAt.Store(now)
@@ -18,12 +18,12 @@ func (w *Engine) BeginTurn(now int64, follows bool) {
 	}
 }
 
-// Pass has what was handled since the last reading of the clock count for nothing, as others had
-// the time, at one that is in w.Now. Only who runs w's turn calls it.
+// Pass notes a reading of the clock, which is in w.Now. The messages since the last reading aren't
+// timed, because something else took time too. Only who runs w's turn calls it.
 func (w *Engine) Pass() { w.pace.Pass(w.Now, w.handled) }
 
-// Measure notes what the messages since the last reading of the clock took, at one that is in
-// w.Now. Only who runs w's turn calls it.
+// Measure notes a reading of the clock, which is in w.Now, and how long the messages since the last
+// reading took: if long enough, it tells of a slow step. Only who runs w's turn calls it.
 func (w *Engine) Measure() {
 	n, took := w.pace.Since(w.Now, w.handled)
 	w.pace.Measure(w.Now, w.handled, w.TurnTime)
@@ -34,7 +34,7 @@ func (w *Engine) Measure() {
 	w.setVisitMax()
 }
 
-// readClock reads the clock in Run, if anybody wants to know.
+// readClock reads the clock in Run, if turns or steps have a limit.
 //
 //go:noinline
 func (w *Engine) readClock() {
@@ -49,7 +49,7 @@ func (w *Engine) readClock() {
 // overtime reports whether the turn's time is up, by the clock as last read.
 func (w *Engine) overtime() bool { return w.TurnTime > 0 && w.Now-w.turnAt.Load() >= w.TurnTime }
 
-// setVisitMax says how many messages a visit handles from now on.
+// setVisitMax sets how many messages a visit handles at most from now on.
 func (w *Engine) setVisitMax() {
 	switch {
 	case w.borrower != nil:

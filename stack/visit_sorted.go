@@ -2,8 +2,8 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/flags"
 
-// visitSorted is visit, after its beginning, of a house whose calls aren't taken in the order of
-// its lane.
+// visitSorted is the loop of visit for a sorted house: it takes calls in the order of the Mailbox,
+// up to n messages.
 func (w *Engine) visitSorted(h *House, n int) {
 	r := h.annex.Load().rules
 	for ; n > 0; n-- {
@@ -47,8 +47,8 @@ func (w *Engine) visitSorted(h *House, n int) {
 	}
 }
 
-// beginBatch is begin for a call whose batch takes what follows it. If it doesn't begin, what
-// follows stays in the sorter, where it has its place.
+// beginBatch is begin for the first call of a batch. If that call is dropped, the calls behind it
+// stay in the sorter.
 func (w *Engine) beginBatch(h *House, r *rules, s *Stack) {
 	if w.dead(h, s) {
 		w.drop(h, s)
@@ -58,8 +58,9 @@ func (w *Engine) beginBatch(h *House, r *rules, s *Stack) {
 	w.beginNoted(h, s)
 }
 
-// sort moves what is in the lane of calls into the sorter, behind which the mark is alone in the
-// lane. It is there all the time: what orders calls may be the user's, and panic.
+// sort moves the calls in the lane into the sorter. Afterwards the mark is alone in the lane. The
+// mark is pushed before the first call is moved, because the sorter may call code of users that
+// panics.
 func (w *Engine) sort(h *House, r *rules) {
 	q := &h.calls
 	if !r.marked {
@@ -86,7 +87,8 @@ func (w *Engine) sort(h *House, r *rules) {
 	}
 }
 
-// Blame has a panic be the failure of s, which waits in a Mailbox, and its end, until Spare.
+// Blame is called before a Mailbox calls code of users for s, which waits in it. Until Spare a
+// panic is the failure of s, and ends s. Only who runs w's turn calls it.
 func (w *Engine) Blame(s *Stack) {
 	w.current, w.by, w.inStep = s, s.by, true
 	s.to.unshown -= s.by.counts
@@ -98,8 +100,8 @@ func (w *Engine) Spare(s *Stack) {
 	w.inStep = false
 }
 
-// unsort is the reverse of sort: all that the mark, which has just been taken from q, stands for
-// is first there.
+// unsort is the reverse of sort: it puts all calls for which the mark stood, which has just been
+// taken from q, first into q.
 func (r *rules) unsort(q *queue) {
 	var all queue
 	all.join(&r.again)
@@ -114,8 +116,8 @@ func (r *rules) unsort(q *queue) {
 	*q, r.drain, r.marked = all, nil, false
 }
 
-// beginDrain begins what has h stop, now that all that came before it has begun. What came
-// behind is next, and the actor won't begin it.
+// beginDrain begins the drain, as all calls that came before it have begun. The calls that came
+// after it are next in the lane. They don't begin, unless the actor is spared.
 func (w *Engine) beginDrain(h *House, r *rules) {
 	s := r.drain
 	h.calls.pop() // the mark
@@ -129,8 +131,8 @@ func (w *Engine) beginDrain(h *House, r *rules) {
 	w.begin(h, s)
 }
 
-// line puts the calls that follow one for by, and are for by too, where a batch finds them: first
-// in the lane.
+// line moves the next calls, as long as they are for by, from the sorter to the head of the lane,
+// where gather finds them for the batch.
 func (h *House) line(r *rules, by *Handler) {
 	q := &h.calls
 	q.pop() // the mark, if it is there

@@ -5,7 +5,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// This file is how a step runs, and what follows from its Yield.
+// This file is how a step runs, and what its Yield leads to.
 
 // begin starts the handler of a call, or drops it.
 func (w *Engine) begin(h *House, s *Stack) {
@@ -22,8 +22,8 @@ func (w *Engine) begin(h *House, s *Stack) {
 	w.after(h, s, s.by.first(h.self(), s.self()))
 }
 
-// doubt begins a call that looked dead if it was only forwarded or is to be noted, and else drops
-// it.
+// doubt is the slow path of begin. It puts a request aside that is held back, drops a call that is
+// dead, and begins the others: onward calls and calls that are to be noted.
 //
 //go:noinline
 func (w *Engine) doubt(h *House, s *Stack) {
@@ -39,12 +39,13 @@ func (w *Engine) doubt(h *House, s *Stack) {
 	w.beginNoted(h, s)
 }
 
-// dead reports whether s, which h takes, doesn't begin.
+// dead reports whether s must not begin: h has stopped, the asker has given up, or the deadline has
+// passed.
 func (w *Engine) dead(h *House, s *Stack) bool {
 	return h.Gone() || s.givenUp() || s.deadline != 0 && w.Now > s.deadline
 }
 
-// beginNoted is begin of a call that isn't dead, and notes that if it is to be noted.
+// beginNoted is begin for a call that isn't dead. It notes that the call begins, if h notes that.
 func (w *Engine) beginNoted(h *House, s *Stack) {
 	noted := h.flags.Has(flags.Noted)
 	if noted {
@@ -59,9 +60,9 @@ func (w *Engine) beginNoted(h *House, s *Stack) {
 	w.enter(h, s, s.by.first)
 }
 
-// beginBare is begin for s and for what follows it in the lane, as long as its handlers are bare,
-// nothing goes ahead, and n, which it returns the rest of, isn't used up. Nobody cancels such
-// stacks, no deadline ends them, and they have the shortest life of all.
+// beginBare is begin for s and the calls behind it in the lane: n at most, until a handler isn't
+// bare or something goes ahead. It returns n less the calls behind s that it has handled. Bare
+// notices can't be given up and have no deadline, so it looks for neither.
 func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 	for {
 		if h.flags.Has(flags.Stopped|flags.Noted) && !w.begins(h, s) {
@@ -101,15 +102,15 @@ func (w *Engine) beginBare(h *House, s *Stack, n int) int {
 	}
 }
 
-// odd reports whether a step of a bare handler, which said that it has ended, did more
-// than beginBare and open clear.
+// odd reports whether s, whose step has returned the Yield of an end, needs more than beginBare and
+// read do: it hasn't ended, or more than its message must be cleared.
 func (s *Stack) odd() bool {
 	return s.state != ended || s.used
 }
 
 // gather forms a batch of first and the messages for the same handler right
-// behind it in the lane: a message for another handler ends it, so that order
-// holds. Dead members are sent home.
+// behind it in the lane. A message for another handler ends the batch, so that order
+// holds. Dead members are dropped.
 func (w *Engine) gather(h *House, first *Stack) *Stack {
 	s := stackOf(w.Shard.Take(first.by.batch.by.kind))
 	s.to = h
@@ -141,14 +142,14 @@ func (w *Engine) gather(h *House, first *Stack) *Stack {
 	return s
 }
 
-// enter goes on with a suspended stack.
+// enter runs the step f of s.
 func (w *Engine) enter(h *House, s *Stack, f step) {
 	s.run()
 	w.current, w.by, w.inStep = s, s.by, true
 	w.after(h, s, f(h.self(), s.self()))
 }
 
-// after is the transition out of running, as the step that ended says.
+// after is called when a step of s has ended, and does what its Yield says.
 func (w *Engine) after(h *House, s *Stack, y Yield) {
 	w.inStep = false
 	if w.out.to != nil {
@@ -156,7 +157,7 @@ func (w *Engine) after(h *House, s *Stack, y Yield) {
 	}
 	if y.how == yieldEnd && s.state == ended && s.bound == nil && s.err == nil && s.ends == 0 {
 		if s.by.class == classAsk && s.back != nil {
-			w.reply(s) // the most frequent end, without the detours of end
+			w.reply(s) // end, shortened for the most frequent case
 			return
 		}
 	}
