@@ -10,22 +10,22 @@ const (
 	Expired    // calls dropped because their deadline had passed
 	Cancelled  // stacks ended because their asker gave up
 	Timeouts   // promises whose deadline passed
-	Refused    // calls to a stopped actor
+	Refused    // calls to a stopped actor, or to one of another system
 	DeadLetter // notices that nobody handled
 	Failures   // panics, and Throws of notices
 	Restarts   // of actors
 	Forwards   // rungs for a house that had moved
 	Given      // houses given to other workers
 	Parks
-	Naps     // of them, that the network couldn't end
-	Woken    // parks that somebody ended; the others ended by a timer, the network or as naps
+	Naps     // parks that an event of the network couldn't end
+	Woken    // parks that a wake-up ended; the others ended by a timer, the network or as naps
 	Borrowed // times that turns were borrowed
 	Trimmed  // pooled objects left to the collector
 	Slow     // readings of the clock that found a slow step
-	Wakes    // of other workers, which were parked; guests' aren't counted
+	Wakes    // wake-ups of other, parked workers by this one
 	Vain     // times that it was woken and found nothing
-	Spins    // times that it looked again, instead of parking at once
-	// calls refused or dropped because a mailbox was full; guests' are counted by Guests.Dropped
+	Spins    // times that it looked again instead of parking at once
+	// calls refused or dropped because a mailbox was full; Guests.Dropped counts those of guests
 	Full
 
 	number = iota // of counters

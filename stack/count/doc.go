@@ -1,3 +1,3 @@
-// Package count is what a worker counts: the numbers of its counters, in one stat.Group. Users see
-// them as the fields of house.Stats.
+// Package count has the numbers of the counters of a worker in its stat.Group. Users see the
+// counters as the fields of house.Stats.
 package count

@@ -1,4 +1,4 @@
 // Package deferred is work that a worker puts off to the end of its turn, such as writing what a
-// connection queued: what was deferred first is done first, so that who has waited longest doesn't
-// wait for the others too.
+// connection queued. Work that was deferred first is done first, so that the connection that has
+// waited longest doesn't wait for the others too.
 package deferred

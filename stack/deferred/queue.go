@@ -1,8 +1,8 @@
 package deferred
 
-// Work is a field of whoever defers it.
+// Work is deferred work, a field of the object that it is about. It must not be copied.
 type Work struct {
-	Run  func(d *Work)
+	Run  func(d *Work) // does the work; d is the Work itself
 	next *Work
 	set  bool // it is in a Queue
 }
@@ -27,7 +27,7 @@ func (q *Queue) Add(d *Work) {
 	q.last = d
 }
 
-// Join moves all of p behind what is there.
+// Join moves all work of p behind that of q.
 func (q *Queue) Join(p *Queue) {
 	if q.first == nil {
 		q.first = p.first
@@ -38,7 +38,7 @@ func (q *Queue) Join(p *Queue) {
 	*p = Queue{}
 }
 
-// Run does all work, and what that adds.
+// Run does all work, including work added meanwhile.
 func (q *Queue) Run() {
 	for q.first != nil {
 		d := q.first
@@ -46,5 +46,5 @@ func (q *Queue) Run() {
 		d.next, d.set = nil, false
 		d.Run(d)
 	}
-	q.last = nil // a connection may be gone by now
+	q.last = nil // not to keep the last Work's connection alive
 }

@@ -1,3 +1,3 @@
-// Package ear is how goroutines that are not workers hear of events: by a channel with room for so
-// many. Who publishes never waits. Actors import core, which has the same name.
+// Package ear is how goroutines that are not workers hear of events: by a channel with room for a
+// given number. Publishers never wait. Actors import core, which has the same name, Listener.
 package ear

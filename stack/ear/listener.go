@@ -2,15 +2,16 @@ package ear
 
 import "sync/atomic"
 
-// Listener is the subscription of a goroutine that is not a worker: a channel with room for so
-// many events. One for which there is no room is dropped, and counted: publishers never wait.
+// Listener is the subscription of a goroutine that is not a worker: a channel with room for a given
+// number of events. An event for which there is no room is dropped and counted, so that publishers
+// never wait.
 type Listener[Event any] struct {
 	events  chan Event
 	dropped atomic.Uint64
-	leave   func(*Listener[Event])
+	leave   func(*Listener[Event]) // ends the subscription
 }
 
-// New returns a listener with room for so many events, at least one. Its Close calls leave.
+// New returns a listener with room for that many events, at least one. Its Close calls leave.
 func New[Event any](room int, leave func(*Listener[Event])) *Listener[Event] {
 	return &Listener[Event]{events: make(chan Event, max(1, room)), leave: leave}
 }
@@ -18,15 +19,14 @@ func New[Event any](room int, leave func(*Listener[Event])) *Listener[Event] {
 // C returns the channel of the events. It is never closed.
 func (l *Listener[Event]) C() <-chan Event { return l.events }
 
-// Dropped returns how many events were dropped because there was no room. Any goroutine may call
-// it.
+// Dropped returns how many events were dropped for want of room. Any goroutine may call it.
 func (l *Listener[Event]) Dropped() uint64 { return l.dropped.Load() }
 
-// Close ends the subscription. Publishers that are at it may still add an event.
+// Close ends the subscription. A publisher that has begun to tell may still add an event.
 func (l *Listener[Event]) Close() { l.leave(l) }
 
-// Tell tells l of an event, on any goroutine. It is no method, as users, who have listeners, must
-// not call it.
+// Tell tells l of an event, on any goroutine. It is not a method because users have listeners, and
+// must not call it.
 //
 //alloc:none
 func Tell[Event any](l *Listener[Event], event Event) {

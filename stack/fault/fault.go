@@ -10,10 +10,10 @@ import (
 var (
 	// ErrStopped: the callee, or its whole system, has stopped.
 	ErrStopped = errors.New("stackhouse: actor stopped")
-	// ErrOtherSystem: a step sent to an actor of another system than its own. Goroutines that are
-	// no workers reach every system.
+	// ErrOtherSystem: a step sent to an actor of another system than its own. Guests reach every
+	// system.
 	ErrOtherSystem = errors.New("stackhouse: the actor belongs to another system")
-	// ErrRestarted: the callee failed and was made anew; what it had begun is lost.
+	// ErrRestarted: the callee failed and was made anew; the calls that it had begun are lost.
 	ErrRestarted = errors.New("stackhouse: actor restarted")
 	// ErrTimeout: no answer came before the deadline. It is context.DeadlineExceeded too.
 	ErrTimeout error = &ending{"stackhouse: deadline exceeded", context.DeadlineExceeded}
@@ -26,22 +26,22 @@ var (
 	ErrPanic = errors.New("stackhouse: actor panicked")
 	// ErrOverloaded: a bounded resource of the runtime is used up.
 	ErrOverloaded = errors.New("stackhouse: overloaded")
-	// ErrMailboxFull: as many messages as the callee's mailbox takes wait in it.
+	// ErrMailboxFull: the callee's mailbox is full.
 	ErrMailboxFull = errors.New("stackhouse: mailbox full")
-	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too: whoever knows
-	// how to come back later needn't know why.
+	// ErrBreakerOpen: a circuit breaker refused the call. It is ErrOverloaded too, for callers that
+	// try again later and needn't know why.
 	ErrBreakerOpen error = &ending{"stackhouse: circuit breaker open", ErrOverloaded}
 	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an
-	// offloaded one what waits for its own end.
+	// offloaded function called one that waits for its own end.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")
 )
 
-// ending is an end of an ask that is another error too: one of contexts, or a wider one.
+// ending is a reason that is another error too: one of package context, or a more general one.
 type ending struct {
 	text string
-	like error
+	like error // the other error
 }
 
 func (e *ending) Error() string { return e.text }
@@ -49,7 +49,8 @@ func (e *ending) Error() string { return e.text }
 // Unwrap has errors.Is find the other error.
 func (e *ending) Unwrap() error { return e.like }
 
-// OfContext returns the error of an ask whose context ended with err; any other error as it is.
+// OfContext returns the error of an ask whose context ended with err. An err that isn't of package
+// context it returns unchanged.
 func OfContext(err error) error {
 	switch err {
 	case context.DeadlineExceeded:
@@ -60,8 +61,8 @@ func OfContext(err error) error {
 	return err
 }
 
-// PanicError is what the asker of a stack that panicked gets. errors.Is(err,
-// ErrPanic) holds; so does errors.Is(err, x) if the panic's value is an error that is x.
+// PanicError is the error that the asker gets if a step panicked. errors.Is(err, ErrPanic)
+// holds; so does errors.Is(err, x) if the panic's value is an error that is x.
 type PanicError struct {
 	Actor string // the actor's address
 	Step  string // the step that panicked
@@ -82,11 +83,11 @@ func (e *PanicError) Unwrap() []error {
 	return []error{ErrPanic}
 }
 
-// StartError is the failure of a start hook.
+// StartError is the failure of a start: of a start hook or, in a restart, of the factory.
 type StartError struct{ Err error }
 
-// Error returns what the hook threw, and that it was one.
+// Error says that a start failed, and why.
 func (e *StartError) Error() string { return fmt.Sprintf("stackhouse: start failed: %v", e.Err) }
 
-// Unwrap returns what the hook threw.
+// Unwrap returns the error with which the hook, or the factory of a restart, ended.
 func (e *StartError) Unwrap() error { return e.Err }

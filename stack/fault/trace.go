@@ -2,9 +2,9 @@ package fault
 
 import "strings"
 
-// Frames returns the calls in a trace, as debug.Stack writes one, from the innermost: each as the
-// function and where it was, as in "main.(*Guard).ask /srv/guard.go:31". Those of users come
-// first, behind them the runtime's, Go's and this module's.
+// Frames returns the calls in a trace that debug.Stack wrote, each as the function and its place,
+// as in "main.(*Guard).ask /srv/guard.go:31". The calls of users' code come first, then those of
+// Go's runtime and of this module; each group begins with the innermost call.
 func Frames(trace []byte) []string {
 	var users, others []string
 	_, calls, _ := strings.Cut(string(trace), "\n") // behind "goroutine 7 [running]:"
@@ -13,7 +13,7 @@ func Frames(trace []byte) []string {
 		call, calls, _ = strings.Cut(calls, "\n")
 		at, calls, _ = strings.Cut(calls, "\n")
 		if i := strings.LastIndexByte(call, '('); i > 0 {
-			call = call[:i] // without what its arguments were
+			call = call[:i] // without its arguments
 		}
 		at, _, _ = strings.Cut(strings.TrimSpace(at), " +0x")
 		if frame := call + " " + at; runtimes(call) {
@@ -27,7 +27,7 @@ func Frames(trace []byte) []string {
 
 const module = "github.com/stackhouse-go/stackhouse/"
 
-// runtimes reports whether a function is Go's runtime's, or that of a package of this module which
+// runtimes reports whether a function belongs to Go's runtime, or to a package of this module that
 // runs actors.
 func runtimes(function string) bool {
 	if function == "panic" {

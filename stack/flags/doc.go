@@ -1,4 +1,4 @@
-// Package flags is what others tell a house, or ask about it: a word of flags, and behind them the
-// number of the house's calls that wait. What the flags lead to the files of package stack say that
-// stand beside them.
+// Package flags has the atomic word by which workers and guests tell a house something, or find out
+// about it: flags and, in the higher bits, the number of the house's calls that wait. The effect of
+// each flag is described in the file of package stack that stands beside it.
 package flags

@@ -2,7 +2,7 @@ package giveup
 
 import "sync/atomic"
 
-// Word is that of one call. The zero Word is wanted.
+// Word is the word of one call. The zero Word is wanted.
 type Word struct{ state atomic.Uint32 }
 
 const (
@@ -16,28 +16,29 @@ const (
 // Doubtful reports whether the asker has given up, or the call is held back.
 func (w *Word) Doubtful() bool { return w.state.Load() != wanted }
 
-// GiveUp is the transition wanted -> givenUp: of an offloaded job, which is told otherwise; of a
-// request of a connection; of an onward call from its beginning, as who doubts that asks the first
-// call.
+// GiveUp is the transition wanted, heldBack -> givenUp, of calls never chained: an offloaded job,
+// which is told by OnGivenUp; a request of a connection; an onward call from its beginning, for
+// which the word of the first call decides.
 func (w *Word) GiveUp() { w.state.Store(givenUp) }
 
-// Chain is the transition wanted -> chained: by the asker's owner, while the promise stands, or the
-// guest, before it has gone, so the stack hasn't been put. The caller then pushes the call.
+// Chain is the transition wanted -> chained. The asker's owner makes it while the promise waits, or
+// the guest before it is gone, so the stack can't have been put. The caller then pushes the call
+// onto the chain.
 func (w *Word) Chain() { w.state.Store(chained) }
 
-// HoldBack is the transition wanted -> heldBack, and LetBegin the way back.
+// HoldBack is the transition wanted -> heldBack.
 func (w *Word) HoldBack() { w.state.Store(heldBack) }
 
-// LetBegin ends HoldBack.
+// LetBegin is the transition heldBack -> wanted.
 func (w *Word) LetBegin() { w.state.Store(wanted) }
 
 // HeldBack reports whether the call is held back.
 func (w *Word) HeldBack() bool { return w.state.Load() == heldBack }
 
-// Heed is the transition chained -> givenUp: the call was taken from the chain. If it is false the
-// answer had come home, and the caller puts the stack.
+// Heed is the transition chained -> givenUp: the caller has taken the call from the chain. False:
+// the answer came home before, and the caller puts the stack.
 func (w *Word) Heed() bool { return w.state.CompareAndSwap(chained, givenUp) }
 
-// Answer is the transition chained -> answered: the answer has come home, to nobody. If it is false
+// Answer is the transition chained -> answered: the answer has come home, and nobody waits. False:
 // the call isn't on a chain any more, or never was, and the caller puts the stack.
 func (w *Word) Answer() bool { return w.state.CompareAndSwap(chained, answered) }

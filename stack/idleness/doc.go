@@ -1,5 +1,5 @@
-// Package idleness is what is known of when calls of an actor began, and what follows when none has
-// for some time: the actor is told, again and again, or stops by itself, as it does after so many
-// calls. Times are arguments, in ns on the system's clock, and a timer that isn't moved by calls
-// looks when [State.Next] says, so that a call costs a word.
+// Package idleness notes when calls of an actor began, and says what to do when none has begun for
+// some time: to tell the actor, again and again, or to let it stop by itself, which it may also do
+// after a number of calls. Times are arguments, in ns on the system's clock. A timer looks when
+// [State.Next] says, and calls don't move it, so that a call only writes a few fields.
 package idleness

@@ -6,31 +6,32 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
-// State belongs to the owner of the actor's house. The zero State finds out nothing.
+// State is what is noted of one actor. It belongs to the owner of the actor's house. The zero State
+// neither tells nor stops the actor.
 type State struct {
 	last int64 // the end of the last visit in which a call began
 
-	after    int64 // how long none begins before the actor is told; 0: it doesn't ask
-	since    int64 // when it began to ask
-	notified bool  // since the last call began
+	after    int64 // the actor is told when no call has begun for so long, ns; 0: never
+	since    int64 // when Tell was called
+	notified bool  // it was told, and no call has begun since
 
-	idle    int64 // how long none begins before it stops; 0: for ever
-	resumed int64 // when the count of that time began anew
-	calls   int64 // after how many it stops; 0: never
-	begun   int64 // calls, of all instances
-	paused  bool
-	drains  bool // it stops
-	stirred bool // a call has begun since it was to stop
+	idle    int64 // the actor stops when no call has begun for so long, ns; 0: never
+	resumed int64 // when that time began to count anew
+	calls   int64 // the actor stops after so many calls; 0: never
+	begun   int64 // how many calls have begun, in all its instances
+	paused  bool  // it doesn't stop by itself, see Pause
+	drains  bool  // Stop was called: it stops
+	stirred bool  // a call has begun since Stop
 }
 
-// New returns the State of an actor that stops when it has been idle for so long, or after so many
-// calls; 0: it doesn't.
+// New returns the State of an actor that stops when it has been idle for idle ns (0: never), or
+// after a number of calls (0: never).
 func New(idle, calls int64) State { return State{idle: idle, calls: calls} }
 
-// Tell has the actor be told when no call has begun for so long; 0: never.
+// Tell has the actor be told when no call has begun for after ns; 0: never.
 func (s *State) Tell(now, after int64) { s.notified, s.since, s.after = false, now, max(0, after) }
 
-// Forget forgets what an instance, which ends, asked for.
+// Forget forgets what the actor's instance, which ends, asked for: Tell and Pause.
 func (s *State) Forget() { s.after, s.paused = 0, false }
 
 // Begun notes that n calls begin.
@@ -39,11 +40,11 @@ func (s *State) Begun(n int) {
 	s.begun += int64(n)
 }
 
-// Ended notes the end of a visit in which calls began: they did at the latest now.
+// Ended notes that a visit in which calls began ends now.
 func (s *State) Ended(now int64) { s.last = now }
 
-// Pause has the actor not stop by itself, or no longer not: then the time counts anew. It reports
-// whether that changed.
+// Pause keeps the actor from stopping by itself. With false it may stop again, and its time counts
+// anew. Pause reports whether this was a change.
 func (s *State) Pause(now int64, pause bool) bool {
 	if s.paused == pause {
 		return false
@@ -52,13 +53,13 @@ func (s *State) Pause(now int64, pause bool) bool {
 	return true
 }
 
-// Idles reports whether the actor stops when it is idle.
+// Idles reports whether the actor is to stop when it is idle for long enough.
 func (s *State) Idles() bool { return s.idle > 0 }
 
-// Anew has the time in which it is idle count from now.
+// Anew has the time after which the actor stops count from now.
 func (s *State) Anew(now int64) { s.resumed = now }
 
-// Next returns when to look, if it is now; 0: never.
+// Next returns when to call Tells and Idle next; 0: never.
 func (s *State) Next(now int64) int64 {
 	at := int64(math.MaxInt64)
 	if s.idle > 0 && !s.paused && !s.drains {
@@ -75,7 +76,7 @@ func (s *State) Next(now int64) int64 {
 	return at
 }
 
-// Tells reports whether the actor is to be told now: once, until a call begins.
+// Tells reports whether the actor is to be told now. It returns true once, until a call begins.
 func (s *State) Tells(now int64) bool {
 	if s.after == 0 || s.notified || now-max(s.last, s.since) < s.after {
 		return false
@@ -84,13 +85,13 @@ func (s *State) Tells(now int64) bool {
 	return true
 }
 
-// Idle reports whether no call has begun for so long that the actor stops, if none is in progress
-// either.
+// Idle reports whether no call has begun for so long that the actor stops. The caller also looks
+// whether any is in progress.
 func (s *State) Idle(now int64) bool {
 	return s.idle > 0 && !s.paused && now-max(s.last, s.resumed) >= s.idle
 }
 
-// Spent reports whether the actor has had its calls.
+// Spent reports whether so many calls have begun that the actor stops.
 func (s *State) Spent() bool { return s.calls > 0 && s.begun >= s.calls && !s.paused }
 
 // Stop notes that the actor stops by itself, and reports false if it did so before.
@@ -100,8 +101,8 @@ func (s *State) Stop() bool {
 	return first
 }
 
-// Spared reports whether the actor goes on that was to stop, as it has been idle no longer: a call
-// has begun since. The time counts from now.
+// Spared reports whether the actor, which was to stop, goes on because a call has begun since Stop.
+// Then its time counts from now.
 func (s *State) Spared(now int64) bool {
 	spared := s.stirred && !s.Spent()
 	if spared {
