@@ -1,4 +1,3 @@
-// Package copied has values that many read and few change: who listens to a topic, whom a router
-// chooses from. Value is one, Set several. A reader gets what stands there at that moment, and it
-// never changes.
+// Package copied has values that are read often and changed seldom: the subscribers of a topic, the
+// members of a router. A Value is one value, a Set several. What a reader gets never changes.
 package copied

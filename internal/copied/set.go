@@ -2,16 +2,16 @@ package copied
 
 import "slices"
 
-// Set is distinct values, in the order in which they came, that are read without a lock and copied
-// when they change, by whichever goroutine changes them. The zero Set is empty.
+// Set is distinct values, in the order in which they were added, that are read without a lock and
+// copied when they change. Any goroutine may read and change it. The zero Set is empty.
 type Set[T comparable] struct{ now Value[[]T] } // Invariant: nil, or no empty slice
 
-// Empty reports whether there are none: a load.
+// Empty reports whether the set is empty. It costs a load.
 //
 //alloc:none
 func (s *Set[T]) Empty() bool { return s.now.Load() == nil }
 
-// All returns those of this moment, which nobody may write to.
+// All returns the values of this moment. The slice must not be written to.
 //
 //alloc:none
 func (s *Set[T]) All() []T {
@@ -21,8 +21,8 @@ func (s *Set[T]) All() []T {
 	return nil
 }
 
-// Add adds x, unless it is there, or unless says so; that is asked again if somebody else was
-// faster.
+// Add adds x, unless it is there or unless(x) is true. unless is called again if another goroutine
+// has changed the set meanwhile.
 func (s *Set[T]) Add(x T, unless func(T) bool) {
 	s.now.Change(func(all *[]T) *[]T {
 		switch {
@@ -43,7 +43,7 @@ func (s *Set[T]) Remove(x T) {
 	s.Keep(func(y T) bool { return y != x })
 }
 
-// Keep removes those of which stays doesn't hold.
+// Keep removes the values for which stays returns false.
 func (s *Set[T]) Keep(stays func(T) bool) {
 	s.now.Change(func(all *[]T) *[]T {
 		if all == nil {

@@ -7,11 +7,12 @@ import (
 
 const (
 	word = unsafe.Sizeof(uintptr(0))
-	// wordsMax is for how many words a type's pointers are noted, one bit each.
+	// wordsMax is the longest type, in words, whose pointers are noted, one bit for each word.
 	wordsMax = 64
 )
 
-// Of returns what moves a value of type t. It takes no memory; to and from must not overlap.
+// Of returns a function that moves a value of type t, and allocates nothing. to and from must not
+// overlap.
 func Of(t reflect.Type) func(to, from unsafe.Pointer) {
 	size := t.Size()
 	var pointers uint64
@@ -32,8 +33,8 @@ func Of(t reflect.Type) func(to, from unsafe.Pointer) {
 	}
 }
 
-// moveWords moves a value of so many bytes. The collector sees to words that are pointers: these
-// have a bit each, so they must be moved as such, and others mustn't.
+// moveWords moves a value of size bytes. A set bit in pointers says that the word is a pointer: it
+// must be moved as one, for the garbage collector to see it, and other words must not be.
 func moveWords(to, from unsafe.Pointer, size uintptr, pointers uint64) {
 	for at := uintptr(0); at < size; at += word {
 		from, to := unsafe.Add(from, at), unsafe.Add(to, at)
@@ -46,8 +47,8 @@ func moveWords(to, from unsafe.Pointer, size uintptr, pointers uint64) {
 	}
 }
 
-// mark sets the bits of the pointers of a t that stands at an offset, and reports whether it has
-// any.
+// mark sets the bits of the pointers of a t that stands at the offset at, in bytes, and reports
+// whether it has any.
 func mark(t reflect.Type, at uintptr, pointers *uint64) (has bool) {
 	switch t.Kind() {
 	case reflect.Array:
@@ -70,11 +71,11 @@ func mark(t reflect.Type, at uintptr, pointers *uint64) (has bool) {
 	return has
 }
 
-// Boxed returns an interface that holds p. As has the type: a nil pointer.
+// Boxed returns an interface that holds p, as a pointer of the type of as, which is a nil pointer.
 func Boxed[I any](as I, p unsafe.Pointer) I {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&as))[1] = p
 	return as
 }
 
-// HasPointers reports whether the collector looks into values of type t.
+// HasPointers reports whether values of type t have pointers, which the garbage collector follows.
 func HasPointers(t reflect.Type) bool { return mark(t, 0, new(uint64)) }

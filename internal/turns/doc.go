@@ -1,4 +1,4 @@
-// Package turns knows which goroutines of this process run turns of workers: a worker's own, and a
-// guest's while it borrows turns. A blocking call made in a step would wait for a worker that waits
-// for it, so whoever offers such a call asks Running first.
+// Package turns knows which goroutines of this process run turns of workers: the workers' own, and
+// guests' while they borrow turns. A blocking call in a step could wait for the worker that runs
+// the step, so blocking functions call Running first.
 package turns

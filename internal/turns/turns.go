@@ -6,26 +6,26 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/self"
 )
 
-// Begin notes that the calling goroutine runs turns until End.
+// Begin notes that the calling goroutine runs turns, until End of the result.
 func Begin() *Turner { return all.enter(self.ID()) }
 
-// End ends what Begin began. Any goroutine may call it, once.
+// End ends Begin. Any goroutine may call it, once.
 func (t *Turner) End() { all.leave(t) }
 
-// Running reports whether the caller runs a turn, of whichever system in this process.
+// Running reports whether the calling goroutine runs turns, of any system in this process.
 func Running() bool { return all.has(self.ID()) }
 
 var all crowd
 
-// crowd is a set of goroutines: hashed into buckets of a cache line, so that asking for one
-// that isn't there reads one line that seldom changes. Any goroutine may call it, about
+// crowd is a set of goroutines, hashed into buckets of a cache line. So a look for a goroutine
+// that isn't there reads one line, which seldom changes. Any goroutine may call the methods, about
 // itself.
 type crowd struct {
 	buckets [crowdBuckets][crowdSlots]Turner
-	strays  atomic.Int32 // goroutines that stand in another bucket than their hash says
+	strays  atomic.Int32 // goroutines that stand in another bucket than the one of their hash
 }
 
-// Turner is a goroutine's place among those that run turns; nil is one that found none left.
+// Turner is the place in the crowd of a goroutine that runs turns; nil: there was no place left.
 type Turner struct{ id atomic.Uintptr } // 0: free
 
 const (
@@ -34,12 +34,12 @@ const (
 	crowdBuckets = 1 << crowdBits
 )
 
-// home returns the bucket of id, which may be an address: Fibonacci hashing.
+// home returns the bucket of id by Fibonacci hashing, as id may be an address.
 func (c *crowd) home(id uintptr) int {
 	return int(uint64(id) * 0x9e3779b97f4a7c15 >> (64 - crowdBits))
 }
 
-// enter adds id and returns its place, for leave; nil if there is none left, with 512
+// enter adds id and returns its place, for leave; nil if no place is left, with 512
 // goroutines that run turns.
 func (c *crowd) enter(id uintptr) *Turner {
 	home := c.home(id)
@@ -57,7 +57,7 @@ func (c *crowd) enter(id uintptr) *Turner {
 	return nil
 }
 
-// leave takes out what enter put in.
+// leave frees the place t.
 func (c *crowd) leave(t *Turner) {
 	if t == nil {
 		return

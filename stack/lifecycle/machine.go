@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// Phase is where an actor is in its life: see the package.
+// Phase is where an actor is in its life: see the package's comment.
 type Phase uint8
 
 // The phases.
@@ -19,8 +19,8 @@ const (
 	Gone
 )
 
-// Hook is code that runs at an end of an instance's life, or what takes the place of one in a
-// restart.
+// Hook is code that runs at the start or the end of an instance, or a step of a restart that takes
+// the place of such code.
 type Hook uint8
 
 // The hooks.
@@ -33,10 +33,10 @@ const (
 	PostStop
 )
 
-// Hooks are those that an actor has, a bit each.
+// Hooks are the hooks that an actor has, one bit for each.
 type Hooks uint8
 
-// With returns hs, and h if that is there.
+// With returns hs with h in it, if there is true; otherwise hs.
 func (hs Hooks) With(h Hook, there bool) Hooks {
 	if there {
 		hs |= 1 << h
@@ -52,63 +52,63 @@ type Effect uint8
 
 // The effects, in the order in which they are done if one event calls for several.
 const (
-	None         Effect = iota // nothing is left
-	CountRestart               // there is another instance
-	Refuse                     // refuse calls from now on, what is queued too
+	None         Effect = iota // nothing is left to do
+	CountRestart               // count a restart: another instance was made
+	Refuse                     // refuse calls from now on, queued ones too
 	Hold                       // hold calls
-	EndTimer                   // take back the timer by which the actor hears that it is idle
-	// end what is suspended: in Ending with ErrRestarted, but for connections; else all, with
-	// ErrStopped
+	EndTimer                   // disarm the timer that looks whether the actor is idle
+	// end the suspended stacks: in Ending with ErrRestarted, except those of connections; otherwise
+	// all of them, with ErrStopped
 	EndStacks
-	Unstash        // put what is stashed before what is queued
-	Recall         // look at what is held anew: asks don't wait any more, see Down
-	ReleaseAll     // end the hold of calls, whatever it is for
-	closes         // by the machine itself: look what is to end before the instance
+	Unstash        // put the stashed calls before the queued ones
+	Recall         // put the held calls back into the lane, where asks end now, see Down
+	ReleaseAll     // end all holds of calls, whatever their reasons
+	closes         // the machine's own: stop the children, or end the instance
 	StopChildren   // tell the children to stop
-	EndConnections // end what EndStacks of a restart has left
-	Bury           // all has ended: tell who waits for that
-	Forget         // what the instance that ended had asked for
-	TellRestarted  // because of Cause
-	TellStarted
-	Release        // end the hold of calls by this machine
+	EndConnections // end the stacks of connections that EndStacks has left
+	Bury           // the actor is gone: tell all that wait for its end
+	Forget         // forget what the instance that ended had asked for
+	TellRestarted  // tell that the actor has restarted, because of Cause
+	TellStarted    // tell that the actor has started
+	Release        // end the hold of calls that Hold began
 	CountIdle      // count from now on how long the actor is idle
 	LookIdle       // call Idle if nothing is in progress
 	ResumeChildren // tell the children to go on
 	// ask the supervisor what becomes of Failure, and call Resume, Wait, Restart or Stop
 	Decide
-	Run // run ToRun, and call Ended
+	Run // run the hook ToRun, and call Ended
 )
 
-// Machine is the life of one actor. The zero Machine is that of one without hooks, which is Up.
-// Each event may call for effects: who calls it calls Next, and does what that says, until it
-// says None. One goroutine at a time calls its methods.
+// Machine is the life of one actor. The zero Machine is the life of an actor without hooks, which
+// is Up. After each event its caller calls Next, and does the effect that it returns, until that is
+// None. One goroutine at a time calls the methods.
 type Machine struct {
 	phase     Phase
 	hooks     Hooks
 	toRun     Hook
-	unborn    bool // there is no instance yet, or its start hook is to come: it has no end
-	unstarted bool // the start of the instance hasn't ended well: it can't go on
-	// that the actor has started was told; without a start hook its spawner does that
+	unborn    bool // there is no instance, or its start hook hasn't begun: no end hook runs
+	unstarted bool // the start of the instance hasn't ended well: Resume has no effect
+	// TellStarted or TellRestarted was done; without a start hook the spawner tells of the start
 	announced bool
 	drains    bool // it stops once nothing is in progress any more
 	atEnd     bool // the end hook of this instance has begun, if there is one
-	ended     bool // and has ended
+	ended     bool // the end hook has ended, or there is none
 	children  int32
-	kept      int32 // stacks whose end is put off until the jobs are home that they keep
-	todo      uint32
-	delay     int64 // in the restart under way, ns
-	cause     error // of the restart under way
-	failure   error // that is being decided
+	kept      int32  // stacks whose end is put off until their kept jobs are home
+	todo      uint32 // the effects that are left to do, one bit for each
+	delay     int64  // in the restart under way, ns; negative: Down
+	cause     error  // of the restart under way
+	failure   error  // that is being decided
 }
 
-// New returns the life of an actor with hooks. With a PreStart it begins to handle calls behind
-// Start.
+// New returns the life of an actor with hooks. If it has a PreStart it handles calls only after
+// Start and the end of that hook.
 func New(hooks Hooks) Machine {
 	starts := hooks.Has(PreStart)
 	return Machine{hooks: hooks, unborn: starts, unstarted: starts}
 }
 
-// Phase returns where the actor is.
+// Phase returns where the actor is in its life.
 func (m *Machine) Phase() Phase { return m.phase }
 
 // Starts reports whether a hook runs before the first call.
@@ -117,7 +117,7 @@ func (m *Machine) Starts() bool { return m.hooks.Has(PreStart) }
 // Drains reports whether the actor is to stop once nothing is in progress.
 func (m *Machine) Drains() bool { return m.drains }
 
-// Down reports whether the actor is held for so long that asks aren't to wait: they end with
+// Down reports whether the actor is held for so long that asks must not wait: they end with
 // ErrRestarted.
 func (m *Machine) Down() bool { return m.delay < 0 }
 
@@ -127,13 +127,13 @@ func (m *Machine) Delay() int64 { return max(m.delay, -m.delay) }
 // Cause returns the failure for which the actor restarts; nil: it doesn't.
 func (m *Machine) Cause() error { return m.cause }
 
-// Failure returns what Decide is about.
+// Failure returns the failure that is to be decided, for Decide.
 func (m *Machine) Failure() error { return m.failure }
 
-// ToRun returns what Run is about.
+// ToRun returns the hook that is to run, for Run.
 func (m *Machine) ToRun() Hook { return m.toRun }
 
-// Next returns what is to be done next.
+// Next returns the effect that is to be done next.
 func (m *Machine) Next() Effect {
 	for m.todo != 0 {
 		e := Effect(bits.TrailingZeros32(m.todo))
@@ -148,7 +148,7 @@ func (m *Machine) Next() Effect {
 		return e
 	}
 	if m.phase == Up {
-		m.cause = nil // it has been told
+		m.cause = nil // the restart is over, and was told
 	}
 	return None
 }
@@ -167,7 +167,7 @@ func (m *Machine) run(h Hook) {
 // Start is the event that the actor was spawned: Up -> Starting if a hook is to run first.
 func (m *Machine) Start() {
 	switch {
-	case m.phase != Up || m.Starts() && !m.unborn: // perhaps it was restarted before it had started
+	case m.phase != Up || m.Starts() && !m.unborn: // it was stopped or restarted before
 	case m.Starts():
 		m.phase, m.unborn = Starting, false
 		m.run(PreStart)
@@ -176,7 +176,7 @@ func (m *Machine) Start() {
 	}
 }
 
-// Fail is the event that the actor failed. One that isn't Up ends, or starts, or waits already.
+// Fail is the event that the actor failed. It counts in Up, and for one failure at a time.
 func (m *Machine) Fail(err error) {
 	if m.phase == Up && m.failure == nil {
 		m.failure = err
@@ -184,8 +184,8 @@ func (m *Machine) Fail(err error) {
 	}
 }
 
-// Resume is the event that the actor is to go on in spite of a failure: Failed -> Up. What has not
-// started can't.
+// Resume is the event that the actor is to go on in spite of a failure: Failed -> Up. It has no
+// effect on an actor whose start hasn't ended well.
 func (m *Machine) Resume() {
 	switch {
 	case m.unstarted:
@@ -203,7 +203,7 @@ func (m *Machine) Resume() {
 	}
 }
 
-// Wait is the event that somebody else decides what becomes of the failure: Up -> Failed.
+// Wait is the event that it is decided later what becomes of the failure: Up -> Failed.
 func (m *Machine) Wait() {
 	if m.phase == Up {
 		m.phase, m.failure = Failed, nil
@@ -211,8 +211,8 @@ func (m *Machine) Wait() {
 	}
 }
 
-// Restart is the event that the actor is to be made anew, because of cause, behind a delay, ns;
-// if that is negative it is as long, and the actor is Down: Up, Failed -> Ending.
+// Restart is the event that the actor is to be made anew, because of cause, after a pause of delay
+// ns: Up, Failed -> Ending. If delay is negative, the pause is -delay ns and the actor is Down.
 func (m *Machine) Restart(cause error, delay int64) {
 	if m.phase != Up && m.phase != Failed {
 		return
@@ -229,14 +229,14 @@ func (m *Machine) Stop() {
 	if m.phase >= Stopping {
 		return
 	}
-	if m.phase != Ending { // otherwise the instance is on its way out
+	if m.phase != Ending { // in Ending this was done
 		m.do(EndStacks, closes)
 	}
 	m.phase, m.cause, m.delay, m.failure = Stopping, nil, 0, nil
 	m.do(Refuse, Unstash, ReleaseAll)
 }
 
-// Drain is the event that all has begun which is to be handled before the actor stops.
+// Drain is the event that the actor stops once nothing is in progress; no call begins any more.
 func (m *Machine) Drain() {
 	if m.phase < Stopping {
 		m.drains = true
@@ -260,25 +260,25 @@ func (m *Machine) Lose() {
 	m.left()
 }
 
-// Disown takes back Bear.
+// Disown is the event that takes back Bear.
 func (m *Machine) Disown() { m.children-- }
 
 // Keep is the event that the end of a stack is put off.
 func (m *Machine) Keep() { m.kept++ }
 
-// Let is the event that such a stack has ended.
+// Let is the event that a stack whose end was put off has ended.
 func (m *Machine) Let() {
 	m.kept--
 	m.left()
 }
 
-// Close is the event that an actor which nobody knows yet is a stopped one: -> Gone.
+// Close is the event that an actor has stopped that nobody knows yet: -> Gone.
 func (m *Machine) Close() { m.phase = Gone }
 
-// waits reports whether something is to end before the instance does.
+// waits reports whether children or kept stacks have to end before the instance does.
 func (m *Machine) waits() bool { return m.children > 0 || m.kept > 0 }
 
-// close has the children stop, then the instance end.
+// close stops the children or, if nothing has to end before, ends the instance.
 func (m *Machine) close() {
 	m.atEnd, m.ended = false, false
 	switch {
@@ -289,7 +289,7 @@ func (m *Machine) close() {
 	}
 }
 
-// left goes on once nothing is left that was waited for.
+// left is called when a child or a kept stack has ended: if it was the last, the end goes on.
 func (m *Machine) left() {
 	switch {
 	case m.waits() || m.phase != Ending && m.phase != Stopping:
@@ -300,7 +300,7 @@ func (m *Machine) left() {
 	}
 }
 
-// endInstance runs the end hook.
+// endInstance runs the end hook, if there is one, or finishes.
 func (m *Machine) endInstance() {
 	m.atEnd = true
 	switch {
@@ -316,7 +316,7 @@ func (m *Machine) endInstance() {
 	m.finish()
 }
 
-// finish is the transition Ending -> Starting, or Stopping -> Gone, behind the end hook.
+// finish is the transition Ending -> Starting, or the way to Gone, after the end hook.
 func (m *Machine) finish() {
 	if m.children > 0 { // born in the hook
 		m.do(StopChildren)
@@ -335,7 +335,7 @@ func (m *Machine) finish() {
 	}
 }
 
-// Ended is the event that a hook has ended: with an error if it threw, or was ended.
+// Ended is the event that the hook h has ended: with an error if it threw, failed or was ended.
 func (m *Machine) Ended(h Hook, err error) {
 	switch {
 	case h == PreRestart || h == PostStop:
@@ -343,7 +343,7 @@ func (m *Machine) Ended(h Hook, err error) {
 			m.ended = true
 			m.finish()
 		}
-	case m.phase != Starting: // a stop has ended it
+	case m.phase != Starting: // a stop has ended the hook
 	case h == Pause:
 		m.delay = 0
 		m.run(Make)
@@ -368,13 +368,13 @@ func (m *Machine) made() bool {
 	return true
 }
 
-// up is the transition Starting -> Up, behind a start that failed with err, if that isn't nil.
+// up is the transition Starting -> Up. If err isn't nil the start has failed with it.
 func (m *Machine) up(err error) {
 	m.phase = Up
 	switch {
 	case err != nil:
 		m.Fail(&fault.StartError{Err: err})
-	case m.drains: // it had begun to when it failed
+	case m.drains: // the instance that failed had begun to drain
 		m.Stop()
 	default:
 		if m.cause != nil && (m.announced || !m.Starts()) {

@@ -1,3 +1,3 @@
-// Package lost is why nobody handled a notice, and how many there were: a Reason says it, and a
-// Tally counts by it. Actors import core, which has the same reasons.
+// Package lost has the reasons why nobody handled a notice, and a Tally that counts dead letters by
+// reason. Actors import core, which has the same reasons.
 package lost

@@ -8,17 +8,17 @@ type Reason uint8
 const (
 	// Stopped: the actor, or its whole system, had stopped.
 	Stopped Reason = iota
-	// Expired: its deadline had passed before its turn came.
+	// Expired: the notice's deadline had passed before its turn came.
 	Expired
-	// Cancelled: who sent it gave up before its turn came.
+	// Cancelled: the sender gave up before the notice's turn came.
 	Cancelled
-	// NoMember: a router had nobody to choose from.
+	// NoMember: a router had no actor to choose from.
 	NoMember
 	// Full: the mailbox was full.
 	Full
-	// Refused: middleware of the handler refused it.
+	// Refused: middleware of the handler refused the notice.
 	Refused
-	// Foreign: a step sent it to an actor of another system than its own.
+	// Foreign: a step sent the notice to an actor of another system than its own.
 	Foreign
 
 	reasons = iota

@@ -10,16 +10,16 @@ import (
 // dozens of notices, seldom more that get lost.
 const tallyMax = 64
 
-// Tally counts dead letters by who was to handle them, By, and by reason. It is ready when zero.
-// Adding takes no memory and no lock; those of a worker are added by that worker only, and read
-// by anyone.
+// Tally counts dead letters by reason and by the handler, a By, that was to handle them. The zero
+// Tally is ready. Any goroutine may add and read, without a lock; adding takes no memory. A
+// worker's Tally only that worker adds to.
 type Tally[By any] struct {
 	rows   [tallyMax]row[By]
-	others row[By] // of those that came when all rows were taken
+	others row[By] // of all handlers that came when the rows were taken
 }
 
 type row[By any] struct {
-	by atomic.Pointer[By] // set once
+	by atomic.Pointer[By] // set once; nil: the row is free
 	n  [reasons]atomic.Uint64
 }
 
@@ -28,8 +28,8 @@ type row[By any] struct {
 //alloc:none
 func (t *Tally[By]) Add(by *By, why Reason, n uint64) { t.row(by).n[why].Add(n) }
 
-// row returns the row of by, which may get one now: rows are taken in the order in which
-// handlers come.
+// row returns the row of by, and gives it the first free one if it has none. If all rows are taken
+// it is others.
 func (t *Tally[By]) row(by *By) *row[By] {
 	for i := range t.rows {
 		r := &t.rows[i]
@@ -47,8 +47,8 @@ func (t *Tally[By]) row(by *By) *row[By] {
 	return &t.others
 }
 
-// Each calls f with each count that isn't 0; by is nil for those beyond the bound, together. Any
-// goroutine may call it.
+// Each calls f with each count that isn't 0. by is nil for the handlers without a row, counted
+// together. Any goroutine may call it.
 func (t *Tally[By]) Each(f func(by *By, why Reason, n uint64)) {
 	for i := range t.rows {
 		if by := t.rows[i].by.Load(); by != nil {

@@ -2,51 +2,51 @@ package order
 
 import "github.com/stackhouse-go/stackhouse/pool"
 
-// Fair is one queue for each sender that has asks in it, and one for the notices of
-// each shard, which don't say who sent them. The queues stand in a ring; empty ones are kept for
-// other senders.
+// Fair has one queue for each sender whose asks wait, and one for the notices of each shard,
+// because notices don't say who sent them. The queues with calls stand in a ring; empty ones are
+// kept for other senders.
 //
-// Any notice may be by any sender of its shard, so that the order of each of them holds by these
-// rules:
+// Any notice may be from any sender of its shard. These rules keep the calls of each sender in
+// order all the same:
 //
-//	ask     stands in the queue of its shard's notices while any of them wait; otherwise in its
-//	        sender's
-//	notice  has no turn while asks from its shard, which all came before it, stand in their
-//	        senders' queues
+//	ask     while notices of its shard wait, it goes behind them, into their queue; otherwise
+//	        into its sender's
+//	notice  the notices of a shard have no turn while asks of that shard stand in the senders'
+//	        queues; those asks all came before the notices
 //	last    when the last notice of a shard is taken, the asks behind it go to their senders'
 //	        queues
 //
-// So at each moment either the queue of a shard's notices has turns, or those in which asks from
-// there stand. Calls of an actor that has been given to another worker come from another shard:
-// they may overtake those of before.
+// So at each moment either the queue of a shard's notices has turns, or the senders' queues with
+// asks of that shard have. An actor that was given to another worker sends from another shard: its
+// calls may overtake those that it sent before.
 type Fair[C any] struct {
 	link    Link[C]
 	from    func(*C) From
-	buckets []*sender[C] // by the hash of who, chained; a power of two of them
-	// whose turn is last, chained by next to whose turn is first; nil: there are no calls
+	buckets []*sender[C] // a hash table of senders, chained; its length is a power of two
+	// the sender whose turn is last; its next is the one whose turn is first. nil: no calls wait
 	last    *sender[C]
 	free    *sender[C] // chained by next
-	senders int
-	n       int
+	senders int        // in buckets
+	n       int        // calls that wait
 }
 
-// sender is the queue of one, or that of a shard's notices.
+// sender is the queue of one sender, or of a shard's notices.
 type sender[C any] struct {
 	who     who
 	calls   queue[C]
 	notices int // of a shard: how many of calls are notices
-	// of a shard: how many asks from it stand in their senders' queues. Invariant: if any, it
+	// of a shard: how many of its asks stand in senders' queues. Invariant: if any do, this queue
 	// isn't in the ring
 	asks  int
-	next  *sender[C] // in the ring, or among the free; nil: it has no turn
+	next  *sender[C] // in the ring, or among the free ones; nil: in neither
 	chain *sender[C] // in its bucket
 }
 
-// NewFair returns an empty one, which takes one call of each sender in turn. A sender is an actor
-// that asks, or the guests of a stripe; notices don't say who sent them: those of a shard count as
-// one sender, as do the asks from there that come while any of them wait, and they wait for the
-// asks from there that came before. So the calls of one sender stay in order; but what an actor
-// sends when it has moved to another worker may overtake what it sent before.
+// NewFair returns an empty Fair, which takes one call of each sender in turn. A sender is an actor
+// that asks, or the guests of a stripe. Notices don't say who sent them: all notices of a shard
+// count as one sender, with the asks of that shard that come while they wait, and they wait for
+// the shard's asks that came before. So the calls of one sender stay in order. But calls that an
+// actor sends after it has moved to another worker may overtake those that it sent before.
 func NewFair[C any](link Link[C], from func(*C) From) *Fair[C] {
 	return &Fair[C]{link: link, from: from, buckets: make([]*sender[C], 8)}
 }
@@ -54,19 +54,19 @@ func NewFair[C any](link Link[C], from func(*C) From) *Fair[C] {
 // From is what a call says of its sender.
 type From struct {
 	Notice bool
-	Shard  *pool.Shard // from which it comes; nil: from none, as it is a connection's own
-	Asker  uint64      // the number of the actor that asks; 0: none does
-	Guests *pool.Shard // from which it was asked, if no actor asks
+	Shard  *pool.Shard // the shard of its stack; nil: none, it is a connection's own stack
+	Asker  uint64      // the number of the actor that asks; 0: no actor does
+	Guests *pool.Shard // if no actor asks: the shard of the first call, if it was forwarded
 }
 
-// who tells a sender from others: it is an actor, or all that share a shard.
+// who identifies a sender: an actor, or all that share a shard.
 type who struct {
 	asker uint64
 	shard *pool.Shard
 	asks  bool // its queue is of asks, and not of a shard's notices
 }
 
-// sender returns whose queue an ask is for.
+// sender returns the sender into whose queue an ask goes.
 func (f From) sender() who {
 	if f.Asker != 0 {
 		return who{asker: f.Asker, asks: true}
@@ -74,7 +74,7 @@ func (f From) sender() who {
 	return who{shard: f.Guests, asks: true}
 }
 
-// bucket returns where a sender is. All shards share one: they are few.
+// bucket returns the bucket of a sender. All shards share the first one, as they are few.
 func (f *Fair[C]) bucket(of who) **sender[C] {
 	if of.asker == 0 {
 		return &f.buckets[0]
@@ -97,7 +97,7 @@ func (f *Fair[C]) Push(c *C) {
 	f.join(at)
 }
 
-// find returns the queue of a sender, and makes it if there is none.
+// find returns the queue of the sender of, and makes one if there is none.
 func (f *Fair[C]) find(of who) *sender[C] {
 	at := *f.bucket(of)
 	for at != nil && at.who != of {
@@ -121,7 +121,8 @@ func (f *Fair[C]) find(of who) *sender[C] {
 	return at
 }
 
-// join adds a queue with calls to the ring, unless it is there or must wait: its turn is last.
+// join adds a queue with calls to the ring, where its turn is last, unless it is there already or
+// must wait for asks.
 func (f *Fair[C]) join(at *sender[C]) {
 	if at.next != nil || at.asks > 0 {
 		return
@@ -178,7 +179,7 @@ func (f *Fair[C]) part(at *sender[C]) {
 	f.forget(at)
 }
 
-// forget frees a queue that is empty, and not in the ring.
+// forget moves a queue, which is empty and not in the ring, to the free ones.
 func (f *Fair[C]) forget(at *sender[C]) {
 	b := f.bucket(at.who)
 	for *b != at {
@@ -191,7 +192,7 @@ func (f *Fair[C]) forget(at *sender[C]) {
 	f.senders--
 }
 
-// Peek returns what Pop would.
+// Peek returns the call that Pop would remove.
 func (f *Fair[C]) Peek() *C {
 	if f.last == nil {
 		return nil

@@ -12,8 +12,8 @@ type Priority[C any] struct {
 	n     int
 }
 
-// NewPriority returns an empty one. The function class says of which class a call is, 0 to
-// Classes-1; what is beyond is cut. It may panic: then the call isn't there.
+// NewPriority returns an empty Priority. class returns the class of a call, 0 to Classes-1; lower
+// numbers count as 0, higher ones as Classes-1. It may panic: then the call wasn't pushed.
 func NewPriority[C any](link Link[C], class func(*C) int) *Priority[C] {
 	return &Priority[C]{link: link, class: class}
 }
@@ -33,7 +33,7 @@ func (p *Priority[C]) Pop() *C {
 	return nil
 }
 
-// Peek returns what Pop would.
+// Peek returns the call that Pop would remove.
 func (p *Priority[C]) Peek() *C {
 	if l := p.first(); l != nil {
 		return l.head
@@ -47,7 +47,7 @@ func (p *Priority[C]) Drain() *C { return p.Pop() }
 // Len returns how many calls wait.
 func (p *Priority[C]) Len() int { return p.n }
 
-// first returns the queue that is next; nil: all are empty.
+// first returns the queue of the lowest class that has calls; nil: all are empty.
 func (p *Priority[C]) first() *queue[C] {
 	for i := range p.lanes {
 		if p.lanes[i].head != nil {

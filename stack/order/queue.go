@@ -2,7 +2,8 @@ package order
 
 import "github.com/stackhouse-go/stackhouse/internal/invariant"
 
-// Link returns where the next call of a chain is written. It is nil while no chain has the call.
+// Link returns the field of a call that points to the next call of its chain. The field is nil
+// while no chain has the call.
 type Link[C any] func(*C) **C
 
 // queue is calls in order of arrival.

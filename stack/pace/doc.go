@@ -1,9 +1,9 @@
-// Package pace says how often a worker that runs houses reads the clock: a read takes as long as a
-// small step, or as several, so it is shared by the messages that take an eighth of a turn's time
-// together, at most [Max] of them. Time is an argument; whose messages they are it doesn't know.
+// Package pace says how often a worker that runs houses reads the clock. A reading takes as long as
+// one small step, or several. So it is shared by as many messages as take an eighth of a turn's
+// time together, at most [Max] of them. Time is an argument.
 //
-// A stride, the number of messages from one reading to the next, follows from what the messages
-// since the last reading took: shorter ones at once, longer ones by doubling, so that among quick
-// messages slow ones aren't forgotten at once. What is shorter than a stride and takes less than a
-// turn's time says nothing, as the end of a turn is in it.
+// The stride, the number of messages from one reading to the next, follows from how long the
+// messages since the last reading took. It shrinks at once, and grows by doubling, so that slow
+// messages among quick ones are remembered for a while. A reading after fewer messages than the
+// stride, which took less than a turn's time, changes nothing, as the end of a turn is in it.
 package pace

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Path is where an actor stands: in which system, which may be on another machine, and below which
-// guardian, "/user" or "/system". It is comparable, and stays an actor's own when that has stopped.
-// The zero Path is nowhere.
+// Path is where an actor stands: in which system, which may be on another machine, and where in the
+// tree below a guardian, "/user" or "/system". It is comparable, and stays the same after the actor
+// has stopped. The zero Path is nowhere.
 //
 //	stackhouse://shop@10.0.0.7:7400/user/orders/order.42
-//	stackhouse://shop/user/orders/order.42     its system can't be reached from others
-//	/user/orders/order.42                      in whatever system it is looked up
+//	stackhouse://shop/user/orders/order.42     its system can't be reached from other systems
+//	/user/orders/order.42                      in the system where it is looked up
 type Path struct {
 	system string
-	host   string // as in a URL: an IPv6 address has brackets
+	host   string // as in a URL: an IPv6 address has brackets; empty: no other system reaches it
 	port   uint16
-	local  string // from the guardian on
+	local  string // from the guardian on, as in "/user/orders"; empty: the system's root
 }
 
-// The guardians: what stands at the top of the tree. They are the system itself, and no actors.
+// The guardians, which stand at the top of the tree. They belong to the system and aren't actors.
 const (
 	User   = "user"
 	System = "system"
@@ -30,16 +30,16 @@ const (
 
 const (
 	scheme = "stackhouse://"
-	// pathMax is the longest path: deeper trees than anybody has, and short enough for a log.
+	// pathMax is the longest path, in bytes: enough for any tree, and short enough for a log.
 	pathMax = 4096
-	// nameMax is the longest name, and hostMax that of a host, as DNS has it.
+	// nameMax is the longest name, in bytes, and hostMax the longest host, as in DNS.
 	nameMax, hostMax = 255, 253
 )
 
 var errPath = errors.New("stackhouse: no path of an actor")
 
-// Parse reads a path in one of its forms. What it accepts is what String gives back, byte for
-// byte. The error says what is wrong.
+// Parse reads a path in one of its forms. String returns the accepted text byte for byte. The error
+// says what is wrong.
 func Parse(text string) (Path, error) {
 	if len(text) > pathMax {
 		return Path{}, fmt.Errorf("%w: it has %d bytes, %d are possible", errPath, len(text), pathMax)
@@ -73,8 +73,8 @@ func Parse(text string) (Path, error) {
 	return p, nil
 }
 
-// NewOrigin returns the path of a system's root: what its actors' paths begin with. at is where
-// others reach it, as in "10.0.0.7:7400" or "[::1]:7400"; empty: they don't.
+// NewOrigin returns the path of a system's root, with which its actors' paths begin. at is the
+// address at which others reach it, as in "10.0.0.7:7400" or "[::1]:7400"; empty: they don't.
 func NewOrigin(system, at string) (Path, error) {
 	if err := checkSystem(system); err != nil {
 		return Path{}, err
@@ -99,7 +99,7 @@ func NewOrigin(system, at string) (Path, error) {
 	return p, nil
 }
 
-// String returns the path in its longest form.
+// String returns the path with all that is known of its system.
 func (p Path) String() string {
 	if p.system == "" {
 		return p.local
@@ -107,8 +107,8 @@ func (p Path) String() string {
 	return scheme + p.Origin() + p.local
 }
 
-// Origin returns the system and where others reach it, as in "shop@10.0.0.7:7400", or the system
-// alone.
+// Origin returns the system and the address at which others reach it, as in "shop@10.0.0.7:7400",
+// or the system alone.
 func (p Path) Origin() string {
 	if p.host == "" {
 		return p.system
@@ -119,7 +119,8 @@ func (p Path) Origin() string {
 // System returns the system's name; empty: the path doesn't say.
 func (p Path) System() string { return p.system }
 
-// Address returns where others reach the system, as in "10.0.0.7:7400"; empty: they don't.
+// Address returns the address at which others reach the system, as in "10.0.0.7:7400"; empty: they
+// don't.
 func (p Path) Address() string {
 	_, at, _ := strings.Cut(p.Origin(), "@")
 	return at
@@ -131,14 +132,14 @@ func (p Path) Local() string { return p.local }
 // Name returns the last part, as in "order.42".
 func (p Path) Name() string { return p.local[strings.LastIndexByte(p.local, '/')+1:] }
 
-// Kind returns the two halves of the name, as in "order" and "42"; without a dot in it there is
-// no id.
+// Kind returns the parts of the name before and behind its first dot, as in "order" and "42".
+// Without a dot id is empty.
 func (p Path) Kind() (kind, id string) {
 	kind, id, _ = strings.Cut(p.Name(), ".")
 	return kind, id
 }
 
-// Parent returns the path one part shorter; false: it is that of a guardian, or nowhere.
+// Parent returns the path without its last part; false: p is the path of a guardian, or of none.
 func (p Path) Parent() (Path, bool) {
 	last := strings.LastIndexByte(p.local, '/')
 	if last <= 0 {
@@ -148,13 +149,13 @@ func (p Path) Parent() (Path, bool) {
 	return p, true
 }
 
-// Below returns the path of a local one, as Local has it, in the system of p.
+// Below returns the path in the system of p whose Local is local.
 func (p Path) Below(local string) Path {
 	p.local = local
 	return p
 }
 
-// CheckName reports what is wrong with a name of an actor; the empty name is none.
+// CheckName returns an error that says why name can't be the name of an actor; nil: it can.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -170,7 +171,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkSegment is CheckName of a part of a path, which stands by its number if the actor has no
+// checkSegment is CheckName for a part of a path, which is "$" and a number if the actor has no
 // name.
 func checkSegment(part string) error {
 	number, nameless := strings.CutPrefix(part, "$")
@@ -195,8 +196,8 @@ func checkSystem(name string) error {
 	return nil
 }
 
-// checkHost accepts a name as DNS has it, without capitals, an IPv4 address, or an IPv6 address
-// in brackets, each as it is usually written, so that paths can be compared.
+// checkHost accepts a DNS name in small letters, an IPv4 address, or an IPv6 address in brackets
+// and in its shortest form, so that equal hosts give equal paths.
 func checkHost(host string) error {
 	if inner, bracket := strings.CutPrefix(host, "["); bracket {
 		inner, closed := strings.CutSuffix(inner, "]")

@@ -1,3 +1,3 @@
-// Package release has values let go of what they hold when the pooled object that carries them is
-// put: where in the object they are, and that they are a [Releaser], is noted once for each type.
+// Package release calls Release of values when the pooled object that carries them is put. Which
+// values of an object are a [Releaser], and where they are in it, is noted once for each type.
 package release

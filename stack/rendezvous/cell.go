@@ -9,7 +9,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// Cell is one place to wait at; Make makes it, and it may be used again and again.
+// Cell is one place to wait at, for one goroutine at a time. Make makes it; after Reset it may be
+// used again.
 type Cell struct {
 	word   atomic.Uint32
 	signal chan struct{} // one slot, empty except between done and the goroutine's receive
@@ -32,18 +33,18 @@ func (c *Cell) Make() {
 // Reset makes a free c waiting.
 func (c *Cell) Reset() { c.word.Store(waiting) }
 
-// StayAwake is the transition waiting -> awake, by the goroutine, before anybody may answer.
+// StayAwake is the transition waiting -> awake, by the goroutine, before a worker may answer.
 func (c *Cell) StayAwake() { c.word.Store(awake) }
 
-// Waits is the transition awake -> waiting, by the goroutine; false if the answer is there: there
-// comes no signal.
+// Waits is the transition awake -> waiting, by the goroutine. False: the answer is there, and no
+// signal will come.
 func (c *Cell) Waits() bool {
 	invariant.Point("guest.waits")
 	return c.word.CompareAndSwap(awake, waiting)
 }
 
-// Block waits for the answer's signal, the end of ctx, or limit, ns, if that isn't 0. Behind an
-// error, which says which, the goroutine calls Leave.
+// Block waits for the answer's signal, the end of ctx, or the end of limit, ns; 0: there is no
+// limit. If it returns an error, which says what ended, the goroutine calls Leave.
 func (c *Cell) Block(ctx context.Context, limit int64) (err error) {
 	var expired <-chan time.Time
 	if limit != 0 {
@@ -62,7 +63,7 @@ func (c *Cell) Block(ctx context.Context, limit int64) (err error) {
 	return err
 }
 
-// patience is what a goroutine that blocks waits for, but for the limit.
+// patience is what Block waits for, without its limit.
 type patience struct {
 	c   *Cell
 	ctx context.Context
@@ -70,11 +71,11 @@ type patience struct {
 
 func (p patience) over() bool { return p.c.Signalled() || p.ctx.Err() != nil }
 
-// Leave is the transition waiting -> gone, by the goroutine; false if the answer came first: then
-// it takes the signal.
+// Leave is the transition waiting -> gone, by the goroutine. False: the answer came first, and the
+// goroutine calls Take.
 func (c *Cell) Leave() bool { return c.word.CompareAndSwap(waiting, gone) }
 
-// Take takes the signal, and waits for it.
+// Take waits for the signal and takes it.
 func (c *Cell) Take() {
 	invariant.Await("guest.take", c, (*Cell).Signalled)
 	<-c.signal
@@ -83,7 +84,7 @@ func (c *Cell) Take() {
 // Signalled reports whether the signal is there: Take needn't wait.
 func (c *Cell) Signalled() bool { return len(c.signal) > 0 }
 
-// silent reports whether there is room for a signal: always, but for a bug.
+// silent reports whether there is room for a signal: there always is, unless there is a bug.
 func (c *Cell) silent() bool { return len(c.signal) == 0 }
 
 // Ready reports whether the answer is there. Only the goroutine may ask.
@@ -98,8 +99,8 @@ func (c *Cell) Gone() bool {
 	return c.word.Load() == gone
 }
 
-// Finish is the transition waiting or awake -> done, by the worker, which has written the answer;
-// false if the goroutine has gone.
+// Finish is the transition waiting, awake -> done, by the worker, which has written the answer.
+// False: the goroutine is gone, and the worker frees.
 func (c *Cell) Finish() bool {
 	for {
 		invariant.Point("guest.done")

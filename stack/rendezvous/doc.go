@@ -1,15 +1,15 @@
-// Package rendezvous is where a goroutine that isn't a worker waits for one answer of a worker, and
-// the two agree who frees what they share, if the goroutine gives up at the same time. What the
-// answer is it doesn't know.
+// Package rendezvous is where a goroutine that isn't a worker waits for one answer of a worker. If
+// the goroutine gives up at the same time, the two agree which of them frees the objects that they
+// share. The answer itself isn't here.
 //
 // A [Cell] is
 //
-//	waiting  the goroutine waits, or will; the worker may answer
-//	awake    the goroutine hasn't begun to wait: it is sending, or runs turns of the worker that
-//	         answers; then it waits
-//	done     the worker wrote the answer, then swapped the word, then signals, unless the
-//	         goroutine was awake: that takes the signal, reads, and frees
-//	gone     the goroutine gave up; it touches nothing any more: the worker frees
+//	waiting  the goroutine waits, or is about to; the worker may answer
+//	awake    the goroutine doesn't wait yet: it is sending, or runs turns of the worker that
+//	         answers. It may wait afterwards
+//	done     the worker has written the answer, then swapped the word. If the cell was waiting it
+//	         signals, and the goroutine takes the signal. The goroutine reads, and frees
+//	gone     the goroutine gave up, and touches nothing any more: the worker frees
 //
-// Both leave waiting and awake by one compare-and-swap, so exactly one of them frees.
+// Both sides leave waiting by one compare-and-swap, so exactly one of them frees.
 package rendezvous

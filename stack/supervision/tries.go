@@ -8,26 +8,27 @@ import (
 const (
 	restartsDefault = 5
 	windowDefault   = 60e9
-	// holdFirst and holdMax are the shortest and the longest hold, ns: what is down for a moment
-	// is back, and what is down for good costs a start each half minute.
+	// holdFirst and holdMax are the shortest and the longest hold, ns. A resource that is down for
+	// a moment is back after the first; if it is down for good, a start each half minute is cheap.
 	holdFirst, holdMax = 1e9, 30e9
 )
 
-// Tries is the restarts of late, of an actor or of a parent's children together. The zero Tries
-// has none.
+// Tries is the record of recent restarts, of an actor or of a parent's children together. The zero
+// Tries has none.
 type Tries struct {
-	at   []int64 // when, within the window
-	row  int     // without a pause of a window between them
-	hold int64   // before the last of these, ns
+	at   []int64 // when they were, within the window; ns
+	row  int     // how many in a row, without a window without failures between them
+	hold int64   // the hold before the last one in the row, ns; 0: none
 }
 
-// Again notes one more restart now, if there may be one, and returns the delay in it, ns:
-// negative for a hold. The pauses of actors with different serials differ by chance.
+// Again notes one more restart now, unless there were too many: then yes is false. delay is its
+// pause, ns; if it is negative, a hold of -delay ns. Actors with different serials get different
+// pauses.
 func (t *Tries) Again(s *Strategy, now int64, serial uint64) (delay int64, yes bool) {
 	return t.again(s, now, luck(serial, t.row))
 }
 
-// again is Again; the luck is a number from 0 to 1.
+// again is Again with luck as an argument, a number from 0 to 1.
 func (t *Tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bool) {
 	limit, window := s.Restarts, int64(s.Window)
 	if limit == 0 {
@@ -36,7 +37,7 @@ func (t *Tries) again(s *Strategy, now int64, luck float64) (delay int64, yes bo
 	if window <= 0 {
 		window = windowDefault
 	}
-	// a hold is no time without a failure
+	// the time of a hold doesn't count as time without a failure
 	if n := len(t.at); n > 0 && now-t.at[n-1]-t.hold > window {
 		t.row, t.hold = 0, 0
 	}

@@ -1,16 +1,15 @@
 // Package turn says who runs the turns of a worker: its own goroutine or, while that is parked, a
-// borrower, a guest or another worker. It is one word, and how it changes; what a turn is, and how
-// a goroutine is woken, it doesn't know.
+// borrower, which is a guest or another worker. The package has one word and its transitions; it
+// doesn't know what a turn is, nor how a goroutine is woken.
 //
 // A worker's turn is
 //
-//	run       its own goroutine's, or that is on its way to it: behind park it is woken, or blocks
-//	          no more
-//	parked    nobody's. Who wakes it, by Wake, must end its wait; who borrows it runs turns until
-//	          GiveBack. None of its houses is ready
+//	run       its own goroutine's. If that was parked it has been woken, or no longer blocks
+//	parked    nobody's, and none of its houses is ready. A caller of Wake must end the wait of
+//	          the worker's goroutine; a caller of Borrow runs turns until GiveBack
 //	borrowed  a borrower's
-//	wanted    a borrower's, and the worker's own goroutine waits for that to end
+//	wanted    a borrower's, and the worker's own goroutine waits for the turn
 //
-// Who makes it run for a worker that blocks must end its wait: the transitions say so. The zero
-// State is run.
+// Where a transition leads to run while the worker's goroutine may block, its caller must end that
+// wait: the transition's result says so. The zero State is run.
 package turn

@@ -6,8 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// State says who runs the turns of a worker. Any goroutine may ask, and make the transitions that
-// don't name who makes them.
+// State says who runs the turns of a worker. Any goroutine may call its methods, except where a
+// method names its caller.
 type State struct{ holder atomic.Uint32 }
 
 const (
@@ -20,7 +20,7 @@ const (
 // Parked reports whether nobody runs turns.
 func (t *State) Parked() bool { return t.holder.Load() == parked }
 
-// Own reports whether the worker's own goroutine has the turn, or it was given to that.
+// Own reports whether the worker's own goroutine has the turn, or was given it.
 func (t *State) Own() bool { return t.holder.Load() == run }
 
 // Borrowed reports whether somebody else runs turns.
@@ -29,7 +29,7 @@ func (t *State) Borrowed() bool {
 	return word == borrowed || word == wanted
 }
 
-// Wake is the transition parked -> run; true: the caller ends the worker's wait.
+// Wake is the transition parked -> run. True: the caller ends the wait of the worker's goroutine.
 func (t *State) Wake() bool {
 	invariant.Point("turn.wake")
 	if !t.Parked() {
@@ -39,7 +39,7 @@ func (t *State) Wake() bool {
 	return t.holder.CompareAndSwap(parked, run)
 }
 
-// Borrow is the transition parked -> borrowed; true: the caller runs turns.
+// Borrow is the transition parked -> borrowed. True: the caller runs turns until GiveBack.
 func (t *State) Borrow() bool {
 	invariant.Point("turn.borrow")
 	if !t.Parked() {
@@ -49,16 +49,16 @@ func (t *State) Borrow() bool {
 	return t.holder.CompareAndSwap(parked, borrowed)
 }
 
-// Park is the transition run -> parked, by the worker's own goroutine, which looks behind it
+// Park is the transition run -> parked, by the worker's own goroutine, which afterwards looks
 // whether anything was sent.
 func (t *State) Park() {
 	invariant.Point("turn.park")
 	t.holder.Store(parked)
 }
 
-// Unpark is the way back of the worker's own goroutine, behind Park, also if it has blocked:
-// parked -> run, or run stays; true: it has the turn. Otherwise borrowed -> wanted, or wanted
-// stays: it waits.
+// Unpark is called by the worker's own goroutine after Park, whether it has blocked or not. True:
+// it has the turn, by parked -> run, or because the word is run already. False: it must wait, by
+// borrowed -> wanted, or because the word is wanted already.
 func (t *State) Unpark() bool {
 	for {
 		invariant.Point("turn.back")
@@ -79,9 +79,9 @@ func (t *State) Unpark() bool {
 	}
 }
 
-// GiveBack is the end of a borrowed turn. If no more is to be done: borrowed -> parked, and true:
-// the borrower looks whether anything was sent. Otherwise, or if the worker waits, -> run: the
-// borrower ends its wait.
+// GiveBack ends a borrowed turn; the borrower calls it. If nothing more is to be done and the
+// worker doesn't wait, it is borrowed -> parked and returns true: the borrower looks whether
+// anything was sent. Otherwise it is borrowed, wanted -> run: the borrower ends the worker's wait.
 func (t *State) GiveBack(more bool) (unowned bool) {
 	invariant.Point("turn.give")
 	if !more && t.holder.CompareAndSwap(borrowed, parked) {
