@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sleeper is a worker by hand that is parked. It counts its wake-ups and lends turns.
+// sleeper is a parked worker whose turns the test takes by hand. It counts its wake-ups and lends
+// turns.
 type sleeper struct {
 	*handDriver
 	w     *Engine
@@ -95,8 +96,8 @@ func TestAssist(t *testing.T) {
 	require.Equal(t, 1, one.woken)
 }
 
-// Who isn't to assist wakes at once: so is one whose own turn is borrowed, as nobody would
-// come back to it.
+// A worker that must not assist wakes at once. So does one whose own turn is borrowed, because
+// nobody would come back to wake later.
 func TestWhoWakesAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(w *Engine)
@@ -126,8 +127,8 @@ func TestWhoWakesAtOnce(t *testing.T) {
 	}
 }
 
-// A step that ends its goroutine in a turn that a worker borrowed: the turn is given back, and
-// the other worker woken.
+// If a step ends its goroutine in a turn that a worker borrowed, the turn is given back, and its
+// owner woken.
 func TestGoexitInAnAssistedTurn(t *testing.T) {
 	h, w, one, _ := assisting(t)
 	to, from := settleOn(h, 1, &reader{}), settleOn(h, 0, &writer{})

@@ -9,7 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// idle is a driver for workers that a test runs by hand.
+// idle is a Driver for workers whose turns the test takes by hand.
 type idleDriver struct {
 	woken  int
 	failed []error

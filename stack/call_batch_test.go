@@ -21,8 +21,8 @@ func (a *forgetful) all(s *forgetStack) Yield {
 
 var forgetAll = newBatchAsk((*forgetful).all, 0)
 
-// TestUnansweredMembers: a batch that ends without an answer has its members end
-// with ErrUnanswered; one that ends with an error, with that.
+// TestUnansweredMembers: if a batch ends without answers, its members end
+// with ErrUnanswered; if it ends with an error, they end with that error.
 func TestUnansweredMembers(t *testing.T) {
 	sad := errors.New("sad")
 	for _, c := range []struct{ err, want error }{{nil, fault.ErrUnanswered}, {sad, sad}} {

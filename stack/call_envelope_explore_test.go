@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The receiver closes an envelope between the moment in which a guest finds it open and
-// the one in which it counts its message: the message goes by another.
+// The receiver closes an envelope after a guest has found it open, and before the guest
+// counts its message: the message goes by another envelope or stack.
 func TestEnvelopeClosedWhileAGuestAdds(t *testing.T) {
 	h := newHand(t, 1)
 	k := &tallier{}
@@ -25,8 +25,8 @@ func TestEnvelopeClosedWhileAGuestAdds(t *testing.T) {
 	require.Empty(t, k.wrong)
 }
 
-// A guest adds between the moment in which the receiver takes an envelope out of the
-// inbox and the one in which it closes it.
+// A guest adds to an envelope after the receiver has taken it out of the inbox, and before
+// the receiver closes it.
 func TestGuestAddsBeforeTheEnvelopeCloses(t *testing.T) {
 	h := newHand(t, 1)
 	k := &tallier{}
@@ -45,8 +45,9 @@ type parting struct{ last func() }
 
 func (p *parting) Release() { p.last() }
 
-// TestGuestReleasesWhatAnotherHasSent: it tells one whose worker has left, and finds there what
-// another has pushed and not rung for yet. That is released, and tells as well.
+// TestGuestReleasesWhatAnotherHasSent: a guest tells an actor whose worker has left, and finds in
+// its inbox a message that another guest has pushed and not rung for yet. The message is released,
+// and its Release tells the actor too.
 func TestGuestReleasesWhatAnotherHasSent(t *testing.T) {
 	h := newHand(t, 1)
 	house := settleOn(h, 0, &tallier{})

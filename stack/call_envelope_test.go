@@ -67,8 +67,8 @@ func tellFrom(w *Engine, h *House, way, from, n int) {
 	}
 }
 
-// Steps and guests tell and ask houses here and elsewhere, by every way, in bursts: each
-// house hears each sender in order, whatever stands in an envelope.
+// Steps and guests tell and ask houses of the same and of another worker, in all ways, in
+// bursts. Each house gets each sender's messages in order, by envelope or not.
 func TestEnvelopes(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -181,7 +181,7 @@ func (k *tallier) add(s *NoticeStack[words]) Yield {
 
 var tallierAdd = newNotice((*tallier).add)
 
-// What stands in an envelope for a worker that has left is dropped, and comes home.
+// Messages in an envelope to a worker that has left are dropped, and the envelope comes home.
 func TestEnvelopeForAWorkerThatLeft(t *testing.T) {
 	h := newHand(t, 2)
 	house := settleOn(h, 1, &reader{})
@@ -218,7 +218,7 @@ func (f *faulty) add(s *NoticeStack[words]) Yield {
 
 var faultyAdd = newNotice((*faulty).add)
 
-// Notices to a house of the same worker share envelopes too, and each ends for itself.
+// Notices to a house of the same worker share envelopes too; a panic or a Throw ends only one.
 func TestEnvelopesInALane(t *testing.T) {
 	h := newHand(t, 1)
 	f := &faulty{}
@@ -262,7 +262,7 @@ var (
 	gluttonGrosser = newNotice((*glutton).grosser)
 )
 
-// An envelope takes as many as it has room for, here and elsewhere, and none that is too long.
+// An envelope takes as many messages as it has room for, and none that is too long.
 func TestFullEnvelopes(t *testing.T) {
 	require.Equal(t, entryMin, gluttonGross.bare.envelope.envelope.max)
 	require.Equal(t, entryMid, readWords.bare.envelope.envelope.max)
@@ -313,7 +313,7 @@ func TestFullEnvelopes(t *testing.T) {
 	}
 }
 
-// Mail that is taken for order's sake is handled, also if its sender hasn't rung yet.
+// Mail that is drained so that it isn't overtaken is handled, even if its sender hasn't rung yet.
 func TestTellBehindMailWithoutARing(t *testing.T) {
 	h := newHand(t, 1)
 	r := &reader{}
@@ -331,7 +331,7 @@ func TestTellBehindMailWithoutARing(t *testing.T) {
 	h.settle()
 }
 
-// answerer says something before it answers.
+// answerer tells another actor something before it answers.
 type answerer struct{ say func(w *Engine) }
 
 func (a *answerer) ask(s *AskStack[words, int]) Yield {
@@ -349,7 +349,7 @@ var (
 	answererMeanwhile = newNotice((*answerer).meanwhile)
 )
 
-// What a guest says when it has its answer comes behind what was said before the answer.
+// A notice that a guest sends after its answer comes behind a notice that the answering step sent.
 func TestAnswerOfAGuestWaitsForTheOutbox(t *testing.T) {
 	h := newHand(t, 2)
 	x := &reader{}
@@ -371,7 +371,7 @@ func TestAnswerOfAGuestWaitsForTheOutbox(t *testing.T) {
 	h.guests.Done(c)
 }
 
-// What one guest has sent before another one sends arrives first, whatever either has sent before.
+// A notice that one guest has sent before another guest sends arrives first, in every way of both.
 func TestG2GuestsOvertakeNobody(t *testing.T) {
 	h := newHand(t, 1)
 	x := &reader{}
@@ -422,8 +422,8 @@ func (q *quitter) hear(s *NoticeStack[words]) Yield {
 
 var quitterHear = newNotice((*quitter).hear)
 
-// Nothing of an envelope is handled behind the message that ended the actor: what is left are
-// dead letters.
+// After the message that ended the actor those left in an envelope aren't handled, and are dead
+// letters.
 func TestActorStopsWithinAnEnvelope(t *testing.T) {
 	for name, say := range map[string]func(h *hand, to *House, m words) error{
 		"of guests":   func(h *hand, to *House, m words) error { return Tell(&h.guests, to, quitterHear, &m) },
@@ -471,8 +471,8 @@ var (
 	heapText = newNotice((*heap).text)
 )
 
-// What a goroutine, the actor's own worker or another one tells an actor that doesn't take it
-// comes as it was, however many envelopes it fills.
+// Messages that wait long, from a goroutine, the actor's own worker or another one, arrive
+// unchanged, however many envelopes they fill.
 func TestEnvelopesOneBehindTheOther(t *testing.T) {
 	const many = 5*entryMax + 7
 	for from := range 3 { // a goroutine, its own worker, another one

@@ -10,8 +10,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
-// A guest's context ends while its ask is answered. The next ask, by the same call if that has
-// come home, gets its own answer.
+// A guest's context ends while its ask is answered. The guest's next ask gets its own answer, even
+// if it uses the same Call again.
 func exploreCall(s *stage) {
 	s.workers(1)
 	_, h := s.hears(0)
@@ -64,14 +64,14 @@ func exploreEnvelope(s *stage) {
 	s.After(func() { s.heard(l, 4, 2) })
 }
 
-// tells sends so many notices as a guest, in envelopes.
+// tells sends n notices as a guest, in envelopes.
 func (s *stage) tells(h *House, from, all int) {
 	for n := range all {
 		s.sent(Tell(&s.hand.guests, h, listenWords, &words{from, n}))
 	}
 }
 
-// The worker of an open envelope leaves: all comes home.
+// The worker to which an open envelope was sent leaves: all objects come home.
 func exploreEnvelopeLeft(s *stage) {
 	s.workers(1)
 	h := s.dooms()
@@ -81,8 +81,8 @@ func exploreEnvelopeLeft(s *stage) {
 	s.leaves()
 }
 
-// Two guests of one stripe tell the same house; one of them says something else in between, which
-// ends the envelope.
+// Two guests of one stripe tell the same house. One of them sends a notice for another handler in
+// between, which ends the envelope.
 func exploreEntries(s *stage) {
 	s.workers(1)
 	l, h := s.hears(0)
@@ -172,8 +172,8 @@ func (s *stage) got(a *inquirer, errs ...error) {
 	s.Fail("%d answers, the last with error %v", a.answers, a.err)
 }
 
-// An ask between workers is answered while its time runs out: the asker gets the reply or
-// ErrTimeout, once, and the other comes home.
+// An ask between workers is answered while its time runs out: the asker gets either the reply or
+// ErrTimeout, once, and the call comes home.
 func exploreTimeout(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -202,7 +202,7 @@ func (s *stage) givesUp(c *Call, n int) {
 	})
 }
 
-// A guest gives up its ask of an actor that waits for another worker's.
+// A guest gives up its ask of an actor that waits for an actor of another worker.
 func exploreCancel(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -215,7 +215,7 @@ func exploreCancel(s *stage) {
 	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
 }
 
-// An actor is stopped while the goroutine that does its job sends that home.
+// An actor is stopped while the goroutine of its job sends the job home.
 func exploreJob(s *stage) {
 	s.workers(1)
 	boss := &boss{}
@@ -239,7 +239,7 @@ func exploreJob(s *stage) {
 	s.start(func() bool { return s.alone() && h.Gone() })
 }
 
-// An actor is stopped while the goroutine that does its job wants to be told of that, once.
+// An actor is stopped while the goroutine of its job calls OnGivenUp: it is told once.
 func exploreJobGivenUp(s *stage) {
 	s.workers(1)
 	h := settleOn(s.hand, 0, &boss{})
@@ -266,7 +266,7 @@ func exploreJobGivenUp(s *stage) {
 	})
 }
 
-// An actor is stopped while its job, which is kept, is at work: it is gone when that is home.
+// An actor is stopped while its kept job is at work: it is gone once the job is home.
 func exploreJobKept(s *stage) {
 	s.workers(1)
 	h := settleOn(s.hand, 0, &boss{kept: true})
@@ -292,8 +292,8 @@ func exploreJobKept(s *stage) {
 	s.start(func() bool { return s.alone() && h.Gone() && (h.life() == nil || h.life().Phase() == lifecycle.Gone) })
 }
 
-// An actor answers another worker's while its job reads what its stack carries: that goes home
-// behind both.
+// An actor answers an ask of another worker while its job reads bytes that the call's stack
+// carries. The stack is put after both the answer and the job have ended.
 func exploreJobReads(s *stage) {
 	s.workers(2)
 	h := settleOn(s.hand, 1, &boss{})

@@ -8,7 +8,7 @@ import (
 )
 
 type (
-	// crowdStack asks the houses of its request and answers with their replies.
+	// crowdStack asks the houses in its request and answers with their replies.
 	crowdStack struct {
 		before int
 		FanStack[[]*House, []Future[figures]]
@@ -75,8 +75,8 @@ func (a *fanner) got(s *fannerStack) Yield {
 	return s.Return()
 }
 
-// TestFanStack: a fan-out nested in its asker's house, on one worker and with a
-// member on another. Its answers live as long as it does, then all goes home.
+// TestFanStack: a fan is nested in its asker's house, on one worker and with a
+// member on another. Its answers live as long as it does, then all objects go home.
 func TestFanStack(t *testing.T) {
 	for name, c := range map[string]struct {
 		won  func(*lateActor, *crowdStack) bool

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onlooker notes around whose calls it is called.
+// onlooker is a Middleware that notes the calls around which it is called.
 type onlooker struct{ begun, ended []Running }
 
 var errRefused = errors.New("refused")
@@ -22,7 +22,8 @@ func (o *onlooker) Begins(s Running) error {
 
 func (o *onlooker) Ended(s Running, _ error) { o.ended = append(o.ended, s) }
 
-// TestMiddlewareSeesTheUsersStruct: also where the Stack is in the middle of that.
+// TestMiddlewareSeesTheUsersStruct: Begins and Ended get the pointer that steps get, even if the
+// Stack is in the middle of the user's struct.
 func TestMiddlewareSeesTheUsersStruct(t *testing.T) {
 	w, _ := newTestWorker()
 	a := &lateActor{}

@@ -8,7 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// doubter asks one three times, and notes what came of it, and whether that never began.
+// doubter asks an actor three times, and notes how each ask ended and whether it was Unbegun.
 type doubter struct {
 	of      *House
 	by      *Handler
@@ -42,7 +42,7 @@ func (d *doubter) answered(s *doubterStack) Yield {
 
 var doubterAsk = newNotice((*doubter).ask)
 
-// doubts has a doubter ask and, when what happens then has, wait for the answers and stop.
+// doubts has a doubter ask, calls then, and has the doubter wait for the answers and stop.
 func (h *hand) doubts(d *doubter, then func()) {
 	asker := settleOn(h, 0, d)
 	tell(h, asker, doubterAsk, 0)
@@ -53,10 +53,10 @@ func (h *hand) doubts(d *doubter, then func()) {
 	h.settle()
 }
 
-// stopped is what three asks end with whose actor has.
+// stopped is how three asks end whose actor has stopped.
 var stopped = []error{fault.ErrStopped, fault.ErrStopped, fault.ErrStopped}
 
-// What an actor that has stopped drops, as its mailbox is too small, never began.
+// Calls that an actor drops after its stop, because its mailbox is too small, never began.
 func TestUnbegunInAFullMailbox(t *testing.T) {
 	h := newHand(t, 2)
 	k, make := NewHouse(func() *keeper { return &keeper{} })
@@ -68,7 +68,7 @@ func TestUnbegunInAFullMailbox(t *testing.T) {
 	require.Equal(t, 3, d.unbegun)
 }
 
-// What comes to an actor whose worker has left never began: who sends it ends it.
+// Asks of an actor whose worker has left never began: their sender ends them.
 func TestUnbegunWhereTheWorkerHasLeft(t *testing.T) {
 	h := newHand(t, 2)
 	k := settleOn(h, 1, &keeper{})
@@ -79,7 +79,7 @@ func TestUnbegunWhereTheWorkerHasLeft(t *testing.T) {
 	require.Equal(t, 3, d.unbegun)
 }
 
-// A call that was forwarded has begun, also if the one who was to answer it has left.
+// A call that was forwarded has begun, even if the worker of the onward call has left.
 func TestBegunAndForwarded(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		h := newHand(t, 3)
@@ -98,7 +98,7 @@ func TestBegunAndForwarded(t *testing.T) {
 	}
 }
 
-// forwarder forwards what it is asked.
+// forwarder forwards the asks that it gets.
 type forwarder struct{ to *House }
 
 func (f *forwarder) ask(s *AskStack[int, int]) Yield {

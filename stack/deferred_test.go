@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is deferred first is done first, also what deferred work defers: a connection whose
-// requests were first isn't the last to be answered.
+// Work that is deferred first is done first, even if deferred work defers it. So a connection whose
+// requests came first isn't the last to be answered.
 func TestDeferredInOrder(t *testing.T) {
 	w, _ := newTestWorker()
 	var done []int
@@ -17,7 +17,7 @@ func TestDeferredInOrder(t *testing.T) {
 			done = append(done, i)
 			if i == 1 {
 				w.Defer(&all[4])
-				w.Defer(&all[2]) // which is to come
+				w.Defer(&all[2]) // it is in the queue already
 			}
 			if i == 4 && len(done) < 6 {
 				w.Defer(&all[4])
@@ -38,8 +38,8 @@ func TestDeferredInOrder(t *testing.T) {
 	require.Equal(t, 3, done[6])
 }
 
-// What is deferred to the next turn isn't done before, then behind what is left of this one, and
-// the worker owes it.
+// Work deferred to the next turn isn't done before, and the worker owes it. In the next turn it
+// comes after the work that is left of this one.
 func TestDeferOn(t *testing.T) {
 	w, _ := newTestWorker()
 	var done []string
@@ -47,7 +47,7 @@ func TestDeferOn(t *testing.T) {
 	a.Run = func(d *Deferred) {
 		if done = append(done, "a"); len(done) < 6 {
 			w.DeferOn(d)
-			w.Defer(d) // it is deferred
+			w.Defer(d) // without effect: it is deferred already
 		}
 	}
 	b.Run = func(d *Deferred) {
@@ -65,7 +65,7 @@ func TestDeferOn(t *testing.T) {
 	require.Len(t, done, 2)
 	require.True(t, w.Owes())
 	w.Defer(&c)
-	w.BeginTurn(1, false) // the last one was cut short
+	w.BeginTurn(1, false) // as if the last turn had been cut short
 	require.False(t, w.Owes())
 	w.RunDeferred()
 	require.Equal(t, []string{"a", "b", "c", "a", "b"}, done)

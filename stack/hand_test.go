@@ -31,7 +31,7 @@ type handDriver struct {
 	lost   int
 }
 
-// resumes has actors go on that have failed.
+// resumes has failed actors go on.
 var resumes = &supervision.Strategy{Decide: func(error) supervision.Directive { return supervision.Resume }}
 
 func newHand(t *testing.T, workers int) *hand {
@@ -41,7 +41,7 @@ func newHand(t *testing.T, workers int) *hand {
 	return h
 }
 
-// makeHand is newHand for who looks at the end whether all is home.
+// makeHand is newHand for tests that look themselves whether all objects are home at the end.
 func makeHand(workers int) *hand {
 	h := &hand{now: 1}
 	h.guests.Clock = func() int64 { return h.now }
@@ -142,7 +142,7 @@ func (h *hand) letters() (n uint64) {
 	return n
 }
 
-// balance is the end of every test: all is home.
+// balance is the end of every test: it checks that all pooled objects are home.
 func (h *hand) balance() {
 	if h.t.Failed() {
 		return
@@ -157,7 +157,7 @@ func (h *hand) balance() {
 	}
 }
 
-// out lets all come to rest, and returns how many pooled objects aren't home.
+// out settles the workers, and returns how many pooled objects aren't home.
 func (h *hand) out() int {
 	h.settle()
 	n := h.guests.Pools.Outstanding()
@@ -170,7 +170,7 @@ func (h *hand) out() int {
 	return n
 }
 
-// words is a message that says who sent it, and its number among those of that sender.
+// words is a message with its sender, and its number among the messages of that sender.
 type words struct{ From, N int }
 
 // writer's step does what its message says.
@@ -183,7 +183,7 @@ func (*writer) write(s *NoticeStack[func(w *Engine)]) Yield {
 
 var writerWrite = newNotice((*writer).write)
 
-// inMail counts the messages that really wait in h.
+// inMail counts the messages that wait in h by walking its inbox and its lanes.
 func (h *House) inMail() (n int) {
 	count := func(s *Stack) {
 		if s.by.envelope.opens == nil {
@@ -191,7 +191,7 @@ func (h *House) inMail() (n int) {
 			return
 		}
 		e := envelopeOf(s)
-		if e.filled > 0 { // the word is that of another life
+		if e.filled > 0 { // the owner fills it, and its word is of an earlier use
 			n += int(e.filled)
 		} else {
 			n += int(e.word.Load() &^ envelopeClosed)

@@ -35,7 +35,7 @@ func (s *stage) fills(h *House, from, all, most int, by *Handler, accepted *int)
 	}
 }
 
-// Two guests fill a mailbox for two, against the worker that empties it: what is accepted is
+// Two guests fill a mailbox for two messages while the worker empties it: accepted messages are
 // handled.
 func exploreFull(s *stage) {
 	s.workers(1)
@@ -48,7 +48,8 @@ func exploreFull(s *stage) {
 	s.After(func() { s.heard(l, accepted[0], accepted[1]) })
 }
 
-// The same of a mailbox for one that drops the oldest: what is accepted is handled or dropped.
+// The same with a mailbox for one message that drops the oldest: accepted messages are handled or
+// dropped.
 func exploreDropOldest(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1, Full: DropOldest})
@@ -82,7 +83,7 @@ func exploreFullLeft(s *stage) {
 	s.leaves()
 }
 
-// A stop that was sent is heeded before the next message, whatever still waits.
+// After a stop was sent no further message is handled, however many wait.
 func exploreStopAtOnce(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 8})
@@ -102,7 +103,7 @@ func exploreStopAtOnce(s *stage) {
 	})
 }
 
-// Two guests wait for room in a mailbox for one, which is full: all is handled.
+// Two guests wait for room in a full mailbox for one message: all messages are handled.
 func exploreRoom(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1})
@@ -114,7 +115,7 @@ func exploreRoom(s *stage) {
 	s.After(func() { s.heard(l, 1, 2, 1) })
 }
 
-// A guest gives up that waits for room, while it is signalled. Then it asks, perhaps by the same
+// A guest that waits for room gives up while it is signalled. Then it asks, perhaps by the same
 // Call.
 func exploreRoomGivenUp(s *stage) {
 	s.workers(1)
@@ -129,8 +130,8 @@ func exploreRoomGivenUp(s *stage) {
 	s.start(func() bool { return s.alone() && l.all == told })
 }
 
-// Of two guests that wait for room one gives up: the other hears of it all the same, also if it
-// comes while the first takes itself off the chain.
+// One of two guests that wait for room gives up. The other is signalled when there is room all the
+// same, even if it begins to wait while the first takes itself off the chain.
 func exploreRoomSwept(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1})
@@ -144,7 +145,7 @@ func exploreRoomSwept(s *stage) {
 // triesToTell sends a notice as a guest that gives up as soon as it would have to wait for room,
 // and returns how many it has sent.
 func (s *stage) triesToTell(h *House) int {
-	c := s.hand.guests.signal() // the one that TellWait takes: a thread has a shard of its own
+	c := s.hand.guests.signal() // the Call that TellWait takes, as a thread has a shard of its own
 	s.hand.guests.Pools.Put(&c.Object)
 	p := &guestContext{Context: context.Background(), c: c, brief: true}
 	switch err := TellWait(p, &s.hand.guests, h, listenLong, &words{0, 0}); err {
@@ -157,8 +158,8 @@ func (s *stage) triesToTell(h *House) int {
 	return 0
 }
 
-// Who finds room, and is refused because others came first, takes back the place that it counted:
-// it may be the last that was in the way of who waits.
+// A guest that finds room, and is refused because others came first, takes back the place that it
+// has counted. If that place makes the mailbox half empty, guests that wait for room are signalled.
 func exploreRoomRefused(s *stage) {
 	s.workers(1)
 	l, h := s.bounds(MailboxRules{Max: 1})

@@ -7,7 +7,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// No mailbox makes garbage: neither what it takes, nor what it refuses, drops or sorts.
+// No mailbox makes garbage: neither with messages that it takes, nor with those that it refuses,
+// drops or sorts.
 func TestMailboxMallocs(t *testing.T) {
 	if invariant.Race || invariant.Enabled {
 		t.Skip("checks allocate")
@@ -38,7 +39,7 @@ func TestMailboxMallocs(t *testing.T) {
 				}
 			}
 			some()
-			// Of one run, as several would be divided.
+			// One run, as AllocsPerRun would divide the count of several.
 			least := testing.AllocsPerRun(1, some)
 			for range 2 {
 				least = min(least, testing.AllocsPerRun(1, some))

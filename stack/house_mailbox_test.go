@@ -19,8 +19,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
-// clerk handles what stands first in its model, or says that it is wrong. A message is a number;
-// its class is what is left of it by 8.
+// clerk checks that the message it handles is the first in its model. A message is a number; its
+// class is the number modulo 8.
 type clerk struct {
 	model
 	wrong string
@@ -57,18 +57,18 @@ var (
 	clerkAll   = newBatchNotice((*clerk).batch, 5)
 )
 
-// model is a mailbox that is easy to believe in.
+// model is the reference: a mailbox that is too simple to be wrong.
 type model struct {
 	waiting []*item
 	bound   int // 0: none
 	full    WhenFull
 	kind    string // "", "priority" or "fair"
-	turns   []int  // fair: queues that have turns, which is next first
-	drains  bool   // what comes from now on doesn't begin, and waits in late
+	turns   []int  // fair: the queues that have turns, the next one first
+	drains  bool   // calls that come from now on don't begin, and wait in late
 	late    []*item
 	dropped int // refused and dropped
 	letters int // notices that nobody handles
-	refused int // as the actor has stopped
+	refused int // because the actor has stopped
 }
 
 type item struct {
@@ -76,10 +76,10 @@ type item struct {
 	sender int
 	queue  int // fair: the sender's, or that of notices
 	ask    bool
-	answer error // of an ask: what it ends with
+	answer error // of an ask: the error with which it ends
 }
 
-// notices is the queue, and the sender, of all notices.
+// notices is the number of the queue, and of the sender, of all notices.
 const notices = 3
 
 // push returns what the sender of a notice gets.
@@ -123,7 +123,7 @@ func (m *model) drop(it *item) {
 
 func (m *model) waits() int { return len(m.waiting) + len(m.late) }
 
-// stopped says that what waits ends, as the actor has stopped.
+// stopped ends all calls that wait, as the actor has stopped.
 func (m *model) stopped() {
 	for _, it := range append(m.waiting, m.late...) {
 		m.refused++
@@ -136,7 +136,7 @@ func (m *model) stopped() {
 
 func (m *model) holds(what func(*item) bool) bool { return slices.ContainsFunc(m.waiting, what) }
 
-// line gives a queue a turn, the last one, if it has none and is due one.
+// line gives a queue the last turn, if it has none and may have one.
 func (m *model) line(queue int) {
 	if m.holds(func(it *item) bool { return it.queue == queue }) && !slices.Contains(m.turns, queue) &&
 		!(queue == notices && m.holds(func(it *item) bool { return it.queue != notices })) {
@@ -248,7 +248,7 @@ var mailboxes = []struct {
 }
 
 // On one worker a mailbox is exact: random notices, asks and batches of three actors are refused,
-// dropped and handled as by the model, in its order; also while its actor pauses, drains, or
+// dropped and handled as in the model, and in its order, also while the actor pauses, drains, or
 // stops.
 func TestG7MailboxModel(t *testing.T) {
 	for _, m := range mailboxes {
@@ -292,7 +292,7 @@ func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 		burst = limitLarge + 100 // once
 	}
 	handlers := []*Handler{clerkShort, clerkShort, clerkLonge, clerkAll}
-	end := rng.IntN(24) // the round before which it stops or drains, if it does
+	end := rng.IntN(24) // before this round the actor stops or drains, if it does
 	for round := range 12 {
 		// What it is told it finds in its inbox, where nothing overtakes what is in the lane.
 		switch rng.IntN(4) {
@@ -334,7 +334,7 @@ func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 						*Request[int, int](ask) = n
 						w.Push(to, ask)
 					} else {
-						it := &item{n: n, sender: notices} // they don't say whose they are
+						it := &item{n: n, sender: notices} // they don't say who sent them
 						want := c.push(it)
 						if err := notify(w, to, by, n); err != want {
 							t.Fatalf("seed %d: notice %d: %v, want %v", seed, n, err, want)
@@ -374,7 +374,7 @@ func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	}
 }
 
-// ledger notes what it hears of each sender, in order.
+// ledger notes the messages that it gets, by sender and in order.
 type ledger struct {
 	last  [8]int
 	heard [8]int
@@ -404,8 +404,8 @@ var (
 	ledgerAsk   = newAsk((*ledger).ask)
 )
 
-// Whoever sends, from wherever: what was accepted is handled or dropped, and counted so; what a
-// sender sent stays in order; and no more wait than the bound and what may exceed it.
+// Workers and guests send at once. Accepted messages are handled or dropped, and counted so; the
+// messages of each sender stay in order; and no more wait than the bound and its known excess.
 func TestMailboxTraffic(t *testing.T) {
 	for _, m := range mailboxes {
 		t.Run(fmt.Sprintf("%s %d %d", m.kind, m.mail.Max, m.mail.Full), func(t *testing.T) {
@@ -468,8 +468,8 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 				calls = append(calls, c)
 			}
 		}
-		// What the owner sent since its last visit others don't see; and until it takes what they
-		// sent it can't drop.
+		// Others don't see what the owner has sent since its last visit, and the owner can't drop
+		// what they have sent until it takes it.
 		most := 2 * mail.Max
 		if mail.Full == DropOldest {
 			most = 3 * mail.Max
@@ -519,7 +519,7 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 		countFull += tallied(w, count.Full)
 		countRefused += tallied(w, count.Refused)
 	}
-	dead := h.letters() - uint64(sum(refused[:4])) // those that were accepted
+	dead := h.letters() - uint64(sum(refused[:4])) // dead letters that had been accepted
 	require.EqualValues(t, len(calls), answered+full+late, "seed %d: asks that ended", seed)
 	require.EqualValues(t, answered, l.heard[4])
 	if !stopped {
@@ -534,7 +534,7 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	}
 }
 
-// The bound of a worker's actors holds also where it is more than a house says in a few bits.
+// A worker's MailboxMax holds even if it is more than House.limit can say.
 func TestMailboxOfTheWorker(t *testing.T) {
 	for _, max := range []int{3, limitLarge, limitLarge + 10} {
 		for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
@@ -553,7 +553,7 @@ func TestMailboxOfTheWorker(t *testing.T) {
 	}
 }
 
-// However many a guest sends while the actor's worker is stuck, no more wait than the bound.
+// While the actor's worker is stuck, no more messages of a guest wait than the bound.
 func TestMailboxOfStuckActor(t *testing.T) {
 	for _, max := range []int{1, 2, 3, 63, 64, 100, 255, 256, 1024} {
 		for _, by := range []*Handler{ledgerShort, ledgerLonge} {
@@ -579,7 +579,7 @@ func TestMailboxOfStuckActor(t *testing.T) {
 	}
 }
 
-// A house whose worker has left counts what is answered by its sender, and nothing stays counted.
+// In a house whose worker has left, calls that their senders end don't stay counted.
 func TestMailboxOfWhoLeft(t *testing.T) {
 	h := newHand(t, 1)
 	to, make := NewHouse(func() *ledger { return &ledger{} })
@@ -602,8 +602,8 @@ func TestMailboxOfWhoLeft(t *testing.T) {
 	require.EqualValues(t, 200, h.letters(), "what came before it left is handled")
 }
 
-// A notice that was sent before its actor stopped is a dead letter. One that is sent then gets
-// ErrStopped, and is none, whatever the mailbox does when it is full.
+// A notice that was sent before its actor stopped is a dead letter. A notice sent after the stop
+// gets ErrStopped and isn't one, whatever the mailbox's policy.
 func TestNoticesToWhoStopped(t *testing.T) {
 	for _, m := range []MailboxRules{{}, {Max: 100}, {Max: 100, Full: DropNewest}, {Max: 100, Full: DropOldest}, {Max: -1}, {Max: 100, Sort: NewFair}} {
 		for _, by := range []*Handler{ledgerShort, ledgerLonge} {
@@ -644,7 +644,7 @@ func noticesToWhoStopped(t *testing.T, m MailboxRules, by *Handler) {
 	h.balance()
 }
 
-// Behind a stop nothing joins an envelope whose places were on offer.
+// After a stop no notice joins an envelope that had places on offer.
 func TestStopWithdrawsPlaces(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
@@ -709,7 +709,7 @@ func TestTellWait(t *testing.T) {
 	require.EqualValues(t, 4, h.letters())
 }
 
-// Who waits for room isn't told before half of the mailbox is empty.
+// A goroutine that waits for room isn't signalled before half of the mailbox is empty.
 func TestRoomIsHalfOfTheMailbox(t *testing.T) {
 	h := newHand(t, 1)
 	h.workers[0].Budget = 1
@@ -737,8 +737,8 @@ func TestRoomIsHalfOfTheMailbox(t *testing.T) {
 	require.Equal(t, 5, l.heard[0])
 }
 
-// What another worker sent before an actor stopped, and what comes behind that, isn't dropped for
-// others, however much it is.
+// Notices that another worker sent before an actor stopped are lost because of the stop, and not
+// because its mailbox is full.
 func TestTooManyBehindAStop(t *testing.T) {
 	h := newHand(t, 2)
 	to, make := NewHouse(func() *ledger { return &ledger{} })
@@ -764,7 +764,7 @@ func TestTooManyBehindAStop(t *testing.T) {
 	require.Equal(t, 2, stopped)
 }
 
-// A stop isn't kept waiting by calls, however many answers have just gone ahead of them.
+// A stop goes ahead of calls, even if as many answers as may go ahead of them in a row just have.
 func TestStopGoesAheadOfCalls(t *testing.T) {
 	for _, m := range []MailboxRules{{}, {Sort: NewFair}} {
 		h := newHand(t, 1)
@@ -783,7 +783,7 @@ func TestStopGoesAheadOfCalls(t *testing.T) {
 	}
 }
 
-// Each message that is handled counts as one, however it came and whatever becomes of it.
+// Each handled message is counted once, however it was sent and however it ends.
 func TestMessagesAreCounted(t *testing.T) {
 	for _, m := range []MailboxRules{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
 		for _, by := range []*Handler{clerkShort, clerkLonge, clerkAll} {
@@ -806,7 +806,7 @@ func TestMessagesAreCounted(t *testing.T) {
 	}
 }
 
-// An answer isn't one of the calls that wait for who asked, also if the worker of that has left.
+// An answer doesn't count as a call in the asker's mailbox, even if the asker's worker has left.
 func TestAnswerToAWorkerThatLeft(t *testing.T) {
 	h := newHand(t, 2)
 	asker := &talker{look: func() {}}
@@ -823,7 +823,7 @@ func TestAnswerToAWorkerThatLeft(t *testing.T) {
 	require.Zero(t, from.waits())
 }
 
-// A function that says which class a message has may panic: the message is what fails.
+// If the function that returns a message's class panics, the message's call fails.
 func TestPriorityPanics(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
@@ -851,7 +851,7 @@ func TestPriorityPanics(t *testing.T) {
 	require.ErrorIs(t, h.drivers[0].failed[0], fault.ErrPanic)
 }
 
-// What a connection has to do isn't refused, and isn't counted.
+// A connection's own stack and its requests aren't refused, and aren't counted.
 func TestMailboxOfConnections(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
@@ -881,7 +881,7 @@ type pairTold struct{ BatchNoticeStack[text] }
 
 func (a *pairActor) told(s *pairTold) Yield { return s.Return() }
 
-// impatient is a context that ends as soon as somebody waits for it.
+// impatient is a context that ends as soon as its Done is called.
 type impatient struct {
 	context.Context
 	waited bool
@@ -901,8 +901,8 @@ func (p *impatient) Err() error {
 	return nil
 }
 
-// Who gives up waiting for room leaves nothing behind, though nobody makes any; and those who go
-// on waiting are told.
+// A goroutine that gives up waiting for room leaves its Call nowhere, even if there never is room.
+// The others that wait are still signalled.
 func TestGivenUpWaitingForRoom(t *testing.T) {
 	h := newHand(t, 1)
 	l := &ledger{}
@@ -926,8 +926,8 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 	require.Equal(t, 2, l.heard[0])
 }
 
-// The number of messages can say what a mailbox with the highest bound may hold: twice as many,
-// and what comes while it is full.
+// The number of calls in flags doesn't overflow with the highest bound: the mailbox may hold twice
+// as many, and the calls that come while it is full.
 func TestLargestMailboxIsCounted(t *testing.T) {
 	for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
 		h := newHand(t, 1)

@@ -1,7 +1,7 @@
 package stack
 
-// The kinds of stacks as core has them, as far as tests of this package need them. Here they show
-// the Stack.
+// This file has the kinds of stacks of core, as far as tests of this package need them. Unlike
+// core's they embed the Stack itself.
 
 type testAnswer[Rep any] struct {
 	Stack
@@ -141,7 +141,7 @@ func newChannel[A, S, Req, Rep any, PS channelOf[S, Req, Rep]](first func(*A, PS
 	return NewInbound[Req, Rep](EntryOf(first), parted, finish)
 }
 
-// FanStack is what core's fans are made of.
+// FanStack is the type that core's fans embed.
 type FanStack[Req, Rep any] struct {
 	_ FanState
 	AskStack[Req, Rep]

@@ -12,8 +12,8 @@ import (
 )
 
 // The tests of this file cover the casts of this package: from a pooled object
-// to the stack, from a stack to what its handler's types make of it, and from the
-// head of a stack to the user's struct.
+// to the stack, from a stack to the types that its handler was made for, and from
+// the head of a stack to the user's struct.
 
 // run visits ready houses until none is.
 func (w *Engine) run() {
@@ -167,7 +167,7 @@ func TestJobLayout(t *testing.T) {
 	w.Shard.Put(&s.Object)
 }
 
-// TestRelayLayout: a relay is found from the way back that it is, and only there.
+// TestRelayLayout: a relay is found from its house, which is a call's way back, and from no other.
 func TestRelayLayout(t *testing.T) {
 	w, _ := newTestWorker()
 	r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
@@ -292,7 +292,7 @@ func TestInbound(t *testing.T) {
 	require.Zero(t, h.Waiting())
 }
 
-// What was let begin is held back again, if it hasn't begun.
+// A request that LetBegin has released can be held back again, if it hasn't begun.
 func TestHoldBackTwice(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
@@ -325,7 +325,7 @@ func TestStepNames(t *testing.T) {
 	w.Shard.Put(&s.Object)
 }
 
-// TestHouseOfActor covers the actor as its steps take it.
+// TestHouseOfActor covers the pointer to the actor that its steps get.
 func TestHouseOfActor(t *testing.T) {
 	a := &lateActor{}
 	h, _ := NewHouse(func() *lateActor { return a })

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where a name is free its last owner isn't counted any more.
+// When a name becomes free, the actor that had it isn't counted in Living any more.
 func TestUncountedBeforeItIsForgotten(t *testing.T) {
 	h := newHand(t, 1)
 	var living atomic.Int64
@@ -23,7 +23,7 @@ func TestUncountedBeforeItIsForgotten(t *testing.T) {
 	require.Zero(t, living.Load())
 }
 
-// teller is a driver that notes how many live where one is forgotten.
+// teller is a Driver that notes how many actors are counted when one is Gone.
 type teller struct {
 	*handDriver
 	count  *atomic.Int64

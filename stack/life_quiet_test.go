@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// settlePassive gives a worker the house of an actor that stops when it has been idle for 1 s.
+// settlePassive gives a worker the house of an actor that stops when it was idle for 1 s.
 func settlePassive(h *hand, worker int) *House {
 	house, make := NewHouse(func() *porter { return &porter{} })
 	house.Give(Props{Idle: 1e9})
@@ -16,8 +16,8 @@ func settlePassive(h *hand, worker int) *House {
 	return house
 }
 
-// The timer by which a house finds out that it is idle stands in the wheel of the worker that has
-// the house, also when that moves, and comes due there.
+// The timer that looks whether a house is idle is in the wheel of the worker that owns the house,
+// also after the house has moved, and comes due there.
 func TestQuietMoves(t *testing.T) {
 	h := newHand(t, 2)
 	a, b := h.workers[0], h.workers[1]
@@ -41,7 +41,7 @@ func TestQuietMoves(t *testing.T) {
 	h.settle()
 }
 
-// However an actor ends, and whether its time has come by then or not, no timer is left.
+// However an actor ends, and whether the timer is due by then or not, no timer is left.
 func TestQuietEnds(t *testing.T) {
 	for name, end := range map[string]func(h *hand, to *House){
 		"stop":  func(h *hand, to *House) { to.Stop(&h.guests) },
@@ -66,8 +66,8 @@ func TestQuietEnds(t *testing.T) {
 	}
 }
 
-// A call that comes when an idle actor was found to be so, and before it stops, is no last one: the
-// actor stays, and is idle from then on.
+// If a call comes after an actor was found idle, and before it stops, the actor goes on, and its
+// time counts from then.
 func TestCallBeforeAnIdleActorStops(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]

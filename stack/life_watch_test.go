@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// Who watches a long life, and stops, isn't kept for it.
+// A watcher that has stopped isn't kept in memory by the long-lived actor that it watched.
 func TestWatchersThatStoppedLeave(t *testing.T) {
 	var w Engine
 	target, lives, by := &House{}, &House{}, &Handler{}

@@ -16,8 +16,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// protocols are the scenarios by which the explorer drives this package: who takes part in
-// each, and what must hold. Their states are lists at the top of the files named.
+// protocols are the scenarios by which the explorer drives this package. Each function says who
+// takes part and what must hold. The states are lists at the top of the files named.
 var protocols = []struct {
 	name string
 	run  func(s *stage)
@@ -73,7 +73,7 @@ var protocols = []struct {
 }
 
 // exploreMin is the fewest schedules of all protocols together: fewer would mean that
-// scheduling points, or threads, have gone.
+// scheduling points, or threads, are missing.
 const exploreMin = 200_000
 
 // Every protocol is exhausted at two preemptions, which takes some twenty seconds.
@@ -113,7 +113,7 @@ type stage struct {
 	*hand
 	loops    []*loop
 	askers   []*House
-	others   int // threads that are no workers and haven't ended
+	others   int // threads that aren't workers and haven't ended
 	doomed   []*House
 	dead     []*listener // in them
 	stays    bool        // they don't stop before their worker leaves
@@ -124,7 +124,7 @@ func staged(scenario func(s *stage)) func(r *explore.Run) {
 	return func(r *explore.Run) { scenario(&stage{Run: r}) }
 }
 
-// workers makes so many workers, none of which runs yet. At the end all pooled objects
+// workers makes n workers, none of which runs yet. At the end all pooled objects
 // must be home.
 func (s *stage) workers(n int) {
 	s.hand = makeHand(n)
@@ -134,7 +134,7 @@ func (s *stage) workers(n int) {
 		s.loops = append(s.loops, l)
 	}
 	s.After(func() {
-		for _, h := range s.askers { // who asks keeps a table until it stops
+		for _, h := range s.askers { // an actor that asks has a table until it stops
 			h.Stop(&s.hand.guests)
 		}
 		if n := s.out(); n != 0 {
@@ -156,14 +156,14 @@ type loop struct {
 	bell    bool   // rung, and not heard yet
 	event   bool   // the network ends the next wait
 	between func() // called between turns, if set
-	job     *Stack // what was offloaded last
-	hurries bool   // it has no time for assisting
-	keeps   bool   // it leaves that to its next turn, once
+	job     *Stack // the last job that was offloaded
+	hurries bool   // it has no time to assist
+	keeps   bool   // it assists in its next turn, once
 	turning bool   // somebody runs its turn
 	over    func() bool
 }
 
-// begin and end bracket a turn of l, whoever runs it: one at a time may.
+// begin and end bracket a turn of l, and check that only one thread at a time runs it.
 func (l *loop) begin() {
 	if l.turning {
 		l.s.Fail("two threads run the turns of worker %d", l.w.Index)
@@ -195,7 +195,7 @@ func (l *loop) Failed(_ *House, _ *Stack, err error) { l.s.Fail("a step has fail
 // Borrowed is what house's driver does for a borrower.
 func (l *loop) Borrowed(c *Call, now int64) (more bool) {
 	defer func() {
-		if v := recover(); v != nil { // else it would end the process
+		if v := recover(); v != nil { // otherwise it would end the process
 			l.s.Fail("panic in a borrowed turn: %v", v)
 		}
 	}()
@@ -231,7 +231,7 @@ func (l *loop) pass() (done int) {
 	return w.Run(256)
 }
 
-// end is the second half.
+// end is the second half of a turn.
 func (l *loop) end() {
 	l.w.RunDeferred()
 	l.w.ArmFresh()
@@ -263,7 +263,7 @@ func (l *loop) turn() (busy bool) {
 	return kept || done > 0 || !w.Idle()
 }
 
-// due reports whether a timer is.
+// due reports whether a timer is due.
 func (l *loop) due() bool {
 	return slices.ContainsFunc(l.armed, func(n *future.Node) bool { return n.When <= l.now })
 }
@@ -307,7 +307,7 @@ func (s *stage) other(name string, f func()) {
 // alone reports whether only workers are left.
 func (s *stage) alone() bool { return s.others == 0 }
 
-// listener notes what it hears of each sender.
+// listener notes the messages that it gets, by sender.
 type listener struct {
 	next  [4]int
 	all   int
@@ -330,7 +330,7 @@ type listenStack struct {
 func (l *listener) words(s *NoticeStack[words]) Yield { l.hear(s.Msg); return s.Return() }
 func (l *listener) long(s *listenStack) Yield         { s.local++; l.hear(s.Msg); return s.Return() }
 
-// asked isn't heard in order: askers give up.
+// asked doesn't check the order, because askers give up.
 func (l *listener) asked(s *AskStack[words, int]) Yield { l.all++; return s.Return(s.Req.N) }
 
 var (
@@ -352,7 +352,7 @@ func (s *stage) hears(worker int) (*listener, *House) {
 	return l, settleOn(s.hand, worker, l)
 }
 
-// heard checks that l has heard each sender in order, and so many messages, by sender.
+// heard checks that l got each sender's messages in order, and how many of each.
 func (s *stage) heard(l *listener, want ...int) {
 	for from, n := range want {
 		if l.next[from] != n {
@@ -367,7 +367,7 @@ func (s *stage) heard(l *listener, want ...int) {
 // say sends a notice as a guest, in a stack of its own.
 func (s *stage) say(to *House, from, n int) { s.sent(tell(s.hand, to, listenLong, words{from, n})) }
 
-// sent takes down that a notice was accepted, or that its actor had stopped.
+// sent counts a notice if it was accepted; otherwise its actor must have stopped.
 func (s *stage) sent(err error) {
 	switch {
 	case err == nil:
@@ -377,8 +377,8 @@ func (s *stage) sent(err error) {
 	}
 }
 
-// dooms makes a house on worker 0 that stops, when the worker leaves, behind or before what it is
-// sent: each notice is accepted, and then a dead letter, or refused.
+// dooms makes a house on worker 0 that stops when the worker leaves, before or after messages come:
+// each notice is refused, or accepted and then a dead letter.
 func (s *stage) dooms() *House {
 	l, h := s.bounds(MailboxRules{Max: 6})
 	s.dead = append(s.dead, l)
@@ -429,8 +429,8 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// Done is asked when the guest goes on that has waited. If both the signal and the end are there,
-// it is the signal: that the other is taken is as if the end had come first.
+// Done is called when a guest that has waited goes on. If both the signal and the end are there,
+// the guest takes the signal: a choice of the end is as if the end had come first.
 func (p *guestContext) Done() <-chan struct{} {
 	if p.c.cell.Signalled() {
 		return nil
@@ -450,7 +450,7 @@ func (s *stage) ask(p *guestContext, h *House, n int) error {
 	return nil
 }
 
-// asks is ask by who doesn't give up.
+// asks is ask by a guest that doesn't give up.
 func (s *stage) asks(h *House, n int) {
 	if err := s.ask(&guestContext{}, h, n); err != nil {
 		s.Fail("the ask for %d failed: %v", n, err)

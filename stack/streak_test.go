@@ -36,8 +36,8 @@ var (
 	alarmistCall  = newNotice((*alarmist).call)
 )
 
-// Timers whose time has come go ahead of calls, but a call begins behind 16 of them, and 16 of
-// them go behind it.
+// Timers whose time has come go ahead of calls, but after 16 of them a call begins, and then 16
+// more follow.
 func TestTimersAndCallsTakeTurns(t *testing.T) {
 	for _, m := range []MailboxRules{{}, {Max: 100, Full: DropOldest}, {Max: 100, Sort: NewFair}} {
 		for _, budget := range []int{1, 3, 1000} {

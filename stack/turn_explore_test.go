@@ -8,7 +8,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// A guest borrows the turn of a worker, which the network wakes meanwhile, and which wants it back.
+// A guest borrows the turn of a worker. Meanwhile the network wakes the worker, which wants its
+// turn back.
 func exploreBorrow(s *stage) {
 	s.workers(1)
 	_, h := s.hears(0)
@@ -23,7 +24,7 @@ func exploreBorrow(s *stage) {
 	s.start(s.alone)
 }
 
-// Two guests ask the same house: who doesn't get the turn waits for its answer.
+// Two guests ask the same house: the one that doesn't get the turn waits for its answer.
 func exploreBorrowOfTwo(s *stage) {
 	s.workers(1)
 	_, h := s.hears(0)
@@ -43,8 +44,8 @@ func exploreBorrowOrWake(s *stage) {
 	s.start(func() bool { return s.alone() && l.all == 1 })
 }
 
-// A guest asks, in a turn that it may have borrowed, an actor that asks one of another worker:
-// the other is woken at once, as nobody would come back to it.
+// A guest asks, in a turn that it may have borrowed, an actor that asks one of another worker. That
+// worker is woken at once, because nobody would come back to wake it later.
 func exploreSendOn(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -61,8 +62,8 @@ func exploreSendOn(s *stage) {
 	s.start(s.alone)
 }
 
-// The same guest gives up once it would have to wait: the answer, which comes later, finds the
-// call gone.
+// As before, but the guest gives up as soon as it would have to wait: the answer comes later, and
+// finds the call gone.
 func exploreImpatient(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -84,8 +85,8 @@ func exploreImpatient(s *stage) {
 	s.settled(func() bool { return s.alone() && middle.Waiting() == 0 && middle.inbox.Load() == nil })
 }
 
-// A worker that has sent to a parked one runs its turn, now or in its own next turn, or having no
-// time wakes it, and gets the answer; the network wakes the other meanwhile.
+// A worker that has sent to a parked one runs that worker's turn, now or in its own next turn; or,
+// if it has no time, wakes it. It gets the answer. Meanwhile the network wakes the parked worker.
 func exploreAssist(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -108,8 +109,8 @@ func exploreAssist(s *stage) {
 	s.After(func() { s.got(asks, nil) })
 }
 
-// A guest and a worker want the turn of the same parked worker, the latter at once or in its next
-// turn.
+// A guest and a worker want the turn of the same parked worker: the worker at once, or in its own
+// next turn.
 func exploreRivals(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)

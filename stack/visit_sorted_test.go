@@ -10,7 +10,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
-// fairTest sends to a fair mailbox from all sides, and holds it to what it promises.
+// fairTest sends to a fair mailbox from all sides, and checks its order.
 type fairTest struct {
 	t      *testing.T
 	h      *hand
@@ -22,22 +22,22 @@ type fairTest struct {
 
 type sent struct {
 	from, n int
-	due     int // how many calls are taken up to it at most; 0: nobody says
+	due     int // how many calls are taken up to this one at most; 0: any number
 	put     func()
 }
 
-// queuesMax is how many queues there may be: of nine actors, the guests, and the notices of four
-// shards.
+// queuesMax is how many queues there may be: those of nine actors, of the guests, and of the
+// notices of four shards.
 const queuesMax = 14
 
-// asks returns who asks.
+// asks returns the sender of an ask.
 func asks(s *Stack) order.From {
 	f := fromOf(s)
 	return order.From{Asker: f.Asker, Guests: f.Guests}
 }
 
 func (m *fairTest) push(s *Stack, from int, put func()) {
-	// nothing from this sender or, of notices, its shard waits, nor, of asks, a notice from there
+	// no call of this sender waits; for a notice, none of its shard; for an ask, no notice either
 	alone := true
 	of := asks(s)
 	for other := range m.sent {
@@ -76,9 +76,9 @@ func (m *fairTest) pop(seed uint64) {
 	it.put()
 }
 
-// TestFairOrder: notices and asks of actors on three workers, notices and forwarded asks of
-// others, and notices and asks of guests: each sender's stay in order, but for what it forwards
-// for different askers, and who has nothing waiting waits for one round.
+// TestFairOrder: actors on three workers and guests send notices and asks, and further actors
+// forward asks. The calls of each sender stay in order, except asks that it forwards for different
+// askers. A sender that has no call waiting waits for one round at most.
 func TestFairOrder(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 77))
@@ -107,7 +107,7 @@ func TestFairOrder(t *testing.T) {
 				w := h.workers[from%3]
 				s := w.Begin(clerkLonge)
 				m.push(s, from, func() { w.Shard.Put(&s.Object) })
-			// one on each worker forwards what another, or a guest, has asked
+			// one actor on each worker forwards the asks of another actor, or of a guest
 			case from%3 == from/3:
 				w := h.workers[from%3]
 				first, put := ask(rng.IntN(len(actors) + 1))
@@ -146,8 +146,8 @@ func TestFairOrder(t *testing.T) {
 	}
 }
 
-// TestFairRound: one with 1,000 asks doesn't keep another's one waiting, nor what comes from
-// another worker. Where a notice came between they are behind it, and fair again behind the last.
+// TestFairRound: 1,000 asks of one sender don't delay the single ask of another, nor calls from
+// another worker. Asks behind a notice wait in its queue, and are fair again after the last notice.
 func TestFairRound(t *testing.T) {
 	h := newHand(t, 2)
 	f := NewFair()
