@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who is slower than another begins anew, so that no change is lost.
+// If two goroutines change a value at once, the slower one begins anew, so that no change is lost.
 func TestChangesAtOnce(t *testing.T) {
 	const workers, each = 8, 1000
 	var v Value[int]

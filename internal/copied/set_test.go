@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSetAgainstModel: a set is a list without doubles, what was read of it never changes, and an
+// TestSetAgainstModel: a set is a list without doubles, slices read from it never change, and an
 // empty one holds nothing.
 func TestSetAgainstModel(t *testing.T) {
 	for seed := range uint64(50) {
@@ -46,7 +46,7 @@ func TestSetAgainstModel(t *testing.T) {
 	}
 }
 
-// TestSetChangesNothing: it isn't copied for what is there, or isn't.
+// TestSetChangesNothing: a set isn't copied to add a value that it has, or to remove another.
 func TestSetChangesNothing(t *testing.T) {
 	var s Set[int]
 	no, yes := func(int) bool { return false }, func(int) bool { return true }
@@ -59,11 +59,11 @@ func TestSetChangesNothing(t *testing.T) {
 	require.Same(t, before, s.now.Load())
 }
 
-// TestSetAddsToOneBase: of two that add to the same values at once the slower writes nothing to
-// what the quicker has made, and others read.
+// TestSetAddsToOneBase: if two goroutines add to the same values at once, the slower one doesn't
+// write into the slice that the quicker one has made, which others read.
 func TestSetAddsToOneBase(t *testing.T) {
 	no := func(int) bool { return false }
-	for n := range 20 { // of some lengths append leaves room behind them
+	for n := range 20 { // at some lengths append leaves spare capacity
 		var s Set[int]
 		want := make([]int, 0, n+2)
 		for x := range n {
@@ -72,7 +72,7 @@ func TestSetAddsToOneBase(t *testing.T) {
 		}
 		var read []int
 		s.Add(-1, func(int) bool {
-			s.Add(-2, no) // between the first one's look at the values and its own add
+			s.Add(-2, no) // after the outer Add has read the values, and before it adds
 			read = s.All()
 			return false
 		})
@@ -81,7 +81,7 @@ func TestSetAddsToOneBase(t *testing.T) {
 	}
 }
 
-// TestSetAtOnce: none of what several goroutines add and remove at once is lost.
+// TestSetAtOnce: no addition or removal of several goroutines at once is lost.
 func TestSetAtOnce(t *testing.T) {
 	const workers, each = 8, 200
 	var s Set[int]

@@ -56,7 +56,7 @@ func TestMove(t *testing.T) {
 		d float32
 		e []byte
 	}{1, "b", [2]pair{{1, "x"}, {2, "y"}}, 2, []byte("e")})
-	var most [32]string // as many words as are noted
+	var most [32]string // wordsMax words
 	most[31] = "last"
 	check(t, most)
 	var more [33]string
@@ -67,7 +67,7 @@ func TestMove(t *testing.T) {
 	check(t, numbers)
 }
 
-// What a moved pointer points at lives, as long as it is where it was moved to.
+// The object that a moved pointer points to lives as long as the pointer is at its new place.
 func TestMovedPointersAreSeen(t *testing.T) {
 	type slot struct{ p *[1 << 10]int }
 	for _, of := range []reflect.Type{reflect.TypeFor[*[1 << 10]int](), reflect.TypeFor[slot]()} {

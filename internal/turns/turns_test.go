@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A crowd against a map. The identities are few, or share one bucket, or are too many.
+// A crowd is compared with a map. The identities are few, or share one bucket, or are too many.
 func TestCrowdAgainstModel(t *testing.T) {
 	same := func(c *crowd) (ids []uintptr) {
 		for id := uintptr(1); len(ids) < 20; id++ {

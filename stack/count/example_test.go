@@ -7,7 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
-// A worker counts as it goes, and shows what it counted now and then.
+// A worker counts all the time, and publishes its counts now and then.
 func Example() {
 	var worker stat.Group
 	worker.Add(count.Visits, 1)

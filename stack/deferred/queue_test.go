@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAgainstModel does the same with queues and with slices of numbers.
+// TestAgainstModel does the same with queues and with slices of numbers, and compares them.
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestListener: it has room for one event at least, what it has no room for is counted, and nobody
-// waits.
+// TestListener: a listener has room for at least one event, events for which it has no room are
+// counted, and no publisher waits.
 func TestListener(t *testing.T) {
 	for room, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3} {
 		l := New(room, func(*Listener[int]) { t.Error("it wasn't closed") })
@@ -25,7 +25,7 @@ func TestListener(t *testing.T) {
 	}
 }
 
-// TestListenerLeaves: Close has this listener leave, each time, and who is late may still tell it.
+// TestListenerLeaves: each Close calls leave with this listener; a late publisher may still tell.
 func TestListenerLeaves(t *testing.T) {
 	var left []*Listener[int]
 	l := New(1, func(l *Listener[int]) { left = append(left, l) })

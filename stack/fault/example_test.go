@@ -7,8 +7,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// What the asker of a stack that panicked gets is ErrPanic, and the panic's value
-// if that is an error.
+// The asker of a stack that panicked gets an error that is ErrPanic and, if the panic's
+// value is an error, that error too.
 func ExamplePanicError() {
 	lost := errors.New("keys lost")
 	var err error = &fault.PanicError{Actor: "main.Guard#7", Step: "main.(*Guard).ask", Value: lost}

@@ -39,7 +39,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Of several who set a flag at once one hears that it did.
+// If several goroutines set a flag at once, Set returns true to one of them.
 func TestOneSets(t *testing.T) {
 	for range 1000 {
 		var f Shared

@@ -6,7 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/giveup"
 )
 
-// An asker gives a call up, and its answer comes home before the house has heard of that.
+// An asker gives a call up, and the answer comes home before the house has taken the call from the
+// chain.
 func ExampleWord() {
 	var w giveup.Word
 	w.Chain()

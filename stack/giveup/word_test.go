@@ -39,7 +39,8 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// Of who takes a call from the chain and who brings its answer home exactly one puts it.
+// Exactly one puts a call: the side that takes it from the chain, or the one that brings its answer
+// home.
 func TestOnePuts(t *testing.T) {
 	for range 10_000 {
 		var w Word

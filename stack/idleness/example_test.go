@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/idleness"
 )
 
-// An actor that stops when it has been idle for 10, and gets a call at 6.
+// An actor that stops when it has been idle for 10 ns gets a call at 6 ns.
 func ExampleState() {
 	s := idleness.New(10, 0)
 	fmt.Println(s.Next(0))

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAgainstModel looks at each nanosecond, and a timer when Next says: both find the same at the
-// same time, the timer never early.
+// TestAgainstModel compares a model, which looks at each nanosecond, with a timer that looks when
+// Next says: both find the same at the same time.
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -59,7 +59,7 @@ func TestAgainstModel(t *testing.T) {
 				notified, told = true, told+1
 			}
 			require.Equal(t, stops, s.Idle(now), "seed %d, at %d", seed, now)
-			if stops { // something is in progress
+			if stops { // as if a call were in progress
 				s.Anew(now)
 				resumed = now
 			}
@@ -85,7 +85,7 @@ func TestCalls(t *testing.T) {
 	require.False(t, s.Stop())
 }
 
-// A call that begins when the actor was to stop spares it, and one before doesn't.
+// A call that begins after Stop spares the actor, and one that has begun before doesn't.
 func TestSpared(t *testing.T) {
 	s := New(10, 0)
 	s.Begun(1)
@@ -104,7 +104,7 @@ func TestSpared(t *testing.T) {
 	require.False(t, s.Spared(20), "it has had its calls")
 }
 
-// Behind the end nothing is found out; times beyond all clocks are never.
+// After Stop there is nothing to look for. A time beyond the last that a clock can say is never.
 func TestNever(t *testing.T) {
 	s := New(10, 0)
 	require.EqualValues(t, 10, s.Next(0))

@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
-// An actor without hooks stops at once. What the numbers say is done by whoever drives the machine.
+// An actor without hooks stops at once. The numbers are the effects, which the caller must do.
 func ExampleMachine() {
 	m := lifecycle.New(0)
 	m.Stop()

@@ -25,10 +25,10 @@ var (
 	errLost = errors.New("lost")
 )
 
-// stage is a machine whose effects are noted, and not done.
+// stage is a machine whose effects are printed, and not done.
 type stage struct{ m Machine }
 
-// events are what can happen, by their names in scripts.
+// events are the events, by their names in scripts.
 var events = []struct {
 	name string
 	do   func(*Machine)
@@ -53,7 +53,7 @@ var events = []struct {
 	{"threw", func(m *Machine) { m.Ended(m.toRun, errLost) }},
 }
 
-// play does one line of a script, and returns what comes of it.
+// play does one line of a script, and returns the effects and the phase.
 func (s *stage) play(t *testing.T, line string) string {
 	if names, ok := strings.CutPrefix(line, "new"); ok {
 		var hs Hooks
@@ -75,7 +75,7 @@ func (s *stage) play(t *testing.T, line string) string {
 	return ""
 }
 
-// effects takes what is to be done, and says where the machine is then.
+// effects returns the effects that are to be done, and the phase after them.
 func (s *stage) effects() string {
 	var all []string
 	for e := s.m.Next(); e != None; e = s.m.Next() {
@@ -100,7 +100,7 @@ func (s *stage) effects() string {
 	return at + ": " + strings.Join(all, ", ")
 }
 
-// TestScripts: lines that are indented are what the line before prints.
+// TestScripts: an indented line is the output of the line before.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestEveryEvent(t *testing.T) {
 	for _, hooks := range []string{"PreStart PostRestart PreRestart PostStop", ""} {
 		for phase, way := range ways {
 			if hooks == "" && Phase(phase) == Starting {
-				way = []string{"fail", "restart later"} // the pause is what it waits for
+				way = []string{"fail", "restart later"} // without hooks only the pause keeps it Starting
 			}
 			var heads []string
 			for _, e := range events {
@@ -159,7 +159,7 @@ func TestEveryEvent(t *testing.T) {
 				at := ""
 				for _, line := range way {
 					if hooks == "" && line == "ended" {
-						continue // there is none
+						continue // there is no hook
 					}
 					at = s.play(t, line)
 				}
@@ -187,8 +187,8 @@ func TestEveryEvent(t *testing.T) {
 	golden(t, file, string(want), got.String())
 }
 
-// TestLives: whatever happens in whatever order, a hook is the last that is to be done, calls are
-// held in all phases but Up, an actor is buried once, and nothing is to be done behind that.
+// TestLives: after random events in random order a hook is the last effect, calls are held in all
+// phases but Up, an actor is buried once, and there are no effects after that.
 func TestLives(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -230,7 +230,7 @@ func TestLives(t *testing.T) {
 				case Refuse:
 					refused++
 				case EndStacks:
-					if running && m.phase == Stopping { // it was suspended, and is ended
+					if running && m.phase == Stopping { // the hook was suspended, and is ended
 						running = false
 						m.Ended(m.toRun, errLost)
 					}

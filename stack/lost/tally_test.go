@@ -10,8 +10,8 @@ import (
 
 type handler struct{ number int }
 
-// TestTallyAgainstModel: each handler has its counts, those beyond the bound have one together,
-// and nothing is lost, also if several goroutines count.
+// TestTallyAgainstModel: each handler has its counts, the handlers beyond the bound share theirs,
+// and none is lost, even if several goroutines count.
 func TestTallyAgainstModel(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 64))
@@ -62,7 +62,7 @@ func TestTallyAgainstModel(t *testing.T) {
 	}
 }
 
-// TestReasons: each has a name, and what is none says so.
+// TestReasons: each reason has a name, and another number's String says that it isn't one.
 func TestReasons(t *testing.T) {
 	seen := map[string]bool{}
 	for r := range Reason(reasons) {

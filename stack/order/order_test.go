@@ -9,7 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// call is one that says itself who sent it, and when.
+// call is a call that knows its sender, and its number.
 type call struct {
 	next   *call
 	from   From
@@ -46,7 +46,7 @@ func TestPriority(t *testing.T) {
 	require.Nil(t, p.Peek())
 }
 
-// TestFair: the calls of each sender stay in order, all are given, and no queue is left.
+// TestFair: the calls of each sender stay in order, all are popped, and no queue is left.
 func TestFair(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -58,7 +58,7 @@ func TestFair(t *testing.T) {
 			c := f.Pop()
 			require.Same(t, next, c)
 			taken++
-			// a notice may be by any sender of its shard, and any of those may have sent it
+			// any sender of its shard may have sent a notice, so it is in order with all of them
 			for from, calls := range sent {
 				if from.Shard == c.from.Shard && (from == c.from || from.Notice || c.from.Notice) {
 					require.LessOrEqual(t, c.number, calls[0].number, "seed %d", seed)

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStrides has messages take so long, and looks at the strides that follow.
+// TestStrides: the stride after messages that took so long.
 func TestStrides(t *testing.T) {
-	const turn = 80_000 // a stride is to take 10,000
+	const turn = 80_000 // so a stride should take 10,000 ns
 	for name, c := range map[string]struct {
 		each int64 // ns a message
-		from int   // the stride before
+		from int   // the previous stride
 		want []int
 	}{
 		"quick ones double":         {10, 1, []int{2, 4, 8, 16, 32, 64, 64}},
@@ -37,7 +37,7 @@ func TestStrides(t *testing.T) {
 	}
 }
 
-// A turn that is short of messages says nothing about them, unless it took a whole turn's time.
+// Fewer messages than the stride don't change it, unless they took a whole turn's time.
 func TestShortOfMessages(t *testing.T) {
 	p := Pace{stride: 16}
 	p.Pass(0, 0)
@@ -48,7 +48,7 @@ func TestShortOfMessages(t *testing.T) {
 	require.Equal(t, 1, p.Stride())
 }
 
-// Without a limit of time no message is slow.
+// If a turn's time has no limit no message is slow.
 func TestNoTurnTime(t *testing.T) {
 	p := Pace{stride: Max}
 	p.Pass(0, 0)
@@ -60,12 +60,12 @@ func TestNoTurnTime(t *testing.T) {
 	require.EqualValues(t, 2*Max, p.Next)
 }
 
-// What a worker handles in turns of another counts, and teaches nothing.
+// Messages in turns of another worker count for the next reading, and don't change the stride.
 func TestAssisted(t *testing.T) {
 	p, other := Pace{stride: 8}, Pace{stride: 8}
 	p.Pass(100, 10)
 	other.Pass(90, 1000)
-	p.Assisted(&other, 1000, 1005) // the clock wasn't read there
+	p.Assisted(&other, 1000, 1005) // the other's clock wasn't read meanwhile
 	n, took := p.Since(200, 12)
 	require.EqualValues(t, 7, n)
 	require.EqualValues(t, 100, took)
@@ -74,7 +74,7 @@ func TestAssisted(t *testing.T) {
 
 	p.Pass(100, 12)
 	other.Pass(150, 1008)
-	p.Assisted(&other, 1005, 1010) // it was
+	p.Assisted(&other, 1005, 1010) // this time it was
 	n, took = p.Since(200, 12)
 	require.EqualValues(t, 2, n)
 	require.EqualValues(t, 50, took)
@@ -86,7 +86,7 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// Of two moments less than a minute apart the difference is right, in milliseconds.
+// The difference of two moments less than a minute apart is right, in milliseconds.
 func TestMoment(t *testing.T) {
 	for _, ns := range []int64{0, 1 << 20, 65_534 << 20, 65_535 << 20, 1 << 60} {
 		for _, ms := range []int64{0, 1, 10, 60_000} {

@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// A path is the system's, and within it a name below each parent.
+// A path has the system and, for each actor on the way down the tree, its name.
 func ExampleParse() {
 	p, err := path.Parse("stackhouse://shop@10.0.0.7:7400/user/orders/order.42")
 	up, _ := p.Parent()

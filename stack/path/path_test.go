@@ -72,7 +72,7 @@ func TestPathParts(t *testing.T) {
 	require.Empty(t, Path{}.String()+Path{}.Name())
 }
 
-// FuzzPath: what is accepted is given back byte for byte, and its parts are those of a path again.
+// FuzzPath: String gives an accepted text back byte for byte, and its parts make the path again.
 func FuzzPath(f *testing.F) {
 	for _, text := range append(goodPaths, badPaths...) {
 		f.Add(text)

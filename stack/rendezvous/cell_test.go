@@ -31,7 +31,7 @@ func TestTransitions(t *testing.T) {
 			{"Finish", (*Cell).Finish},
 		} {
 			if m.name == "Finish" && from == int(done) {
-				continue // one answer comes
+				continue // a worker answers once
 			}
 			c := made()
 			c.word.Store(uint32(from))
@@ -53,7 +53,7 @@ gone     Finish  gone     false  0
 `, got)
 }
 
-// TestBlock ends a wait in each way, and the timer is stopped behind it.
+// TestBlock ends a wait in each way. The timer is stopped afterwards.
 func TestBlock(t *testing.T) {
 	c := made()
 	require.True(t, c.Finish())
@@ -74,7 +74,7 @@ func TestBlock(t *testing.T) {
 	require.True(t, c.Gone())
 }
 
-// TestOneFrees has both sides end at once, time and again: exactly one of them is to free.
+// TestOneFrees has both sides end at once, many times: exactly one of them must free.
 func TestOneFrees(t *testing.T) {
 	c := made()
 	for i := range 10_000 {

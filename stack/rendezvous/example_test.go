@@ -7,7 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
 
-// A worker answers, and a goroutine waits for that; another time it gives up, and the worker frees.
+// A goroutine waits for a worker's answer. Another time it gives up, and the worker frees.
 func ExampleCell() {
 	var c rendezvous.Cell
 	c.Make()

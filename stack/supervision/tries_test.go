@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTries: how long each restart waits, by when the failures come.
+// TestTries: the delay of each restart, for failures at given times.
 func TestTries(t *testing.T) {
 	type failure struct {
 		at, delay int64
@@ -15,7 +15,7 @@ func TestTries(t *testing.T) {
 	for name, c := range map[string]struct {
 		by       Strategy
 		failures []failure
-		kept     int // times
+		kept     int // how many times are kept
 	}{
 		"what is as old as the window doesn't count": {Strategy{Restarts: 2, Window: 100},
 			[]failure{{at: 1}, {at: 50}, {at: 100, refused: true}, {at: 101}, {at: 149, refused: true}, {at: 150}}, 2},

@@ -23,7 +23,7 @@ func TestTransitions(t *testing.T) {
 			{"GiveBack(true)", func(s *State) bool { return s.GiveBack(true) }},
 		} {
 			if c.name[0] == 'G' && from != int(borrowed) && from != int(wanted) {
-				continue // nobody has borrowed
+				continue // only a borrower calls it
 			}
 			var s State
 			s.holder.Store(uint32(from))
@@ -50,7 +50,7 @@ wanted    GiveBack(true)   run       false
 `, got)
 }
 
-// TestReadings asks for every state whose turn it is.
+// TestReadings: what each method that only reads says of each state.
 func TestReadings(t *testing.T) {
 	for from, want := range [][3]bool{run: {false, true, false}, parked: {true, false, false}, borrowed: {false, false, true}, wanted: {false, false, true}} {
 		var s State
