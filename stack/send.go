@@ -5,16 +5,17 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
-// This file is how a worker sends a call or an answer to a house of its own; notices have a quicker
-// way, send_tell.go. What goes to a house of another worker waits in the outbox (send_outbox.go);
-// guests send by send_guest.go.
+// This file is how a worker sends a call or an answer to a house of its own. Notices have a quicker
+// way, send_tell.go. Messages to a house of another worker wait in the outbox (send_outbox.go).
+// Guests send by send_guest.go.
 
 // Begin takes a stack for a call of h. The caller writes the message and calls Push.
 func (w *Engine) Begin(h *Handler) *Stack { return stackOf(w.Shard.Take(h.kind)) }
 
-// Push delivers a call that was begun on this worker to the house h. If h has no room for it, it
-// is refused: an ask is answered so, and of a notice the error is ErrMailboxFull; ErrStopped of
-// an actor that has stopped; or ErrOtherSystem of one that belongs to another system.
+// Push delivers a call that was begun on this worker to the house h. The error is ErrMailboxFull if
+// h has no room for it, ErrStopped if the actor has stopped, or ErrOtherSystem if it belongs to
+// another system. An ask that is refused is also answered with the error. Only who runs w's turn
+// calls it.
 //
 //alloc:none
 func (w *Engine) Push(h *House, s *Stack) error {
@@ -69,7 +70,7 @@ func (w *Engine) reply(s *Stack) {
 	invariant.Point("worker.owner")
 	if owner := h.owner.Load(); owner != w {
 		if owner == nil {
-			w.sendOut() // the guest goes on now, and what it says comes behind what was said here
+			w.sendOut() // messages that the guest sends after its answer come behind those in there
 			w.answerGuest(s)
 		} else {
 			w.sendLater(h, s)
@@ -92,14 +93,14 @@ func (w *Engine) reply(s *Stack) {
 	}
 }
 
-// FailAsk answers c, which Bind made on w and nobody got, with err, through its
-// asker's own lane of replies.
+// FailAsk answers c, which Bind made on w and which was not pushed, with err, through its
+// asker's own lane of replies. Only who runs w's turn calls it.
 func (w *Engine) FailAsk(c *Stack, err error) {
 	c.err = err
 	w.reply(c)
 }
 
-// squeeze is Push that ignores the bound of h's mailbox: an actor that watches more others than its
+// squeeze is Push that ignores the bound of h's mailbox: an actor that watches more actors than its
 // mailbox has places must still be told about each of them.
 func (w *Engine) squeeze(h *House, s *Stack) {
 	s.to = h

@@ -13,8 +13,8 @@ import (
 // it, takes tens of microseconds. A worker that has sent to a parked one, and has nothing
 // else to do, does the same. The states are in package turn.
 
-// borrow runs turns of w, if it is parked, until c is answered or what w has to do
-// is more than a guest should. It reports false if w wasn't parked.
+// borrow runs turns of w, if it is parked, until c is answered or w has more to do
+// than a guest should. It reports false if w wasn't parked.
 func (g *Guests) borrow(w *Engine, c *Call) bool {
 	if !w.turn.Borrow() {
 		return false
@@ -32,9 +32,9 @@ func (g *Guests) borrow(w *Engine, c *Call) bool {
 	return true
 }
 
-// runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or for
-// the worker by, and gives them back: also if a step calls runtime.Goexit, which ends the
-// borrower's goroutine. It returns how many messages they handled.
+// runBorrowed runs turns of w, which the caller has borrowed, for a guest that waits for c or, if c
+// is nil, for the worker by. It gives w back, also if a step calls runtime.Goexit, which ends the
+// borrower's goroutine. It returns how many messages the turns handled.
 func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	more, returned := true, false
 	defer func() {
@@ -47,17 +47,17 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	}()
 	before := w.handled
 	more = w.Driver.Borrowed(c, now)
-	// by reads the clock behind it, as behind messages of its own
+	// by reads the clock after these messages as it does after its own
 	if by != nil && w.handled != before {
 		by.pace.Assisted(&w.pace, before, w.handled)
 		by.house, by.by = w.house, w.by
 	}
 	returned = true
-	return int(w.handled - before) // before it is given back
+	return int(w.handled - before) // w is ours until the deferred giveBack
 }
 
-// wakeLater is wake in w's own turn. One parked worker it leaves to what comes
-// of this turn, or the next: see Assist and WakeNow.
+// wakeLater is wakeUp, but leaves the first parked worker asleep for now: later in
+// this turn, or in the next one, w calls Assist or WakeNow for it.
 func (w *Engine) wakeLater(to *Engine) {
 	if w.toWake == to {
 		return
@@ -80,8 +80,8 @@ func (w *Engine) wakeLater(to *Engine) {
 // OwesWake reports whether a worker to which this one has sent is still to be woken.
 func (w *Engine) OwesWake() bool { return w.toWake != nil }
 
-// Assist runs a turn of the worker that is still to be woken, if that is parked, and returns how
-// many messages that handled. Only w's loop calls it, in a turn, when no house is ready.
+// Assist runs a turn of the worker that is still to be woken, if it is parked, and returns how many
+// messages the turn handled. Only w's loop calls it, in a turn, when no house is ready.
 func (w *Engine) Assist() (handled int) {
 	to := w.toWake
 	w.toWake = nil
@@ -91,7 +91,8 @@ func (w *Engine) Assist() (handled int) {
 	return handled
 }
 
-// WakeNow wakes the worker that is still to be woken: this one has more to do.
+// WakeNow wakes the worker that is still to be woken, if there is one, as w has no time to Assist.
+// Only who runs w's turn calls it.
 func (w *Engine) WakeNow() {
 	if to := w.toWake; to != nil {
 		w.toWake = nil
@@ -99,29 +100,28 @@ func (w *Engine) WakeNow() {
 	}
 }
 
-// giveBack is the end of a borrowed turn. A worker that has more to do, or that
-// waits for its turn, is woken: storing run keeps others from keeping it
-// waiting.
+// giveBack ends a borrowed turn of w. If w has more to do, or waits for its turn, it
+// is woken. The word is run then, so that no other borrower keeps it waiting.
 func (w *Engine) giveBack(more bool) {
 	if !w.turn.GiveBack(more) {
 		w.Driver.Wake()
 		return
 	}
 	invariant.Point("borrow.look")
-	if w.Pending() { // sent after the last turn took its rungs, by who saw borrowed
+	if w.Pending() { // who sent after the last turn took its rungs saw borrowed, and woke nobody
 		w.wake()
 	}
 }
 
-// crash ends the process by a panic that no step contains, as it would on the worker's
-// goroutine: a guest might recover, and go on beside a worker that is broken.
+// crash ends the process, as a panic of the runtime on the worker's own goroutine does. On a
+// guest's goroutine user code might recover from it, and go on beside a broken worker.
 func crash(v any) {
 	text := fmt.Sprintf("stack: in a borrowed turn: %v\n\n%s", v, debug.Stack())
 	go panic(text)
 	select {}
 }
 
-// giveUpOrFree gives a call up for a goroutine that ends.
+// giveUpOrFree gives up or, if it is answered, frees a call whose goroutine ends.
 func (g *Guests) giveUpOrFree(c *Call) {
 	if c.cell.Waits() && g.giveUp(c) {
 		return

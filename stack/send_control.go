@@ -1,7 +1,7 @@
 package stack
 
-// System messages tell a house of its life. They go ahead of everything else, and no bound refuses
-// them.
+// System messages are about the life of an actor. They go ahead of everything else in its house,
+// and no bound refuses them.
 
 // verb says what a system message is about.
 type verb uint8
@@ -9,15 +9,15 @@ type verb uint8
 const (
 	verbStart    verb = iota // run the start hook
 	verbStop                 // stop; answered when the actor has gone
-	verbFailed               // who, a child, failed with err, and waits for what is to become of it
-	verbLeft                 // who, a child, has gone; nil: a stack that kept a job has ended
-	verbRestart              // restart because of err
+	verbFailed               // the child who failed with err, and waits for a decision
+	verbLeft                 // the child who has gone; nil: a stack that kept a job has ended
+	verbRestart              // restart because of err, after delay
 	verbResume               // go on, in spite of a failure
 	verbPause                // hold calls
-	verbContinue             // end that
+	verbContinue             // end verbPause
 	verbWatch                // tell watch when the actor has gone
-	verbUnwatch              // don't
-	verbGone                 // answered when the actor has gone
+	verbUnwatch              // end verbWatch
+	verbGone                 // do nothing; answered when the actor has gone
 	verbGivenUp              // there are calls whose askers gave up, see send_giveup.go
 )
 
@@ -26,11 +26,11 @@ type control struct {
 	verb  verb
 	who   *House
 	err   error
-	delay int64 // in a restart, see life
+	delay int64 // in a restart, ns; see lifecycle.Machine.Restart
 	watch watcher
 }
 
-// controlHandler is that of the stacks that carry it. No step runs in them.
+// controlHandler is the handler of the stacks that carry a control. No step runs in them.
 var controlHandler = newControl()
 
 func newControl() *Handler {
@@ -51,13 +51,13 @@ func (w *Engine) direct(h *House, s *Stack) {
 	s.to, s.lane = h, System
 	if h.owner.Load() == w {
 		if h.inbox.Load() != nil {
-			w.drain(h) // what was said before comes first
+			w.drain(h) // messages sent before come first
 		}
 		h.put(s)
 		w.makeReady(h)
 		return
 	}
-	w.sendOut() // what was said before comes first
+	w.sendOut() // messages sent before come first
 	if at := s.post(); at != nil {
 		w.wakeLater(at)
 	}
@@ -71,8 +71,8 @@ func (h *House) sendSystem(g *Guests, m control) {
 	s.send()
 }
 
-// tellOutside does on any goroutine what is still to be done of s, which came to a house whose
-// worker had left.
+// tellOutside does, on any goroutine, what the system message s still demands of a house whose
+// worker had left when it came.
 func (s *Stack) tellOutside() {
 	m := Request[control, struct{}](s)
 	if m.verb == verbGivenUp {

@@ -12,8 +12,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// end takes back what s asked and sends it home; if it keeps a job, once that is home. Its state
-// is ended, or it was dropped before it began.
+// end ends s: it cancels the asks for which s waits, and sends s home. If s keeps a job, it goes
+// home once the job is home.
 func (w *Engine) end(h *House, s *Stack) {
 	s.close()
 	if !w.conclude(h, s) {
@@ -27,8 +27,8 @@ func (w *Engine) end(h *House, s *Stack) {
 	w.home(h, s)
 }
 
-// conclude takes back what s asked, and tells who is told of its end. It reports false if s keeps
-// something.
+// conclude cancels the asks for which s waits, ends its barrier, and tells its middleware. It
+// reports false if s keeps a job.
 func (w *Engine) conclude(h *House, s *Stack) bool {
 	if (s.bound != nil || s.fresh != 0) && !w.detach(h, s) {
 		return false
@@ -39,7 +39,8 @@ func (w *Engine) conclude(h *House, s *Stack) bool {
 	return true
 }
 
-// detach takes back what s asked. It reports false if s keeps something.
+// detach cancels the asks for which s waits, and frees its answers. It reports false if s keeps a
+// job.
 func (w *Engine) detach(h *House, s *Stack) bool {
 	if s.fresh != 0 {
 		w.fresh[s.fresh-1] = nil
@@ -57,8 +58,8 @@ func (w *Engine) detach(h *House, s *Stack) bool {
 	return true
 }
 
-// cancelAsked takes the promises of s that wait out of the table, and flags
-// what they wait for; but for jobs that are kept.
+// cancelAsked takes the waiting promises of s out of the table, and abandons their
+// calls, except kept jobs.
 func (w *Engine) cancelAsked(h *House, s *Stack) {
 	for p := s.bound; p != nil && s.pending > 0; p = p.Next {
 		if p.State == future.Waiting && !isKept(p) {
@@ -84,8 +85,8 @@ func (w *Engine) letAnswersGo(s *Stack) {
 	s.bound = nil
 }
 
-// home passes an ended stack on: to its asker, to its batch's members, to its
-// maker or back to its pool.
+// home passes an ended stack on: to its asker, its members, its maker, its house or
+// its pool, by its class.
 func (w *Engine) home(h *House, s *Stack) {
 	switch s.by.class {
 	case classAsk:
@@ -109,7 +110,7 @@ func (w *Engine) home(h *House, s *Stack) {
 	}
 }
 
-// noticeFailed puts a notice that didn't return.
+// noticeFailed puts a notice that ended with an error.
 //
 //go:noinline
 func (w *Engine) noticeFailed(h *House, s *Stack) {
@@ -120,8 +121,8 @@ func (w *Engine) noticeFailed(h *House, s *Stack) {
 	}
 }
 
-// reportThrow reports whether s, which holds notices, ended by a Throw: a failure of the actor,
-// unlike what the runtime ended.
+// reportThrow reports whether s, a notice or a batch of notices, ended by a Throw. That is a
+// failure of the actor, which it counts and tells of; an end by the runtime isn't.
 func (w *Engine) reportThrow(h *House, s *Stack) bool {
 	if _, told := s.err.(*fault.PanicError); told || !s.threw {
 		return false
@@ -158,7 +159,7 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 	b := BatchOf(s)
 	err, threw := s.err, s.err != nil && b.members.first.by.class == classNotice && w.reportThrow(h, s)
 	for m := b.members.first; m != nil; {
-		next := m.next // read first: whoever gets m overwrites it
+		next := m.next // read before home: whoever gets m overwrites it
 		m.next = nil
 		if m.by.class == classAsk && m.state != ended {
 			if m.err = s.err; m.err == nil {
@@ -176,12 +177,12 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 	}
 }
 
-// failure is what a Throw in a notice tells the driver.
+// failure returns the error by which the Driver hears of a Throw in a notice.
 func failure(h *House, s *Stack) error {
 	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
 }
 
-// endOwed does what the end of s owes others: it ends its barrier, and tells its middleware, the
+// endOwed does what the end of s has to: it ends its barrier, and tells its middleware, the
 // innermost first.
 //
 //go:noinline
@@ -195,7 +196,7 @@ func (w *Engine) endOwed(h *House, s *Stack) {
 	}
 }
 
-// tellEnded tells one. The end goes on behind a panic.
+// tellEnded tells one Middleware that s has ended. A panic in it is contained.
 func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -205,9 +206,8 @@ func (w *Engine) tellEnded(h *House, s *Stack, m Middleware) {
 	m.Ended(move.Boxed(s.by.users, s.self()), s.err)
 }
 
-// keepOn puts off the end of s until the jobs that it keeps are home. A stop or a restart of its
-// actor waits for that, as it does for children, and so do the calls of one that is handled
-// alone.
+// keepOn puts off the end of s until its kept jobs are home. A stop or a restart of its actor waits
+// for that, as it does for children. If the house has flags.Alone its calls wait, too.
 //
 //go:noinline
 func (w *Engine) keepOn(h *House, s *Stack) {

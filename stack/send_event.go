@@ -10,9 +10,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// Events is what a system tells of itself. Each topic that nobody listens to costs a load
-// where its events happen; the others are told on the worker where they happen, or, of what
-// happens on no worker, by the goroutine that finds it.
+// Events has the topics by which a system tells of itself. A topic without subscribers costs a load
+// where its events happen. Events are told on the worker where they happen or, if they don't happen
+// on a worker, by the goroutine that finds them.
 type Events struct {
 	Started   Topic[ActorStarted]
 	Stopped   Topic[ActorStopped]
@@ -23,12 +23,12 @@ type Events struct {
 	Opened    Topic[OpenedLetter]
 
 	// Tally counts the dead letters that no worker found: those to workers that had left, and
-	// guests' that a full mailbox refused.
+	// those of guests that a full mailbox refused.
 	Tally lost.Tally[Handler]
 }
 
 // AnyAddress is the address of an actor of any type: comparable, printable, sendable. The zero
-// AnyAddress is nobody's.
+// AnyAddress is the address of no actor.
 type AnyAddress struct {
 	house *House
 	kind  reflect.Type // the actor's struct
@@ -53,8 +53,8 @@ func (a AnyAddress) Path() path.Path {
 	return a.house.Path()
 }
 
-// House returns where the actor lives, if it is of that type; otherwise nil. The runtime's
-// business.
+// House returns the actor's house if the actor is of the type kind; otherwise nil. It is for the
+// runtime.
 func (a AnyAddress) House(kind reflect.Type) *House {
 	if a.kind != kind {
 		return nil
@@ -65,7 +65,7 @@ func (a AnyAddress) House(kind reflect.Type) *House {
 // Any returns the address of h, whose actor is of the type kind.
 func (h *House) Any(kind reflect.Type) AnyAddress { return AnyAddress{h, kind} }
 
-// any returns the address of h; nil: of nobody. Any goroutine may call it.
+// any returns the address of h; of a nil h the zero one. Any goroutine may call it.
 func (h *House) any() AnyAddress {
 	if h == nil {
 		return AnyAddress{}
@@ -73,16 +73,16 @@ func (h *House) any() AnyAddress {
 	return h.Any(h.kind())
 }
 
-// ActorStarted tells that an actor may handle its first message: it was spawned, or, if it has a
-// PreStart, that has ended well. It comes before all other events of the actor, but for those
+// ActorStarted tells that an actor may handle its first message: it was spawned or, if it has a
+// PreStart, this hook has ended well. It comes before all other events of the actor, except those
 // of a PreStart that fails.
 type ActorStarted struct{ Actor AnyAddress }
 
 // ActorStopped tells that an actor handles no message any more, and that its PostStop has
-// ended. It comes last of the actor's own events; dead letters to it may follow.
+// ended. It is the last of the actor's own events. Dead letters to the actor may follow.
 type ActorStopped struct{ Actor AnyAddress }
 
-// ActorRestarted tells that a fresh instance goes on in an actor's place, because of Err.
+// ActorRestarted tells that an actor has a new instance, because of Err.
 type ActorRestarted struct {
 	Actor AnyAddress
 	Err   error
@@ -91,28 +91,28 @@ type ActorRestarted struct {
 // Failure tells of a panic in an actor's code, a Throw in a notice, or an error of a hook.
 type Failure struct {
 	Actor AnyAddress
-	Err   error // it names the actor and the step; of a panic a *PanicError
+	Err   error // names the actor and the step; after a panic a *PanicError
 }
 
-// SlowStep tells of a step that took longer than the system's limit. Among several messages
-// that were timed together the slow one isn't known; actor and step are those of the last.
+// SlowStep tells of a step that took as long as the system's limit, or longer. If several messages
+// were timed together, it isn't known which was slow; Actor and Step are those of the last.
 type SlowStep struct {
-	Worker   int // who read the clock
+	Worker   int // the index of the worker that read the clock
 	Actor    AnyAddress
-	Step     string // the first for the message; empty: none has run
-	Messages uint64
-	Took     time.Duration // all of them
+	Step     string        // the name of the message's handler; empty: no step has run
+	Messages uint64        // how many were timed together
+	Took     time.Duration // all of them together
 }
 
-// TellStarted tells that h, which has no hook that runs first, and is the house of an actor of
-// the given type, has been spawned. Its spawner calls it, on any goroutine.
+// TellStarted tells that h, whose actor is of the type kind and has no start hook, was spawned. Its
+// spawner calls it, on any goroutine.
 func (h *House) TellStarted(kind reflect.Type) {
-	if e := &h.Owner().Guests.Events.Started; !e.Silent() && !h.Gone() { // it may be one from birth
+	if e := &h.Owner().Guests.Events.Started; !e.Silent() && !h.Gone() { // it may be closed from birth
 		e.Post(ActorStarted{h.Any(kind)})
 	}
 }
 
-// tellStarted tells that the start hook of h has let it start.
+// tellStarted tells that the actor of h has started, as its start hook has ended well.
 func (w *Engine) tellStarted(h *House) {
 	if e := &w.Guests.Events.Started; !e.Silent() {
 		e.Publish(w, ActorStarted{h.any()})
@@ -122,14 +122,14 @@ func (w *Engine) tellStarted(h *House) {
 // tellStopped tells that the actor at who has stopped.
 func (w *Engine) tellStopped(who AnyAddress) { w.Guests.Events.Stopped.Publish(w, ActorStopped{who}) }
 
-// tellRestarted tells that a fresh instance goes on in h, because of err.
+// tellRestarted tells that the actor of h has a new instance, because of err.
 func (w *Engine) tellRestarted(h *House, err error) {
 	if e := &w.Guests.Events.Restarted; !e.Silent() {
 		e.Publish(w, ActorRestarted{h.any(), err})
 	}
 }
 
-// failed counts a failure of h, in a step of s or, if that is nil, in a hook, and tells of it.
+// failed counts a failure of h, in the stack s, and tells of it.
 func (w *Engine) failed(h *House, s *Stack, err error) {
 	w.Count.Add(count.Failures, 1)
 	w.Driver.Failed(h, s, err)
@@ -138,7 +138,7 @@ func (w *Engine) failed(h *House, s *Stack, err error) {
 	}
 }
 
-// slow tells that a step among the last n messages, which took so long, ns, was slow.
+// slow tells that a step was slow among the last n messages, which together took took ns.
 //
 //go:noinline
 func (w *Engine) slow(n uint64, took int64) {
@@ -149,5 +149,5 @@ func (w *Engine) slow(n uint64, took int64) {
 	}
 	w.Driver.Slow(e)
 	w.Guests.Events.Slow.Publish(w, e)
-	w.Now = w.Driver.Clock() // the Logger may be slow, too
+	w.Now = w.Driver.Clock() // as the Driver's logger may be slow, too
 }

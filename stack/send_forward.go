@@ -6,25 +6,24 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// relay is the way back of a call by which an actor has forwarded another, so that its answer is
-// the other's. The forwarded call is
+// relay is the way back of an onward call. An actor forwards a call by an onward call, whose answer
+// becomes the answer of the forwarded one. The forwarded call is
 //
 //	running    its step calls Forward: the onward call is made, and waits in Engine.onward
-//	forwarded  the step has ended, and the onward call was sent: whoever holds that holds this too
-//	home       the onward call has ended: its answer, and the bytes that it carries, were moved
-//	           here
+//	forwarded  the step has ended and the onward call was sent: its holder holds this call too
+//	home       the onward call has ended: its reply or error, and the bytes that it carries, were
+//	           moved to this call
 //
-// So the asker's promise still holds the stack that it knows, with the reply where it looks for
-// it, and the actor that forwarded may stop. The onward call may be forwarded, too: the next one
-// takes its place, see stepAside.
+// So the asker's promise holds the same stack all the time, the reply is in it, and the actor that
+// forwarded may stop. The onward call may be forwarded, too. Then the next onward call takes its
+// place, see stepAside.
 type relay struct {
 	pool.Object
-	// what the onward call has as its way back: without an owner, which tells it from an actor's
-	house House
+	house House  // the way back of the onward call; an actor's house has an owner, this hasn't
 	call  *Stack // the forwarded call
 }
 
-// relaySerial tells the house of a relay from that of a guest's Call.
+// relaySerial is the serial of the house in a relay, unlike that in a guest's Call.
 const relaySerial = ^uint64(0)
 
 var relayKind = pool.NewKind("forward",
@@ -35,9 +34,9 @@ var relayKind = pool.NewKind("forward",
 	},
 	func(o *pool.Object) { (*relay)(unsafe.Pointer(o)).call = nil }).Keeps()
 
-// Forward ends the step of s, an ask, which another call answers in its place: one handled by h,
-// whose replies are of the same type. The caller writes the request, and where to: Aim. It is
-// sent when the step has ended.
+// Forward ends the step of s, an ask, and makes an onward call that answers in its place. h, its
+// handler, has replies of the same type. The caller writes the request, and calls Aim. The onward
+// call is sent when the step has ended. Only a step of s may call it.
 //
 //alloc:none
 func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
@@ -47,21 +46,21 @@ func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 	r.call = s
 	c := w.Begin(h)
 	c.back, c.deadline = &r.house, s.deadline
-	c.cancelled.GiveUp() // it looks so: who doubts it asks the first call, see givenUp
+	c.cancelled.GiveUp() // so that its receiver looks at the first call's word, see givenUp
 	w.onward = c
 	return c, Yield{yieldForward}
 }
 
-// Dropped ends s, which Forward has ended, with err: the onward call isn't to be sent.
+// Dropped takes back Forward, and ends s with err: the onward call isn't sent.
 func (s *Stack) Dropped(err error) Yield {
 	s.Engine().dropOnward()
 	s.used, s.err = true, err
 	return Yield{yieldEnd}
 }
 
-// stepAside frees s, an onward call that is forwarded to c, which goes home by the relay of s: so
-// a call that is forwarded time and again takes no more memory, and its way home is as short.
-// What s carries lives on with the first call.
+// stepAside frees s, an onward call that was forwarded by c. c goes home by the relay of s, so a
+// call that is forwarded many times takes no more memory, and its way home is as short. The bytes
+// that s carries move to the first call.
 func (w *Engine) stepAside(s, c *Stack) {
 	w.Shard.Put(&c.relay().Object)
 	c.back = s.back
@@ -77,7 +76,7 @@ func (w *Engine) dropOnward() {
 	w.Shard.Put(&c.Object)
 }
 
-// relay returns the relay by which the answer of s goes; nil: it goes home.
+// relay returns the relay of s; nil: s isn't an onward call.
 func (s *Stack) relay() *relay {
 	if s.back == nil || s.back.serial != relaySerial {
 		return nil
@@ -85,7 +84,7 @@ func (s *Stack) relay() *relay {
 	return (*relay)(unsafe.Add(unsafe.Pointer(s.back), -int(unsafe.Offsetof(relay{}.house))))
 }
 
-// origin returns the call that was forwarded until it became s; s itself, if it wasn't.
+// origin returns the first call, if s is an onward call; otherwise s.
 func (s *Stack) origin() *Stack {
 	if r := s.relay(); r != nil {
 		return r.call
@@ -93,15 +92,15 @@ func (s *Stack) origin() *Stack {
 	return s
 }
 
-// begunOnward notes that s, if it is an onward call, has begun: by whoever gives up the first
-// one, it ends.
+// begunOnward notes that s, if it is an onward call, has begun, so that giving up the first call
+// ends s.
 func (s *Stack) begunOnward() {
 	if first := s.origin(); first != s {
 		first.forwardTo(s)
 	}
 }
 
-// givenUp reports whether nobody waits for s any more.
+// givenUp reports whether the asker of s has given up: of an onward call, the asker of the first.
 func (s *Stack) givenUp() bool { return s.cancelled.Doubtful() && s.origin().cancelled.Doubtful() }
 
 // inherit moves the outcome of s, an onward call, to the forwarded one, and returns that.
@@ -130,7 +129,7 @@ func (w *Engine) passOn(r *relay, s *Stack) {
 	w.reply(call)
 }
 
-// passOnOutside ends an onward call, which nobody answers, on any goroutine.
+// passOnOutside ends an onward call that no actor answers, on any goroutine.
 func (r *relay) passOnOutside(s *Stack) {
 	call := r.inherit(s)
 	pool.Send(&s.Object)
@@ -138,14 +137,14 @@ func (r *relay) passOnOutside(s *Stack) {
 	call.endOutside(call.err)
 }
 
-// Sender returns the actor that asked s, however often the ask was forwarded; nobody: a guest
-// did, or s is no ask. Notices don't say who sent them, as many travel in one object: who wants
-// to know has the address in the message.
+// Sender returns the address of the actor that asked s, however often the ask was forwarded. It is
+// zero if a guest asked, or if s is a notice: notices don't say who sent them, because many travel
+// in one object. An actor that must know gets the address in the message.
 func (s *Stack) Sender() AnyAddress {
 	return s.asker().any()
 }
 
-// asker returns the house that waits for s; nil: no actor's.
+// asker returns the house of the actor that waits for s; nil: no actor does.
 func (s *Stack) asker() *House {
 	h := s.origin().back
 	if h == nil || h.owner.Load() == nil {

@@ -8,23 +8,24 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// This file is how a call hears that its asker has given up: its time ran out, it ended, its
-// guest has gone. What the call is then giveup.Word says; one that is chained stands on the chain
-// of its house, annex.givenUp, and who is the first there sends the house a system message,
-// verbGivenUp. The owner whom that has reached takes one call from the chain, and ends it if it is
-// suspended. If others are left it sends the message again, so that they count as messages: there
-// is one on its way as long as the chain isn't empty.
+// This file is how a call learns that its asker has given up: the asker's time ran out, it ended,
+// or the guest has gone. The call's giveup.Word says so. The asker's side pushes a chained call
+// onto a chain of its house, annex.givenUp. Whoever pushes the first call there sends the house a
+// system message, verbGivenUp. The owner that gets the message takes one call from the chain, and
+// ends the call if it is suspended. If others are left it sends the message again, so that each
+// counts as a message: as long as the chain isn't empty one message is on its way.
 //
-// A call that was forwarded is handled elsewhere. Who gives it up stores that, then looks where
-// it is (Stack.place); who forwards it stores where, then the onward call is looked at before it
-// begins. The one who comes second sees the other: it is on the chain of the house where the
-// onward call has begun, as its state says, or nothing begins any more.
+// A call that was forwarded is handled by another actor. The side that gives it up stores this,
+// then reads where the call is (Stack.place). The side that forwards it stores the place, then the
+// word is read before the onward call begins. The one that comes second sees the other's store. So
+// either the call is chained at the house where the onward call has begun, as its state says, or
+// the onward call doesn't begin.
 //
-// Not ended is a batch with such a member, nor a stack that has begun a job that is kept: see
+// A batch with a given-up member isn't ended, nor is a stack that has begun a kept job: see
 // Stack.kept.
 
-// abandon lets go of what p, which is taken out of its table, waits for, if that is a call: its
-// answer will find nobody.
+// abandon lets go of the call for which p, which is taken out of its table, waits, if there is one.
+// The answer will find no promise.
 func (w *Engine) abandon(p *future.Promise) {
 	o := p.TakeCall()
 	if o == nil {
@@ -42,8 +43,8 @@ func (w *Engine) abandon(p *future.Promise) {
 	}
 }
 
-// chain pushes s, which is chained, onto the chain of the house where it is handled, in a turn of
-// w; nil: in nobody's.
+// chain pushes s, whose word is chained, onto the chain of the house where it is handled. w is the
+// worker whose turn the caller runs; nil: the caller is a guest.
 func (s *Stack) chain(w *Engine) {
 	invariant.Point("giveup.place")
 	h := s.place().Load()
@@ -61,7 +62,7 @@ func (s *Stack) chain(w *Engine) {
 	}
 }
 
-// ringGivenUp sends the message.
+// ringGivenUp sends h the message verbGivenUp; w is as in chain.
 func (h *House) ringGivenUp(w *Engine) {
 	if m := (control{verb: verbGivenUp}); w != nil {
 		w.command(h, m)
@@ -70,15 +71,15 @@ func (h *House) ringGivenUp(w *Engine) {
 	}
 }
 
-// heed takes one call from the chain of h, where the message says that there is one, in a turn of
-// its owner w; nil: that has left, and the caller has the house's inbox.
+// heed handles verbGivenUp: it takes one call from the chain of h, which isn't empty, in a turn of
+// the owner w. If w is nil the owner has left, and the caller holds the house's rung bit.
 func heed(w *Engine, h *House) {
 	first := &h.annex.Load().givenUp
 	var o, next *pool.Object
 	for taken := false; !taken; {
 		invariant.Point("giveup.first")
 		o = first.Load()
-		next = *o.Link() // nobody else takes it
+		next = *o.Link() // o stays where it is: nobody else takes calls
 		invariant.Point("giveup.take")
 		taken = first.CompareAndSwap(o, next)
 	}
@@ -87,11 +88,11 @@ func heed(w *Engine, h *House) {
 	}
 	c := stackOf(o)
 	s, ends := c, false
-	if w != nil { // otherwise it is, or was, another's
+	if w != nil { // otherwise the stack belongs, or has belonged, to another worker
 		if c.state == forwarded {
 			s = c.next
 		}
-		ends = s.state == suspended // if so it is until it ends here: its answer isn't on its way
+		ends = s.state == suspended // then it is so until giveUp: it isn't on its way home
 	}
 	invariant.Point("giveup.taken")
 	switch {
@@ -102,9 +103,9 @@ func heed(w *Engine, h *House) {
 	}
 }
 
-// giveUp ends a suspended stack whose asker gave up, and reports that it did. All such come here,
-// by the ring, by an answer or as a connection ends: one that has begun a job that is kept goes
-// on as if it were wanted.
+// giveUp ends a suspended stack whose asker gave up, and reports true. All such stacks come here:
+// by heed, by an answer, or when a connection ends. A stack that has begun a kept job goes on as if
+// it were wanted; then giveUp reports false.
 func (w *Engine) giveUp(h *House, s *Stack) bool {
 	if s.kept {
 		return false
@@ -115,9 +116,9 @@ func (w *Engine) giveUp(h *House, s *Stack) bool {
 	return true
 }
 
-// lateOutside is late of an answer to an actor whose worker has left. If the actor hasn't ended,
-// which only an abandoned shutdown leads to, that worker may be about to give the call up: then
-// it is the collector's.
+// lateOutside is late for an answer to an actor whose worker has left. If the actor isn't gone,
+// which happens only if a shutdown was cut short, its worker may be about to give the call up. Then
+// the stack isn't put, but left to the garbage collector.
 func (s *Stack) lateOutside() {
 	if s.back.annex.Load().buried.Load() {
 		s.late()
@@ -126,7 +127,7 @@ func (s *Stack) lateOutside() {
 	s.cancelled.Answer()
 }
 
-// late puts a call whose answer came home to nobody, unless it is chained.
+// late puts a call whose answer came home when nobody waited, unless it is chained.
 func (s *Stack) late() {
 	invariant.Point("giveup.late")
 	if !s.cancelled.Answer() {
