@@ -15,35 +15,34 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
 
-// Guests is what goroutines that are not workers share: their pools; and what all of a system
-// knows.
+// Guests has the pools that a system's guests share, and the values that all of the system knows.
 type Guests struct {
 	Pools      pool.Guests
 	AskTimeout int64          // default deadline of a guest's ask, ns
 	Clock      func() int64   // the system's clock, ns
-	Wakes      bool           // guests wake workers rather than borrowing their turns
-	Events     Events         // what the system tells of itself
-	Origin     path.Path      // what the paths of its actors begin with
+	Wakes      bool           // guests wake workers rather than borrow their turns
+	Events     Events         // topics by which the system tells of itself
+	Origin     path.Path      // the beginning of its actors' paths
 	Extensions map[string]any // never written to
-	Started    atomic.Bool    // the workers run, or did: until then nobody is answered
+	Started    atomic.Bool    // the workers run, or did; before no ask is answered
 
 	_ [128]byte // guests' lines begin here
 
 	stripes [pool.GuestStripes]guestStripe
 }
 
-// guestStripe is what the guests that share a shard have in common.
+// guestStripe is the state of the guests that share a shard.
 type guestStripe struct {
-	last [lastMax]lastNotice // behind the lock of the shard
+	last [lastMax]lastNotice // guarded by the lock of the shard
 	_    [128]byte
 
-	full    atomic.Uint64 // messages that a full mailbox refused, or accepted to drop them
+	full    atomic.Uint64 // messages that a full mailbox refused, or accepted and dropped
 	refused atomic.Uint64 // messages to actors that had stopped
 	_       [128]byte
 }
 
-// Dropped returns how many messages of guests got no further than a full mailbox, and how many
-// were for actors that had stopped.
+// Dropped returns how many messages of guests weren't sent because the mailbox was full, and how
+// many because the actor had stopped. Any goroutine may call it.
 func (g *Guests) Dropped() (full, refused uint64) {
 	for i := range g.stripes {
 		t := &g.stripes[i]
@@ -53,15 +52,13 @@ func (g *Guests) Dropped() (full, refused uint64) {
 	return full, refused
 }
 
-// Call is one ask of a guest, who waits for the answer in it. Who of guest and worker frees both
-// call and stack package rendezvous says: the guest behind the answer, or, if it has given up, the
-// worker.
+// Call is one ask of a guest, which waits for the answer in it. After the answer the guest frees
+// both call and stack or, if it has given up, the worker does: see package rendezvous.
 type Call struct {
 	pool.Object
-	// what the stack has as its way back: without an owner, which tells it from an actor's
-	house House
+	house House // the way back of the stack; an actor's house has an owner, this hasn't
 	cell  rendezvous.Cell
-	asked *Stack // the ask's; the worker's from the send to the answer
+	asked *Stack // the ask's stack; from the send to the answer it is the worker's
 }
 
 var callKind = pool.NewKind("guest call",
@@ -78,7 +75,7 @@ var callKind = pool.NewKind("guest call",
 	}).Keeps()
 
 // Begin takes a stack for a message from a guest. The caller writes the message, then
-// calls Post.
+// calls Post. Any goroutine may call it.
 func (g *Guests) Begin(to *House, h *Handler) *Stack {
 	s := stackOf(g.Pools.Take(h.kind))
 	s.to = to
@@ -96,7 +93,7 @@ func (s *Stack) Post() error {
 }
 
 // Call takes a call and its stack for an ask of the calling goroutine. The caller
-// writes the request into Stack, then calls Wait, or Send.
+// writes the request into Stack, then calls Wait or Send.
 func (g *Guests) Call(to *House, h *Handler) *Call {
 	o, p := g.Pools.TakeTwo(callKind, h.kind)
 	c, s := (*Call)(unsafe.Pointer(o)), stackOf(p)
@@ -105,15 +102,16 @@ func (g *Guests) Call(to *House, h *Handler) *Call {
 	return c
 }
 
-// signal takes a call without an ask: a goroutine waits for its signal.
+// signal takes a call without an ask, for a goroutine that waits for a signal.
 func (g *Guests) signal() *Call { return (*Call)(unsafe.Pointer(g.Pools.Take(callKind))) }
 
 // Stack returns the stack of the ask: the guest's until Wait or Send, and again once
 // the answer is there.
 func (c *Call) Stack() *Stack { return c.asked }
 
-// Wait sends an ask and blocks until its answer is there or ctx ends. If err is
-// nil the caller reads the reply from c's stack and calls Done; otherwise c is dead.
+// Wait sends an ask and blocks until its answer is there, ctx ends or, if ctx has no deadline,
+// AskTimeout has passed. If err is nil the caller reads the reply from c's stack and calls Done;
+// otherwise c is dead. In a step it returns ErrBlockingOnWorker.
 func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	s := c.asked
 	if err = ctx.Err(); err != nil {
@@ -130,7 +128,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	limit := g.AskTimeout
 	if at, ok := ctx.Deadline(); ok {
 		left := int64(time.Until(at))
-		// read behind what is left: rather late than early
+		// the clock is read after left was computed: rather late than early
 		s.deadline = max(1, pace.Later(g.Clock(), left))
 		limit = 0
 	} else {
@@ -147,7 +145,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		return err
 	}
 	if s.err != nil {
-		if s.err != fault.ErrCancelled || err == nil { // giveUp's doing: the guest knows better why
+		if s.err != fault.ErrCancelled || err == nil { // else giveUp caused it, and err says why
 			err = s.err
 		}
 		g.Done(c)
@@ -156,7 +154,8 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 	return nil
 }
 
-// blame returns why a guest has waited in vain, which ended with err.
+// blame returns the error for a guest whose wait ended with err: ErrNotStarted if it timed out and
+// the system was never started.
 func (g *Guests) blame(err error) error {
 	if err == fault.ErrTimeout && !g.Started.Load() {
 		return fault.ErrNotStarted
@@ -164,7 +163,7 @@ func (g *Guests) blame(err error) error {
 	return err
 }
 
-// countRefused returns why a message gets no further than the mailbox of h, and counts it.
+// countRefused counts a message that h refuses, and returns why: ErrStopped or ErrMailboxFull.
 //
 //go:noinline
 func (g *Guests) countRefused(h *House) error {
@@ -177,8 +176,9 @@ func (g *Guests) countRefused(h *House) error {
 	return fault.ErrMailboxFull
 }
 
-// Send sends an ask without waiting, unless it fails: then c is dead. After Finish, which returns
-// at once if Ready, the caller reads the reply from c's stack, or its Err, and calls Done.
+// Send sends an ask without waiting for the answer. If it fails, with ErrMailboxFull or ErrStopped,
+// c is dead. Otherwise the caller later calls Finish, which returns at once if Ready, reads the
+// reply from c's stack, or its Err, and calls Done.
 func (g *Guests) Send(c *Call) error {
 	s := c.asked
 	h := s.to
@@ -194,12 +194,12 @@ func (g *Guests) Send(c *Call) error {
 // Ready reports whether the answer of a call is there. Only its guest may ask.
 func (c *Call) Ready() bool { return c.cell.Ready() }
 
-// Abandoned reports whether nobody waits for the answer of a call any more, which is still to
-// come. Only its guest may ask.
+// Abandoned reports whether the guest has given the call up before its answer came. Only its guest
+// may ask.
 func (c *Call) Abandoned() bool { return c.cell.Gone() }
 
-// Finish waits for the answer of a call that was sent. A step must not: if the answer
-// isn't there it gets ErrBlockingOnWorker, and c is dead.
+// Finish waits for the answer of a call that was sent. In a step it doesn't wait: if the
+// answer isn't there it returns ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
 	if c.Ready() || !turns.Running() {
 		c.cell.Take()
@@ -211,8 +211,8 @@ func (g *Guests) Finish(c *Call) error {
 	return nil
 }
 
-// giveUp abandons a call that waits: true if the worker will free it. Otherwise the
-// answer came first, and its signal has been taken.
+// giveUp abandons a call that waits. True: the worker will free it. False: the
+// answer came first, and its signal was taken.
 func (g *Guests) giveUp(c *Call) bool {
 	s := c.asked
 	invariant.Point("guest.cancel")
@@ -234,8 +234,8 @@ func callOf(h *House) *Call {
 	return (*Call)(unsafe.Add(unsafe.Pointer(h), -int(unsafe.Offsetof(Call{}.house))))
 }
 
-// answerGuest ends on a worker the stack of an ask that is no actor's: a guest's, or one that was
-// forwarded.
+// answerGuest ends, on a worker, an ask whose way back isn't an actor's house: an ask of a guest,
+// or an onward call.
 func (w *Engine) answerGuest(s *Stack) {
 	if r := s.relay(); r != nil {
 		w.passOn(r, s)
@@ -247,7 +247,7 @@ func (w *Engine) answerGuest(s *Stack) {
 	}
 }
 
-// complete is answerGuest for any goroutine.
+// complete is answerGuest for an ask of a guest, on any goroutine.
 func (c *Call) complete(s *Stack) {
 	if !c.cell.Finish() {
 		s.late()

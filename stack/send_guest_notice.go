@@ -9,13 +9,13 @@ import (
 )
 
 // add counts the i-th message, which the sender has written. It reports false if the
-// receiver came first.
+// receiver has closed the envelope before.
 func (e *envelope) add(i uint32) bool {
 	invariant.Point("envelope.add")
 	return e.word.CompareAndSwap(i, i+1)
 }
 
-// Tell sends a notice. The error is ErrMailboxFull or ErrStopped.
+// Tell sends a notice. The error is ErrMailboxFull or ErrStopped. Any goroutine may call it.
 func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
 	if !h.reserve() {
 		return noticeFor(g, h, by, msg).refusePost()
@@ -24,14 +24,15 @@ func Tell[Msg any](g *Guests, h *House, by *Handler, msg *Msg) error {
 	return nil
 }
 
-// TellWait is Tell that waits for room, until ctx ends.
+// TellWait is Tell that waits for room, until ctx ends. In a step it returns ErrBlockingOnWorker
+// instead of waiting.
 func TellWait[Msg any](ctx context.Context, g *Guests, h *House, by *Handler, msg *Msg) error {
 	for !h.reserve() {
 		if h.Gone() {
 			return noticeFor(g, h, by, msg).refusePost()
 		}
 		if err := g.waitForRoom(ctx, h); err != nil {
-			g.Pools.Put(&noticeFor(g, h, by, msg).Object) // which releases it
+			g.Pools.Put(&noticeFor(g, h, by, msg).Object) // the put releases msg
 			return err
 		}
 	}
@@ -39,7 +40,7 @@ func TellWait[Msg any](ctx context.Context, g *Guests, h *House, by *Handler, ms
 	return nil
 }
 
-// noticeFor returns a stack for a notice.
+// noticeFor returns a stack with the notice msg.
 func noticeFor[Msg any](g *Guests, h *House, by *Handler, msg *Msg) *Stack {
 	s := g.Begin(h, by)
 	*Message[Msg](s) = *msg
@@ -53,14 +54,14 @@ func sendNotice[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 		return
 	}
 	say(g, h, by, msg)
-	if w := h.ring(); w != nil { // not behind the lock: what it finds there may be ended here
+	if w := h.ring(); w != nil { // not under the lock: ring may end messages, and their Release tell
 		w.wake()
 	}
 }
 
-// say pushes a notice for which there is room, without ringing. What comes behind a notice from
-// its own stripe, if that is still the newest mail, begins an envelope, or joins the one that it
-// is if that is by the same handler.
+// say pushes a notice for which there is room, without ringing. If the newest mail of the inbox is
+// still the last one of its own stripe, the notice joins that mail, if it is an envelope for the
+// same handler, or else begins an envelope.
 func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	from := g.Pools.Lock()
 	defer g.Pools.Unlock()
@@ -96,13 +97,12 @@ func say[Msg any](g *Guests, h *House, by *Handler, msg *Msg) {
 	h.push(last.mail, last.mail)
 }
 
-// lastNotice is the mail by which the guests of a stripe sent their last notice to a house: who
-// still finds it newest in the inbox is behind it, and nothing else. As long as it stands there
-// nobody takes it for anything else.
+// lastNotice is the mail by which the guests of a stripe sent their last notice to a house. If it
+// is still the newest in the inbox, nothing was sent there since, and the mail isn't recycled.
 type lastNotice struct {
 	mail *Stack // nil: none
 	by   *Handler
 }
 
-// lastMax is for how many houses a stripe remembers it, in places by their number.
+// lastMax is for how many houses a stripe remembers its last mail, in places by their serials.
 const lastMax = 8

@@ -11,42 +11,44 @@ import (
 )
 
 // This file is how a ready house moves to another worker. Only its owner moves it, between turns,
-// when nothing is put off, so a house seen as one's own stays so for the whole turn. It is then
+// with no deferred work left. So a worker that finds a house its own keeps it for the whole turn.
+// The house is
 //
-//	ready   in the giver's queue, which it leaves: its armed promises leave the giver's wheel,
-//	        queued says queuedGift, so that nobody makes it ready meanwhile, and places on offer
-//	        in an envelope are withdrawn, so that the receiver's first notice finds out
-//	given   owner says the receiver, who drains the inbox and appends to the lanes like any
-//	        owner, but doesn't visit it: it is on its way to the chain of gifts, or on it.
-//	        The links of the ready queue are the chain's
+//	ready   in the giver's queue, and leaves it. Its armed promises leave the giver's wheel,
+//	        queued becomes queuedGift, so that nobody makes it ready meanwhile, and places on
+//	        offer in an envelope are withdrawn, so that the receiver's first notice calls catchUp
+//	given   owner is the receiver, which drains the inbox and appends to the lanes like any
+//	        owner, but doesn't visit the house: it is on its way to the chain of gifts, or on
+//	        it. The chain uses a link of the ready queue
 //	taken   the receiver swaps the chain out, arms the promises in its own wheel, and makes
 //	        the house ready
 //
-// Who rings for it all the time rings its owner, or a former one, who passes that on
-// (TakeRungs); mail in the lanes was sent before mail in the inbox, so order holds.
+// A sender that rings meanwhile rings the owner, or a former owner, which passes the rung on
+// (TakeRungs). Mail in the lanes was sent before mail in the inbox, so order holds.
 //
-// A house that stays is never given. Whoever wants it to stay sets flags.Stays and, if
-// flags.Moving is set, waits until that is clear; who gives sets flags.Moving and, if flags.Stays
-// is set, doesn't. The one who comes second sees the other.
+// A house that stays is never given. To keep it, set flags.Stays and, if flags.Moving is set, wait
+// until that is clear. The giver sets flags.Moving and, if flags.Stays is set, doesn't give. The
+// one that comes second sees the other's flag.
 //
-// The receiver may find in the midst of a visit that a house is its own now for which it has
-// something in its outbox: that leaves first (Engine.sendAhead).
+// In the middle of a visit the receiver may find that a house is now its own for which its outbox
+// has messages: these leave first (Engine.sendAhead).
 //
-// The chain of a worker that left is closed, as its rungs are: what is given to it stays
-// with the giver.
+// The chain of gifts of a worker that left is closed, as its chain of rungs is: a house given to it
+// stays with the giver.
 
 const (
 	// handOverMax is how many houses move at once, at most.
 	handOverMax = 128
-	// handOverArmed is how many answers a house that moves waits for, at most: their
+	// handOverArmed is for how many answers a house that moves may wait: their
 	// deadlines move one by one.
 	handOverArmed = 64
-	// giveAgainAfter is how long a house stays that was given, 10 ms: both workers, and those
-	// who write to it, have to get used to it.
+	// giveAgainAfter is how long a house that was given stays, 10 ms: each move costs both
+	// workers, and those who send to the house.
 	giveAgainAfter pace.Moment = 10
 )
 
-// Stay keeps h with its owner from now on. Any goroutine may call it.
+// Stay keeps h with its owner from now on. If h is being given away, it waits until that has ended.
+// Any goroutine may call it.
 func (h *House) Stay() {
 	invariant.Point("stay.set")
 	h.flags.Set(flags.Stays)
@@ -58,8 +60,8 @@ func (h *House) Stay() {
 // stands reports whether h isn't being given away.
 func (h *House) stands() bool { return !h.flags.Has(flags.Moving) }
 
-// Backlog returns for how long the house has waited that is first of those with calls only, by
-// the clock as last read, ns; 0 if there is none. Only who runs w's turn may ask.
+// Backlog returns how long the first ready house with calls only has waited, by the clock as last
+// read, ns; 0 if there is none. Only who runs w's turn may ask.
 func (w *Engine) Backlog() int64 {
 	if h := w.cold.head; h != nil {
 		return w.Now - h.readyAt
@@ -67,12 +69,12 @@ func (w *Engine) Backlog() int64 {
 	return 0
 }
 
-// Cold returns how many ready houses have calls only, and how many such were visited so far. Only
-// who runs w's turn may ask.
+// Cold returns how many ready houses have calls only, and how many such houses were visited so far.
+// Only who runs w's turn may ask.
 func (w *Engine) Cold() (waiting int, visited uint64) { return w.cold.n, w.cold.popped }
 
-// Surplus returns how many houses to give away: half of those that wait with calls only, or
-// fewer if many stay, at most handOverMax. Only who runs w's turn may ask.
+// Surplus returns how many houses to give away: half of the ready ones with calls only, fewer if
+// many of them aren't movable, at most handOverMax. Only who runs w's turn may ask.
 func (w *Engine) Surplus() int {
 	all, movable := 0, 0
 	for h := w.cold.tail; h != nil && all < 2*handOverMax; h = h.prev {
@@ -89,9 +91,9 @@ func (w *Engine) movable(h *House) bool {
 	return !h.flags.Has(flags.Stays|flags.Stopped) && h.Waiting() <= handOverArmed && (h.givenAt == 0 || pace.MomentOf(w.Now)-h.givenAt >= giveAgainAfter)
 }
 
-// HandOver gives n houses, those that would be visited last, to another worker of the same
-// system, and wakes it. It returns how many they were: fewer if not so many move. Only who runs
-// w's turn calls it, between turns.
+// HandOver gives up to n houses, those that would be visited last, to another worker of the same
+// system, and wakes it. It returns how many were given: fewer than n if not so many are movable.
+// Only who runs w's turn calls it, between turns.
 func (w *Engine) HandOver(to *Engine, n int) (given int) {
 	w.RunDeferred() // a step that called runtime.Goexit has cut the last turn short
 	w.ArmFresh()
@@ -149,8 +151,8 @@ func (h *House) endMove() {
 	h.flags.Clear(flags.Moving)
 }
 
-// takeGifts is the transition given -> taken of all that others gave. It leaves a mark in its
-// place, or nothing.
+// takeGifts is the transition given -> taken of all houses on the chain of gifts. It leaves mark
+// there, or nil.
 //
 //go:noinline
 func (w *Engine) takeGifts(mark *House) {
@@ -167,7 +169,8 @@ func (w *Engine) takeGifts(mark *House) {
 	}
 }
 
-// sendAhead empties the outbox if it is for h, which was given to w since that was put there.
+// sendAhead empties the outbox if it is for h, which was given to w after its messages were put
+// there.
 //
 //go:noinline
 func (w *Engine) sendAhead(h *House) {
@@ -176,7 +179,8 @@ func (w *Engine) sendAhead(h *House) {
 	}
 }
 
-// queueGift queues h, which waits for its owner since it was ready.
+// queueGift is the end of a move, at the receiver, or at the giver if it failed: it arms the nodes
+// of h and makes h ready. h counts as waiting since it was ready at the giver.
 func (w *Engine) queueGift(h *House) {
 	if invariant.Enabled && (h.owner.Load() != w || h.queued != queuedGift) {
 		panic("stack: a worker takes a house that wasn't given to it")
@@ -192,7 +196,7 @@ func (w *Engine) queueGift(h *House) {
 	h.readyAt = since
 }
 
-// eachNode calls f for all that h waits for with a time.
+// eachNode calls f for the nodes of all promises that wait in h, and for the timer of its quiet.
 func (h *House) eachNode(f func(*future.Node)) {
 	h.eachPromise(func(p *future.Promise) { f(&p.Node) })
 	if a := h.annex.Load(); a != nil && a.quiet != nil && a.quiet.timer.When != 0 {

@@ -14,32 +14,32 @@ import (
 //
 // A house, seen from outside, is
 //
-//	quiet     rung clear, inbox empty or about to be rung for
-//	rung      rung set: the house stands on exactly one worker's chain of rungs,
-//	          or its ringer is about to push it there, or its taker is about to clear
+//	quiet     flags.Rung is clear; the inbox is empty, or a sender is about to ring
+//	rung      flags.Rung is set: the house stands on exactly one worker's chain of rungs,
+//	          or its ringer is about to push it there, or its taker is about to clear the bit
 //
-// and whose turn of a worker it is turn.State says.
+// Who runs the turns of a worker is in its turn.State.
 //
 // The steps, in the only order that loses nothing:
 //
-//	send      push onto the inbox, workers a chain of stacks (see send_outbox.go); ring
-//	ring      if the flag rung is clear and setting it succeeds: push the house on its
-//	          owner's rungs, wake that worker; or, in a worker's turn, note it and wake it,
-//	          or borrow, before the turn ends, or in the next one
-//	take      swap out the rungs; for each, rungNext read first: if it is mine,
-//	          clear rung, then drain the inbox and make it ready; if not, leave the bit
-//	          set and push it on its owner's rungs. Nothing else clears the bit
-//	park      declare it, then look at rungs and gifts; if something is there,
-//	          don't block. Then, and after blocking, unpark: who hasn't the turn then blocks again
-//	borrow    run turns, give back: if that parks the worker look at rungs and gifts, and wake
-//	add       to an envelope that is open, and the newest mail: see call_envelope.go; ring
+//	send      push onto the inbox (workers push a chain of stacks, see send_outbox.go); ring
+//	ring      if the bit is clear and setting it succeeds, push the house onto its owner's
+//	          rungs and wake that worker. In a worker's turn the wake-up may come later, before
+//	          the turn ends or in the next one, or the worker borrows instead
+//	take      swap out the rungs. For each house first read rungNext. If the house is mine, clear
+//	          the bit, then drain the inbox and make it ready; otherwise leave the bit set and
+//	          push the house onto its owner's rungs. Nothing else clears the bit, except leave
+//	park      declare it, then look at rungs and gifts; if something is there, don't block.
+//	          Then, and after blocking, unpark; without the turn, block again
+//	borrow    run turns, give back. If that parks the worker, look at rungs and gifts, and wake
+//	add       to an open envelope that is the newest mail, see call_envelope.go; ring
 //	give      a ready house to another worker, and wake that: see send_handover.go
-//	leave     swap the gifts to a closed mark, then the rungs, and take what was there: now
-//	          nothing comes any more, and turns do what there is, until one finds nothing. Who
-//	          rings a closed chain holds the bit and drains: answer the inbox, clear the bit,
+//	leave     swap the gifts to a closed mark, then the rungs, and take what was there. From now
+//	          on nothing comes; take turns until one finds nothing. A sender that rings for a
+//	          closed chain holds the bit, and drains: end the inbox's messages, clear the bit,
 //	          look again
 
-// closedRungs marks the chain of a worker that left.
+// closedRungs marks the chains of a worker that left.
 var closedRungs = new(House)
 
 // send delivers s to its house from outside: any goroutine may call it. The push
@@ -83,8 +83,8 @@ func (h *House) push(newest, oldest *Stack) {
 	}
 }
 
-// ring sees to it that the owner of h finds its mail, and returns the owner if the
-// caller must wake it.
+// ring makes sure that the owner of h finds its mail. It returns the owner if the
+// caller must wake it, otherwise nil.
 func (h *House) ring() *Engine {
 	invariant.Point("inbox.ring")
 	if h.flags.Has(flags.Rung) {
@@ -97,8 +97,8 @@ func (h *House) ring() *Engine {
 	return h.pushRung()
 }
 
-// pushRung puts h, whose bit the caller holds, on its owner's chain. It returns the
-// owner, for the caller to wake.
+// pushRung pushes h, whose bit the caller has set, onto its owner's chain. It returns the
+// owner, which the caller must wake; nil: it has left.
 func (h *House) pushRung() *Engine {
 	invariant.Point("inbox.owner")
 	w := h.owner.Load()
@@ -117,7 +117,7 @@ func (h *House) pushRung() *Engine {
 	}
 }
 
-// wake sees to it that w looks at its rungs and gifts. It reports whether w was parked.
+// wake makes w, if it is parked, look at its rungs and gifts. It reports whether w was parked.
 func (w *Engine) wake() bool {
 	woken := w.turn.Wake()
 	if woken {
@@ -126,7 +126,7 @@ func (w *Engine) wake() bool {
 	return woken
 }
 
-// wakeUp is wake of another worker in w's own turn, which counts it.
+// wakeUp is wake of another worker in a turn of w, which counts the wake-up.
 func (w *Engine) wakeUp(to *Engine) {
 	if to.wake() {
 		w.Count.Add(count.Wakes, 1)
@@ -148,7 +148,7 @@ func (w *Engine) TakeRungs() {
 	}
 }
 
-// takeRungs takes what other workers and guests sent, and leaves a mark in its place, or nothing.
+// takeRungs takes what other workers and guests sent, and leaves mark in the chain's place, or nil.
 //
 //alloc:none
 func (w *Engine) takeRungs(mark *House) {
@@ -172,8 +172,8 @@ func (w *Engine) takeRungs(mark *House) {
 	}
 }
 
-// inOrder turns a chain of rungs around, which has the newest first: who was rung for first is
-// visited first.
+// inOrder reverses a chain of rungs, which has the newest first, so that houses that were rung for
+// first are visited first.
 func inOrder(newest *House) (oldest *House) {
 	for newest != nil {
 		next := newest.rungNext
@@ -196,7 +196,7 @@ func (w *Engine) drain(h *House) {
 	for oldest != nil {
 		next := oldest.next
 		oldest.next = nil
-		if oldest.sent != 0 { // of a worker, or a guest's ask
+		if oldest.sent != 0 { // it is from a worker, or a guest's ask
 			w.Gathers = false
 		}
 		h.put(oldest)
@@ -207,8 +207,9 @@ func (w *Engine) drain(h *House) {
 	}
 }
 
-// Sleep parks w, and returns when w's goroutine has its turn again: behind a wake-up, which it
-// reports, an event of the network if that counts, or ns.
+// Sleep parks w, and returns when w's goroutine has its turn again: after a wake-up, which it
+// reports, after an event of the network if network is true, or after ns. Only w's own goroutine
+// calls it.
 func (w *Engine) Sleep(ns int64, network bool) (woken bool) {
 	if w.Park() {
 		w.Driver.Wait(ns, network)
@@ -220,9 +221,9 @@ func (w *Engine) Sleep(ns int64, network bool) (woken bool) {
 	return woken
 }
 
-// Park declares w parked and reports whether to block. The caller has flushed its
-// pools. From here on others may run w's turns: the caller touches nothing of it
-// until Unpark has returned true.
+// Park declares w parked and reports whether to block. The caller has flushed w's
+// pools. From here on others may run w's turns: the caller touches nothing of w
+// until Unpark has returned true. Only w's own goroutine calls it.
 func (w *Engine) Park() bool {
 	if w.toWake != nil {
 		panic("stack: a worker parks, and has not woken another one")
@@ -232,32 +233,35 @@ func (w *Engine) Park() bool {
 	return !w.Pending()
 }
 
-// Unpark goes back to running after Park, and after blocking. It reports false if
-// somebody else runs a turn: block until the Driver's Wake, and call it again.
+// Unpark takes the turn back after Park, and after blocking. It reports false if a
+// borrower runs a turn: then block until the Driver's Wake, and call it again. Only w's own
+// goroutine calls it.
 func (w *Engine) Unpark() bool { return w.turn.Unpark() }
 
-// Borrowed reports whether somebody else runs a turn of w. Any goroutine may ask.
+// Borrowed reports whether a borrower runs a turn of w. Any goroutine may ask.
 func (w *Engine) Borrowed() bool {
 	invariant.Point("inbox.borrowed")
 	return w.turn.Borrowed()
 }
 
-// Woken reports whether somebody has seen w parked and wakes it.
+// Woken reports whether somebody has woken w since Park. Only w's own goroutine may ask, before
+// Unpark.
 func (w *Engine) Woken() bool { return w.turn.Own() }
 
-// Leave closes w: its houses have stopped, or are about to. What is sent to them from now on is
-// answered by the sender, and what is given to w stays where it was. What came before is taken:
-// its loop takes turns until one finds nothing to do.
+// Leave closes w, whose houses have stopped or are about to. From now on senders themselves end the
+// messages that they send to these houses, and houses given to w stay with their givers. Leave
+// takes what came before; then w's loop takes turns until one finds nothing to do. Only who runs
+// w's turn calls it.
 func (w *Engine) Leave() {
 	w.takeGifts(closedRungs)
-	// else a step has ended the goroutine that was leaving
+	// they are closed if a step has ended the goroutine that was leaving, and another one goes on
 	if invariant.Point("leave.close"); w.rungs.Load() != closedRungs {
 		w.takeRungs(closedRungs)
 	}
 }
 
-// drainClosed answers the mail of a house whose worker left. The caller holds
-// the rung bit, and with it the house's inbox.
+// drainClosed ends the mail of a house whose worker left. The caller has set
+// the bit flags.Rung, and so owns the house's inbox.
 func (h *House) drainClosed() {
 	for {
 		invariant.Point("closed.drain")
@@ -307,7 +311,7 @@ func (s *Stack) endOutside(err error) {
 		}
 		callOf(s.back).complete(s)
 	default:
-		s.err, s.unbegun = err, s.state == idle // otherwise it was forwarded
+		s.err, s.unbegun = err, s.state == idle // an ask that isn't idle was forwarded
 		s.lane = Replies
 		s.send()
 	}

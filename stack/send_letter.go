@@ -5,22 +5,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// DeadLetter tells of a notice that nobody handled. An ask is none: who asked gets the error.
+// DeadLetter tells of a notice that nobody handled. An ask never is a dead letter: its asker gets
+// the error.
 type DeadLetter struct {
 	Reason lost.Reason
 	Type   string     // of the message
 	To     AnyAddress // a type without an actor, if a router had nobody to choose from
 }
 
-// OpenedLetter is a DeadLetter with the message in it. To make one takes memory, so there
-// are some only while somebody listens to them.
+// OpenedLetter is a DeadLetter with the message in it. Each one allocates, so they are made only
+// while their topic has subscribers.
 type OpenedLetter struct {
 	DeadLetter
-	// Message is nil if the message is released with the stack that carries it.
+	// Message is nil if the message's type has a Release.
 	Message any
 }
 
-// DeadLetter tells of a notice of h to the actor in to; nil: to nobody.
+// DeadLetter returns the event for a notice of h to the actor in to; nil: to no actor.
 func (h *Handler) DeadLetter(to *House, why lost.Reason) DeadLetter {
 	l := DeadLetter{Reason: why, To: AnyAddress{to, h.actor}}
 	if h.notice.message != nil {
@@ -29,8 +30,8 @@ func (h *Handler) DeadLetter(to *House, why lost.Reason) DeadLetter {
 	return l
 }
 
-// Lost takes down that the notice s, for the actor in h or, if that is nil, for nobody, won't be
-// handled. The caller puts s. In a turn of w.
+// Lost counts and tells that the notice s, for the actor in h (nil: for no actor), won't be
+// handled. The caller puts s. Only who runs w's turn calls it.
 //
 //go:noinline
 func (w *Engine) Lost(h *House, s *Stack, why lost.Reason) {
@@ -51,7 +52,7 @@ func (w *Engine) Lost(h *House, s *Stack, why lost.Reason) {
 	w.telling = false
 }
 
-// lostOutside is Lost on any goroutine, which has the stack.
+// lostOutside is Lost on any goroutine that owns s.
 //
 //go:noinline
 func (s *Stack) lostOutside(why lost.Reason) {
@@ -71,7 +72,7 @@ func (e *envelope) allLost(n int, why lost.Reason) {
 	}
 }
 
-// lost tells those who listen, of whom some want to see the message.
+// lost publishes the events of a dead letter. It calls message only if Opened has subscribers.
 func (e *Events) lost(h *House, by *Handler, why lost.Reason, message func() any) {
 	if by.notice.letters {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// Offload binds f to fn(in), done by a goroutine of the pool to, which may block; nil: of the
-// system's own. h is NewJob's for In and R. If it is kept, no deadline ends it, nor does what
-// ends s.
+// Offload binds f to a job: fn(in), which may block, on a goroutine of the pool to; nil: of the
+// system's own pool. h is NewJob's for In and R. A kept job isn't ended by a deadline, nor by the
+// end of s. Only a step of s may call it.
 func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept bool, in In, fn func(context.Context, In) (R, error)) {
 	w := s.Engine()
 	if to == nil {
@@ -21,7 +21,7 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	if s.state != running || p.State == future.Waiting || p.Bound && p.Owner != &s.Object {
 		s.Promise(p, 0) // it panics
 	}
-	carried := s.carry() // before the answer that p has is let go
+	carried := s.carry() // before Bind, which puts the answer that p has
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn, j.onGiveUp.kept = in, fn, kept
@@ -30,9 +30,9 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	if kept {
 		p.Postpone(math.MaxInt64)
 		c.deadline = math.MaxInt64
-		s.to.makeLife() // which a stop waits by
+		s.to.makeLife() // a stop waits for the job by the record
 	}
-	w.sendOut() // as before a guest's answer: the job may speak
+	w.sendOut() // messages that the job sends come behind those in there
 	if err := to.Submit(c); err != nil {
 		w.FailAsk(c, err)
 	} else if kept {
@@ -40,9 +40,9 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	}
 }
 
-// carry returns what holds s, its answers and, if it is a batch, its members. What jobs carry
-// that are among the answers is let go, as their functions have ended: each would hold the last
-// one, and s, else.
+// carry returns a carrier that holds s, its answers and, if it is a batch, its members. Jobs among
+// the answers release what they carry, as their functions have ended. Otherwise each job of s would
+// hold the one before, and all would hold s.
 func (s *Stack) carry() (all pool.Carrier) {
 	shard := &s.Engine().Shard
 	s.holdIn(&all, shard)
@@ -63,8 +63,8 @@ func (s *Stack) carry() (all pool.Carrier) {
 	return all
 }
 
-// holdIn has to hold s and, if it is an onward call, those that it answers: what it carries moves
-// there.
+// holdIn makes the carrier to hold s and, if s is an onward call, also the calls that were
+// forwarded, to which the bytes that s carries will move.
 func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 	to.Keep(shard, &s.Object)
 	if r := s.relay(); r != nil {
@@ -72,13 +72,14 @@ func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 	}
 }
 
-// GoHome sends a job home that has been done.
+// GoHome sends a job home that was done. Only the goroutine that has it calls it.
 func (s *Stack) GoHome() {
 	s.lane = Replies
 	s.send()
 }
 
-// Abort sends a job home that won't be done.
+// Abort sends a job home that won't be done, with err as its answer. Only the goroutine that has it
+// calls it.
 func (s *Stack) Abort(err error) {
 	s.err = err
 	s.GoHome()

@@ -5,31 +5,31 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// outbox is what a visit sends to one house of another worker, and has not sent yet: each
-// crossing costs both sides the lines of the inbox, so one crossing takes many messages.
-// They leave in the order in which they were sent:
+// outbox is what a visit has for one house of another worker, and has not sent yet. Each
+// crossing moves the cache lines of the inbox between the two, so many messages share one.
+// They leave in the order in which they were put in:
 //
-//	first     the only one, while nothing else is on its way to that house (it isn't rung
-//	          for), so that its worker can begin: an ask or an answer at once, small
-//	          notices at the end of the step. (Who is parked begins later, see wakeLater)
-//	full      when one more comes than outboxMax, or with as many notices as an envelope takes
+//	first     if a stack is the only one, and nothing else is on its way to that house (it isn't
+//	          rung for): so its worker can begin, unless it is parked, see wakeLater. An ask
+//	          or an answer leaves at once, small notices at the end of the step
+//	full      when one more stack than outboxMax comes, or an envelope is full
 //	turned    when the visit sends something to another house of another worker
-//	outside   before a guest gets its answer, or a job its goroutine: what they say next
-//	          comes behind
+//	outside   before a guest gets its answer, or a goroutine its job, so that messages that
+//	          they send come behind
 //	ended     at the end of the visit
 //
-// Nothing waits in it between visits or, sent by who isn't visited, between turns.
+// Messages of visits don't wait in it between visits, other messages not between turns.
 type outbox struct {
 	to      *House // nil: empty
 	newest  *Stack // chained by next to the oldest
 	oldest  *Stack
 	n       int      // stacks
-	calls   int      // what they count in the mailbox, which doesn't count them yet
-	by      *Handler // of newest, if that is a lone notice which an envelope may follow, or
-	entries int      // an envelope with room, and so many notices in it
+	calls   int      // places that they take in the mailbox, which doesn't count them yet
+	by      *Handler // its next notice goes into newest or, behind that, a new envelope; or nil
+	entries int      // notices in newest, if it is an envelope with room; otherwise 0
 }
 
-// outboxMax is how many stacks share a crossing: enough to make its price small, and few
+// outboxMax is how many stacks share a crossing at most: enough to make its price small, and few
 // enough that the other worker doesn't run dry while a long visit goes on.
 const outboxMax = 16
 
@@ -56,7 +56,7 @@ func (w *Engine) enclose(h *House, s *Stack) {
 	o.n++
 }
 
-// seal ends the filling of the envelope.
+// seal closes newest, if it is an envelope with room: nothing joins it any more.
 func (o *outbox) seal() {
 	if o.entries > 0 {
 		envelopeOf(o.newest).word.Store(uint32(o.entries) | envelopeClosed)
@@ -64,7 +64,7 @@ func (o *outbox) seal() {
 	o.by, o.entries = nil, 0
 }
 
-// sendFirst empties the outbox if nothing else is on its way to the same house.
+// sendFirst empties the outbox if it has one stack and nothing else is on its way to the house.
 func (w *Engine) sendFirst() {
 	invariant.Point("outbox.first")
 	if w.out.n == 1 && !w.out.to.flags.Has(flags.Rung) {
@@ -87,7 +87,8 @@ func (w *Engine) sendOut() {
 	}
 }
 
-// sendCall is sendLater of a call, unless the mailbox of h is full, or h is of another system.
+// sendCall is sendLater for a call. It refuses the call if h has no room, has stopped, or is of
+// another system.
 //
 //alloc:none
 func (w *Engine) sendCall(h *House, s *Stack) error {
@@ -100,7 +101,7 @@ func (w *Engine) sendCall(h *House, s *Stack) error {
 	return nil
 }
 
-// notify tells as ports do, whose steps have core.notice in line.
+// notify sends a notice, as core.NoticePort does in steps.
 //
 //alloc:none
 func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
@@ -119,13 +120,13 @@ func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
 }
 
 // TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs
-// to another worker, something is in the way, it begins an envelope, no stack is at hand, the
-// mailbox is full, or the actor foreign. The error is ErrMailboxFull, ErrStopped or
-// ErrOtherSystem.
+// to another worker, mail must be drained first, it begins an envelope, the shard has no free
+// stack, the mailbox is full, or the actor is of another system. The error is ErrMailboxFull,
+// ErrStopped or ErrOtherSystem. Only who runs w's turn calls it.
 //
 //alloc:none
 func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
-	mail := by.bare.envelope // of nobody's handler it panics before anything is counted
+	mail := by.bare.envelope // if by is nil this panics before anything is counted
 	invariant.Point("worker.owner")
 	own := h.owner.Load() == w
 	if own {

@@ -7,8 +7,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// This file is what becomes of a call for which its house has no room, or which it doesn't take at
-// all. When that is so, house_mailbox.go says.
+// This file is what becomes of a call for which its house has no room, or which the house doesn't
+// take at all. When a house has room is in house_mailbox.go.
 
 // crowded reports whether h, of another worker, has no room for a call of w.
 func (w *Engine) crowded(h *House) bool {
@@ -19,8 +19,8 @@ func (w *Engine) crowded(h *House) bool {
 	return !h.takes(h.flags.Now(), n)
 }
 
-// room reports whether h, of w, has room for another call after all; if that is its policy, it
-// makes room.
+// room reports whether h, of w, which is closed, has room for another call all the same. With
+// DropOldest it makes room.
 //
 //go:noinline
 func (w *Engine) room(h *House) bool {
@@ -31,10 +31,10 @@ func (w *Engine) room(h *House) bool {
 	if h.waits() < bound || full == DropOldest && w.dropOldest(h) {
 		return true
 	}
-	return full == DropOldest && h.waits() < 2*bound // others are about to push the rest
+	return full == DropOldest && h.waits() < 2*bound // the counted calls aren't all pushed yet
 }
 
-// shed drops what h, of w, has too much, after others have pushed.
+// shed drops the calls of h, of w, beyond its bound, after others have pushed, with DropOldest.
 //
 //go:noinline
 func (w *Engine) shed(h *House) {
@@ -72,9 +72,9 @@ func (w *Engine) dropOldest(h *House) bool {
 // foreign reports whether h belongs to another system than w.
 func (w *Engine) foreign(h *House) bool { return h.owner.Load().Guests != w.Guests }
 
-// refuse ends s, which was to go to h, whose mailbox is full, or which has stopped or is foreign.
-// It returns what the sender of a notice gets; an ask is answered through its asker's own lane of
-// replies.
+// refuse ends s, a call to h, because the mailbox of h is full, or h has stopped or is foreign. It
+// returns the error for the sender of a notice. An ask is answered with it, through its asker's own
+// lane of replies.
 //
 //go:noinline
 func (w *Engine) refuse(h *House, s *Stack) error {
@@ -103,7 +103,7 @@ func (w *Engine) refuse(h *House, s *Stack) error {
 	return err
 }
 
-// refusePost is refuse of a guest's notice.
+// refusePost is refuse for a guest's notice.
 //
 //go:noinline
 func (s *Stack) refusePost() (err error) {
@@ -119,7 +119,7 @@ func (s *Stack) refusePost() (err error) {
 	return err
 }
 
-// counted returns for how many calls s, which is taken from the inbox of h for good, is counted.
+// counted returns as how many calls s counts, which was taken from the inbox for good.
 func (s *Stack) counted(h *House) int {
 	if s.by.envelope.opens == nil {
 		if s.lane == Calls {

@@ -10,20 +10,21 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// A goroutine may wait for room in a mailbox. What stands for it is a Call without an ask, on a
-// chain of the house:
+// A goroutine may wait for room in a mailbox. It waits by a Call without an ask, which stands on a
+// chain of the house, annex.await:
 //
 //	wait    push the call onto the chain, set flags.Awaited, look; block until its signal, or
 //	        until the context ends
-//	give up mark the call, and sweep: take the chain, put who is marked, push the others, set
-//	        flags.Awaited, look
-//	look    if the mailbox is half empty: clear flags.Awaited, take the chain, and signal each.
-//	        Who takes off what others see waiting looks if the flag is set (House.count). When
-//	        an actor has stopped, all that waits is taken off
+//	give up mark the call as gone, and sweep: take the chain, put the calls that are gone, push
+//	        the others, set flags.Awaited, look
+//	look    if the mailbox is half empty, clear flags.Awaited, take the chain, and signal each.
+//	        Whoever changes the number that others see looks, if the flag is set (House.count).
+//	        After a stop all waiting calls are taken off that number
 //
-// Whoever comes second, with the flag or with the number, sees the other. That half must be empty
-// has a wake-up, which takes as long as handling a few hundred messages, let in as many. Who was
-// signalled tries again, and may find that others came first.
+// One side writes the flag, the other the number; the one that comes second sees the other's write.
+// A wake-up takes as long as handling a few hundred messages. Half of the mailbox must be empty so
+// that it lets in many. A goroutine that was signalled tries again, and may find that others came
+// first.
 
 // waitForRoom blocks until there may be room in h, or ctx ends.
 //
@@ -53,7 +54,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	return nil
 }
 
-// awaits pushes c onto the chain.
+// awaits pushes c onto the chain of calls that wait for room.
 func (h *House) awaits(c *Call) {
 	for a := h.rooms(); ; {
 		invariant.Point("room.wait")
@@ -65,7 +66,8 @@ func (h *House) awaits(c *Call) {
 	}
 }
 
-// sweep puts those on the chain that have given up: as long as there is no room nobody else does.
+// sweep puts the calls on the chain whose goroutines have given up. Otherwise they would stay there
+// as long as there is no room.
 func (h *House) sweep() {
 	invariant.Point("room.sweep")
 	for at := h.rooms().await.Swap(nil); at != nil; {
@@ -83,7 +85,8 @@ func (h *House) sweep() {
 	h.admit()
 }
 
-// admit signals who waits for room in h, if there is some. Any goroutine may call it.
+// admit signals all goroutines that wait for room in h, if half of the mailbox is empty. Any
+// goroutine may call it.
 //
 //go:noinline
 func (h *House) admit() {
@@ -100,14 +103,14 @@ func (h *House) admit() {
 	invariant.Point("room.take")
 	for at := h.annex.Load().await.Swap(nil); at != nil; {
 		c := callOf(at)
-		at, c.house.rungNext = at.rungNext, nil // first: behind its signal it is the guest's
+		at, c.house.rungNext = at.rungNext, nil // before its signal: then c is the guest's
 		if !c.cell.Finish() {
 			pool.Send(&c.Object)
 		}
 	}
 }
 
-// count adds n to what others see.
+// count adds n to the number of calls that others see.
 func (h *House) count(n int) {
 	if n != 0 {
 		h.point("mail.count")

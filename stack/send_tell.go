@@ -8,22 +8,22 @@ import (
 )
 
 // This file is how a step tells a house of its own worker. There are three ways, which
-// core.NoticePort tries in turn: Joins and Join, which are compiled into it; Tell, which calls
-// nothing; and TellOtherwise, in send_outbox.go, for all that is left.
+// core.NoticePort tries in turn: Joins and Join, which are inlined; Tell, which calls
+// no function; and TellOtherwise, in send_outbox.go, for all other cases.
 //
-// An envelope that is last in a lane, and that the house's owner fills, has places on offer
-// (envelope.places), as many as the mailbox had room for when that was last looked at. As long as
-// it is the last in the lane, only Join adds to what waits, as everything else of the owner's
-// comes behind it, or withdraws the offer. What others have counted and not pushed yet Join
-// doesn't see: see house_mailbox.go.
+// The last envelope in a lane, if the house's owner fills it, has places on offer
+// (envelope.places): as many as the mailbox had room for when the offer was made. Until the offer
+// is withdrawn, or another call of the owner comes behind the envelope, only Join adds to the calls
+// of the owner that wait. Join doesn't see the calls that others have counted and not pushed yet:
+// see house_mailbox.go.
 
-// Joins reports whether a notice for h, which belongs to w, is one of a burst: nothing is in the
-// way, and there is a place in the envelope that is last in the lane. Then Join is its Begin and
-// Push; otherwise Tell, or else TellOtherwise. From the third on, notices by one handler in a
-// lane share an envelope: that is less to touch than a stack each.
+// Joins reports whether a notice for h, which belongs to w, can join others: no mail must be
+// drained first, and there is a place in the envelope that is last in the lane. Then Join is its
+// Begin and Push; otherwise Tell, or else TellOtherwise. From the third on, successive notices by
+// one handler share an envelope, which is less memory to touch than a stack for each.
 //
-// The inbox is looked at first: behind a branch the load would keep the compiler from making
-// branches of the result.
+// The inbox is looked at first: after a branch the load would keep the compiler from turning the
+// result into branches.
 //
 //alloc:none
 func (w *Engine) Joins(h *House, by *Handler) bool {
@@ -38,8 +38,8 @@ func (w *Engine) Joins(h *House, by *Handler) bool {
 	return e.filled < e.places
 }
 
-// Join returns where the messages are that a notice for h joins, and the place that is its own:
-// the caller writes there, see Place.
+// Join takes a place for a notice to h, after Joins. It returns the messages of the envelope and
+// the index of the place: the caller writes the message there, see Place.
 //
 //alloc:none
 func (h *House) Join() (messages unsafe.Pointer, i uint32) {
@@ -53,14 +53,14 @@ func (h *House) Join() (messages unsafe.Pointer, i uint32) {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(envelope{})), i
 }
 
-// offer has the owner of h fill as many places of e, the last in the lane of calls, as the
-// mailbox has room for.
+// offer lets Join fill as many places of e, the last in the lane of calls of h, as the mailbox has
+// room for.
 func (h *House) offer(e *envelope) {
 	e.places = min(uint32(e.by.envelope.max), e.filled+uint32(max(0, int(h.limit)-h.waits())))
 }
 
-// withdraw ends the offer in the last envelope of the lane of calls: what waits is counted again
-// before the next message joins it.
+// withdraw ends the offer in the last envelope of the lane of calls: the next notice looks at the
+// mailbox before it joins.
 func (h *House) withdraw() {
 	if s := h.calls.tail; h.calls.head != nil && s.by.envelope.opens != nil {
 		e := envelopeOf(s)
@@ -68,7 +68,8 @@ func (h *House) withdraw() {
 	}
 }
 
-// Tell is Join for the notice that gets a stack of its own, as does a first and a second one.
+// Tell is Join for a notice that gets a stack of its own, as the first two in a lane do. It returns
+// where the caller writes the message; nil: the notice must go by TellOtherwise.
 //
 //alloc:none
 //go:nosplit
@@ -108,8 +109,8 @@ func (h *House) follows(by *Handler) bool {
 	return q.head != nil && by.bare.envelope != nil && (q.tail.by == by.bare.envelope || q.tail.by == by && q.tail != q.head)
 }
 
-// tellSlowly is Tell of any notice to a house of w, if there is room for it, whatever is in the
-// way.
+// tellSlowly is Tell of any notice to a house of w: it drains mail and begins envelopes where
+// needed. It returns nil if there is no room.
 //
 //alloc:none
 func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
@@ -130,8 +131,8 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	return s.message()
 }
 
-// tellBehind is Tell of a notice that goes into an envelope, the last or a new one, or would but
-// for flags.Singles. The house has calls already, so nobody makes it ready again.
+// tellBehind is Tell of a notice that follows others of its handler: it goes into their envelope, a
+// new one or, with flags.Singles, a stack. The house has calls, so nobody has to make it ready.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.bare.envelope
 	if last := h.calls.tail; last.by == mail {

@@ -6,38 +6,39 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/release"
 )
 
-// Topic is who is told of events of one type: actors, by a notice each, and listeners. The zero
-// Topic has nobody. Any goroutine and any step may call its methods, but for Publish. Users see
-// it as core.Topic; the runtime's own are in Events.
+// Topic has the subscribers that are told of events of one type: actors, by a notice to each, and
+// listeners. The zero Topic has none. Any goroutine and any step may call its methods, except
+// Publish. Users see it as core.Topic; the runtime's own topics are in Events.
 type Topic[Event any] struct {
 	all copied.Set[subscriber[Event]]
 	_   noCopy
 }
 
-// subscriber is one of those who are told.
+// subscriber is an actor or a listener.
 type subscriber[Event any] struct {
-	to  *House // an actor, by a handler of its own
-	by  *Handler
-	ear *ear.Listener[Event] // or a goroutine
+	to  *House               // an actor's; nil: it is a listener
+	by  *Handler             // of the notices that tell the actor
+	ear *ear.Listener[Event] // nil: it is an actor
 }
 
-// Silent reports whether nobody is told: a load.
+// Silent reports whether there are no subscribers. It costs a load.
 //
 //alloc:none
 func (t *Topic[Event]) Silent() bool { return t.all.Empty() }
 
-// Subscribe has h told from now on by the notices of by, unless it is already, or has stopped.
+// Subscribe has h told from now on, by notices of the handler by. It does nothing if h is told by
+// these already, or has stopped.
 func (t *Topic[Event]) Subscribe(h *House, by *Handler) {
 	if release.Holds[Event]() {
 		panic("stack: several actors would release copies of one event")
 	}
-	if by == nil { // here, and not where somebody publishes
+	if by == nil { // panic here rather than in Publish
 		panic("stack: a subscriber without a handler")
 	}
 	t.all.Add(subscriber[Event]{to: h, by: by}, subscriber[Event].gone)
 }
 
-// Unsubscribe ends that. What was published before arrives.
+// Unsubscribe ends Subscribe. Events that were published before still arrive.
 func (t *Topic[Event]) Unsubscribe(h *House, by *Handler) {
 	t.all.Remove(subscriber[Event]{to: h, by: by})
 }
@@ -48,7 +49,7 @@ func (t *Topic[Event]) Len() int {
 	return len(t.all.All())
 }
 
-// Publish tells all subscribers, in a turn of w.
+// Publish tells all subscribers. Only who runs w's turn calls it.
 //
 //alloc:none
 func (t *Topic[Event]) Publish(w *Engine, event Event) {
@@ -93,7 +94,7 @@ func (t *Topic[Event]) Post(event Event) {
 	}
 }
 
-// prune has the subscribers leave that have stopped.
+// prune removes the subscribers that have stopped.
 //
 //go:noinline
 func (t *Topic[Event]) prune() {
@@ -102,7 +103,8 @@ func (t *Topic[Event]) prune() {
 
 func (s subscriber[Event]) gone() bool { return s.ear == nil && s.to.Gone() }
 
-// Listen subscribes a goroutine, with room for so many events, at least one. Close ends it.
+// Listen returns a listener with room for that many events, at least one, and subscribes it. Its
+// Close ends the subscription.
 func (t *Topic[Event]) Listen(room int) *ear.Listener[Event] {
 	if release.Holds[Event]() {
 		panic("stack: several listeners would release copies of one event")
