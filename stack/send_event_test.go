@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRestarted: who listens hears of it, with the actor and the reason.
+// TestRestarted: a listener hears of a restart, with the actor and the reason.
 func TestRestarted(t *testing.T) {
 	h := newHand(t, 1)
 	topic := &h.guests.Events.Restarted

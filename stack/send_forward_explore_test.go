@@ -7,7 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// desk has another actor answer what it is asked.
+// desk forwards the asks that it gets to another actor.
 type desk struct {
 	to *House
 	by *Handler
@@ -38,8 +38,8 @@ func (s *stage) counted(counter int) (n int) {
 	return n
 }
 
-// A guest gives up its ask, which is forwarded to an actor of another worker: that answers it, or
-// drops it.
+// A guest gives up its ask, which is forwarded to an actor of another worker: the onward call is
+// answered, or dropped.
 func exploreForward(s *stage) {
 	s.workers(2)
 	l, h := s.hears(1)
@@ -48,7 +48,7 @@ func exploreForward(s *stage) {
 	s.start(func() bool { return s.alone() && l.all+s.dropped() == 1 })
 }
 
-// An actor forwards to one whose worker leaves: it answers, or whoever sends there does.
+// An actor forwards to an actor whose worker leaves: that actor answers, or the sender does.
 func exploreForwardLeft(s *stage) {
 	s.workers(2)
 	h := s.dooms()
@@ -62,8 +62,8 @@ func exploreForwardLeft(s *stage) {
 	s.Go("worker 1", func() { s.loops[1].run(s.alone) })
 }
 
-// An actor's ask is forwarded to another worker and back while its time runs out: it gets the
-// reply or ErrTimeout, once.
+// An actor's ask is forwarded to another worker and back while its time runs out: the asker gets
+// the reply or ErrTimeout, once.
 func exploreForwardTimeout(s *stage) {
 	s.workers(2)
 	_, h := s.hears(0)

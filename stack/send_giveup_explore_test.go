@@ -4,7 +4,7 @@ package stack
 
 import "github.com/stackhouse-go/stackhouse/stack/fault"
 
-// hermit answers nobody: only who gives up what it is asked ends that.
+// hermit never answers: an ask of it ends only when its asker gives up.
 type hermit struct{}
 
 type hermitStack struct {
@@ -54,7 +54,7 @@ func exploreGivenUp(s *stage) {
 	s.start(func() bool { return s.alone() && s.dropped() == 2 })
 }
 
-// hedger asks two, and ends at the first answer.
+// hedger asks two actors, and ends at the first answer.
 type hedger struct{ one, other *House }
 
 type hedgeStack struct {
@@ -72,8 +72,8 @@ func (*hedger) got(s *hedgeStack) Yield { return s.Return() }
 
 var hedgerTold = newNotice((*hedger).told)
 
-// Two asks of actors on one worker are given up by one on another: one of them while it is
-// answered, if it isn't the first.
+// An actor asks two actors of another worker. It gives up the ask that isn't answered when the
+// other one's answer comes.
 func exploreGivenUpFirst(s *stage) {
 	s.workers(2)
 	_, h := s.hears(1)
@@ -84,7 +84,7 @@ func exploreGivenUpFirst(s *stage) {
 	s.start(func() bool { return s.dropped() == 1 })
 }
 
-// A guest gives up an ask while it is answered. What it asks then, in the same stack perhaps, is
+// A guest gives up an ask while it is answered. Its next ask, perhaps in the same stack, is
 // answered.
 func exploreGivenUpAgain(s *stage) {
 	s.workers(1)
@@ -99,7 +99,7 @@ func exploreGivenUpAgain(s *stage) {
 	s.start(s.alone)
 }
 
-// A guest gives up an ask while it is forwarded to an actor that answers nobody: it ends there.
+// A guest gives up an ask while it is forwarded to an actor that never answers: it ends there.
 func exploreGivenUpForward(s *stage) {
 	s.workers(2)
 	h := settleOn(s.hand, 1, &hermit{})
@@ -109,7 +109,7 @@ func exploreGivenUpForward(s *stage) {
 	s.start(func() bool { return s.alone() && s.dropped() == 1 })
 }
 
-// An actor gives up an ask of one whose worker leaves.
+// An actor gives up an ask of an actor whose worker leaves.
 func exploreGivenUpLeft(s *stage) {
 	s.workers(2)
 	_, h := s.hears(0)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// idler answers nobody.
+// idler never answers.
 type idler struct{ ended int }
 
 type idlerStack struct {
@@ -24,8 +24,8 @@ func (*idler) woken(*idlerStack) Yield { panic("nobody waits for it") }
 func (a *idler) Begins(Running) error       { return nil }
 func (a *idler) Ended(_ Running, err error) { a.ended++ }
 
-// Of 10,000 asks that wait ten are given up: these stand on the chain, and for all of them one
-// message is on its way. Each message ends one of them, and nothing else is looked at.
+// Ten of 10,000 asks that wait are given up. These ten stand on the chain, and one message is on
+// its way for all of them. Each message ends one of them, and looks at no other ask.
 func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	h := newHand(t, 1)
 	a := &idler{}
@@ -36,7 +36,7 @@ func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 		c := h.guests.Call(k, by)
 		h.guests.Send(c)
 		if len(calls)%100 == 0 {
-			h.settle() // the mailbox has room for them
+			h.settle() // so that the mailbox has room for the next
 		}
 		calls = append(calls, c)
 	}
@@ -67,8 +67,8 @@ func TestGivenUpInTimeOfTheGivenUp(t *testing.T) {
 	require.Equal(t, 10_000, a.ended)
 }
 
-// A guest gives up an ask that waits in an actor whose worker has left, as a context of Shutdown
-// had ended: it waits for ever, as its actor does, and the guest goes on.
+// A guest gives up an ask that waits in an actor whose worker has left, because the context of
+// Shutdown had ended: the ask waits for ever, as its actor does, and the guest goes on.
 func TestGivenUpBehindWhoHasLeft(t *testing.T) {
 	h, a, k, c := askedOfWhoHasLeft(t)
 	require.True(t, h.guests.giveUp(c))
@@ -76,8 +76,8 @@ func TestGivenUpBehindWhoHasLeft(t *testing.T) {
 	require.Nil(t, k.annex.Load().givenUp.Load())
 }
 
-// An answer to an actor whose worker has left, as a context of Shutdown had ended, isn't recycled
-// while that worker may be about to give the call up: the promise refers to it.
+// An answer to an actor whose worker has left, because the context of Shutdown had ended, isn't
+// recycled: the worker may still be about to give the call up, to which the promise refers.
 func TestAnswerBehindWhoHasLeft(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		h := makeHand(2)
@@ -94,8 +94,8 @@ func TestAnswerBehindWhoHasLeft(t *testing.T) {
 	}
 }
 
-// Who gives a call up behind the end of its worker doesn't look at it: that worker may be at it
-// still. The race detector tells.
+// A guest that gives a call up after the call's worker has left doesn't read the call's stack: that
+// worker may still use it. The race detector tells.
 func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
 	h, _, _, c := askedOfWhoHasLeft(t)
 	s, done := c.asked, make(chan struct{})
@@ -107,7 +107,7 @@ func TestGivenUpBehindWhoIsAtIt(t *testing.T) {
 	<-done
 }
 
-// askedOfWhoHasLeft is a guest's ask that waits in an actor whose worker has left.
+// askedOfWhoHasLeft returns a guest's ask that waits in an actor whose worker has left.
 func askedOfWhoHasLeft(t *testing.T) (*hand, *idler, *House, *Call) {
 	h := makeHand(1)
 	a := &idler{}

@@ -14,7 +14,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// at has f called at a scheduling point, once.
+// at has f called once, at the scheduling point where.
 func at(t *testing.T, where string, f func()) {
 	t.Helper()
 	before, done := invariant.AtPoint, false
@@ -30,8 +30,8 @@ func at(t *testing.T, where string, f func()) {
 	}
 }
 
-// TestGuestGivesUpFirst: the worker sees that a guest gives up before the guest
-// has left, and answers with ErrCancelled. The guest's own reason wins.
+// TestGuestGivesUpFirst: the worker sees that a guest gives up before its Call is
+// gone, and answers with ErrCancelled. Wait returns the guest's own reason.
 func TestGuestGivesUpFirst(t *testing.T) {
 	h := newHand(t, 1)
 	k := settleOn(h, 0, &keeper{})
@@ -45,7 +45,7 @@ func TestGuestGivesUpFirst(t *testing.T) {
 	}
 }
 
-// ownContext ends with an error that no worker knows.
+// ownContext is a context that ends with an error that isn't of package context.
 type ownContext struct {
 	context.Context
 	done chan struct{}
@@ -65,7 +65,7 @@ func (c *ownContext) Err() error {
 var errOwn = errors.New("the guest's own")
 
 // TestGuestGivesUpLast: the answer comes between the end of the guest's context
-// and its leaving; it is as good as any.
+// and Leave: then Wait returns it.
 func TestGuestGivesUpLast(t *testing.T) {
 	h := newHand(t, 1)
 	k := settleOn(h, 0, &keeper{})
@@ -87,12 +87,12 @@ func TestGuestGivesUpLast(t *testing.T) {
 	h.guests.Done(c)
 }
 
-// pastContext has a deadline that has passed; its timer hasn't run.
+// pastContext is a context whose deadline has passed, and whose timer hasn't run.
 type pastContext struct{ context.Context }
 
 func (pastContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
 
-// A deadline that lies before the zero of the system's clock is one that has passed.
+// A deadline before the zero of the system's clock has passed.
 func TestDeadlineBeforeTheClockBegan(t *testing.T) {
 	h := newHand(t, 1)
 	k := settleOn(h, 0, &keeper{})

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One guest begins an ask, then tells. Another of its stripe tells at the moment in which
-// the ask is pushed: the notice behind the ask must not join that envelope.
+// One guest begins an ask, then tells. Another guest of its stripe tells while the ask is
+// pushed: the notice behind the ask must not join the envelope of the other's notice.
 func TestNoticeBehindAnAskOfAGuest(t *testing.T) {
 	h := newHand(t, 1)
 	r := &reader{}

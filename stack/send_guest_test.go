@@ -12,7 +12,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// expired is a context whose time is up. Who asks for that again and again panics.
+// expired is a context whose time is up. It panics if it is asked for its error again and again.
 type expired struct {
 	context.Context
 	asked int
@@ -25,8 +25,7 @@ func (e *expired) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Who waits for a stop waits on when the default deadline of asks has passed, and no longer than
-// its context says.
+// WaitStop goes on waiting when the default deadline of asks has passed, and ends with its context.
 func TestWaitStop(t *testing.T) {
 	h := newHand(t, 1)
 	h.guests.AskTimeout, h.guests.Clock = 1, func() int64 { return 1 }
@@ -35,7 +34,7 @@ func TestWaitStop(t *testing.T) {
 	outcome := make(chan error, 1)
 	go func() { outcome <- h.guests.WaitStop(t.Context(), to) }()
 	for s := to.inbox.Load(); len(outcome) == 0 && (s == nil || s.next == nil); s = to.inbox.Load() {
-		runtime.Gosched() // until it has asked twice
+		runtime.Gosched() // until WaitStop has asked twice
 	}
 	for len(outcome) == 0 {
 		h.settle()
@@ -57,8 +56,8 @@ func (h *hasty) Done() <-chan struct{} {
 	return done
 }
 
-// The default deadline of asks, here over before the context ends, says nothing to a guest whose
-// context has one.
+// The default deadline of asks, which passes first here, doesn't count for a guest whose context
+// has a deadline.
 func TestDeadlineOfTheContextAlone(t *testing.T) {
 	h := newHand(t, 1)
 	h.guests.AskTimeout = 1

@@ -2,8 +2,8 @@
 
 package stack
 
-// gives has a worker give h, when it is ready, to another between two turns, once, as soon as
-// when holds.
+// gives has a worker give h to another worker, once, between two turns, as soon as h is ready and
+// when returns true.
 func (s *stage) gives(h *House, from, to int, when func() bool) {
 	l, given, before := s.loops[from], false, s.loops[from].between
 	l.between = func() {
@@ -15,15 +15,14 @@ func (s *stage) gives(h *House, from, to int, when func() bool) {
 		if given || w.cold.tail == nil || w.cold.tail != h || !when() {
 			return
 		}
-		h.givenAt = 0 // it needn't settle
+		h.givenAt = 0 // it may be given again at once
 		given = w.HandOver(s.loops[to].w, 1) == 1
 	}
 }
 
 func always() bool { return true }
 
-// A house with a message in its lane moves, while a guest sends to it and its new owner's step
-// does, too.
+// A house with a message in its lane moves, while a guest and a step of its new owner send to it.
 func exploreHandOver(s *stage) {
 	s.workers(2)
 	l, h := s.hears(0)
@@ -54,7 +53,7 @@ func exploreHandBack(s *stage) {
 	s.After(func() { s.heard(l, 1, 2) })
 }
 
-// Two workers give a house each to a third, which parks.
+// Two workers each give a house to a third worker, which parks.
 func exploreTwoGifts(s *stage) {
 	s.workers(3)
 	l, h := s.hears(0)
@@ -70,7 +69,7 @@ func exploreTwoGifts(s *stage) {
 	})
 }
 
-// A house moves that waits for an answer, which its former worker gives.
+// A house moves that waits for an answer, which an actor of its former worker gives.
 func exploreHandOverAsker(s *stage) {
 	s.workers(2)
 	_, callee := s.hears(0)
@@ -87,7 +86,7 @@ func exploreHandOverAsker(s *stage) {
 	})
 }
 
-// A worker leaves while it is given a house: that is taken before, or stays.
+// A worker leaves while it is given a house: it takes the house before, or the house stays.
 func exploreGiveToWhoLeaves(s *stage) {
 	s.workers(2)
 	l, h := s.hears(0)
@@ -102,7 +101,7 @@ func exploreGiveToWhoLeaves(s *stage) {
 	s.After(func() { s.heard(l, 1) })
 }
 
-// Who wants a house to stay while it is being given away learns where.
+// Stay is called while a house is being given away: afterwards the owner doesn't change.
 func exploreStay(s *stage) {
 	s.workers(2)
 	l, h := s.hears(0)

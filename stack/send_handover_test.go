@@ -13,7 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
-// porter notes the numbers that it is told, and asks whom it is told to.
+// porter notes the numbers that it is told, and asks another actor for negative ones.
 type porter struct {
 	seen []int
 	errs []error
@@ -25,7 +25,7 @@ type porterStack struct {
 	f Future[int]
 }
 
-// hear notes a number; a negative one it asks first.
+// hear notes a number; before a negative one it asks.
 func (p *porter) hear(s *porterStack) Yield {
 	if s.Msg >= 0 {
 		p.seen = append(p.seen, s.Msg)
@@ -51,7 +51,7 @@ func deliver(h *hand, to *House, n int) {
 	to.Owner().TakeRungs()
 }
 
-// Who has calls only is counted, waiting and visited; who has something else goes ahead, and isn't.
+// Cold counts houses with calls only, waiting and visited ones, and not those that go ahead.
 func TestCold(t *testing.T) {
 	h := newHand(t, 1)
 	w := h.workers[0]
@@ -71,14 +71,14 @@ func TestCold(t *testing.T) {
 	require.Equal(t, before+1, visited)
 }
 
-// Two houses that wait are one too many: the last goes, with what it waits for.
+// If two houses wait, the last one is given away, with the promises for which it waits.
 func TestHandOver(t *testing.T) {
 	h := newHand(t, 2)
 	a, b := h.workers[0], h.workers[1]
 	k := settleOn(h, 0, &keeper{})
 	stays, goes := &porter{ask: k}, &porter{ask: k}
 	first, last := settleOn(h, 0, stays), settleOn(h, 0, goes)
-	tell(h, last, porterHear, -1) // which the keeper keeps
+	tell(h, last, porterHear, -1) // the keeper doesn't answer this yet
 	h.settle()
 	require.Len(t, h.drivers[0].armed, 2, "the porter's deadline, and what the keeper waits for")
 	a.Now = h.now
@@ -151,7 +151,7 @@ func TestRungOfAHouseThatMoved(t *testing.T) {
 	require.EqualValues(t, 1, h.workers[0].Count.Load(count.Forwards))
 }
 
-// What is sent to a house on its way, by its new owner, goes behind what has been sent.
+// Messages from the new owner of a house that is on its way go behind those sent before.
 func TestSendToAHouseOnItsWay(t *testing.T) {
 	h := newHand(t, 2)
 	p := &porter{}
@@ -161,7 +161,7 @@ func TestSendToAHouseOnItsWay(t *testing.T) {
 	h.workers[0].TakeRungs()
 	h.workers[0].HandOver(h.workers[1], 1)
 	tell(h, house, porterHear, 2)
-	gifts := h.workers[1].gifts.Swap(nil) // it looks at them before, and then at its rungs
+	gifts := h.workers[1].gifts.Swap(nil) // as if it had looked at gifts before, and now at rungs
 	tell(h, from, writerWrite, func(w *Engine) {
 		s := w.Begin(porterHear)
 		*Message[int](s) = 3
@@ -178,8 +178,8 @@ func TestSendToAHouseOnItsWay(t *testing.T) {
 	require.Empty(t, p.seen)
 }
 
-// Terminated goes behind what its sender has told before, also of a house that has become its own
-// meanwhile.
+// The notice to a watcher goes behind notices that its sender has told before, even if the house
+// has become the sender's own meanwhile.
 func TestTerminatedToAHouseOnItsWay(t *testing.T) {
 	h := newHand(t, 2)
 	p := &porter{}
@@ -187,7 +187,7 @@ func TestTerminatedToAHouseOnItsWay(t *testing.T) {
 	from := settleOn(h, 1, &writer{})
 	tell(h, house, porterHear, 1)
 	h.workers[0].TakeRungs()
-	tell(h, house, porterHear, 2) // it has rung, so what is told next waits in the outbox
+	tell(h, house, porterHear, 2) // it is rung for, so the next notice waits in the outbox
 	tell(h, from, writerWrite, func(w *Engine) {
 		require.NoError(t, notify(w, house, porterHear, 3))
 		require.Equal(t, 1, h.workers[0].HandOver(w, 1))
@@ -238,14 +238,14 @@ func TestHousesThatStay(t *testing.T) {
 	}
 }
 
-// Who stays from the moment on in which it was to move doesn't, and can't move later.
+// If Stay is called while a house is about to move, it doesn't move then, nor later.
 func TestStayWhileMoving(t *testing.T) {
 	h := newHand(t, 2)
 	p := settleOn(h, 0, &porter{})
 	tell(h, p, porterHear, 1)
 	h.workers[0].TakeRungs()
 	require.True(t, h.workers[0].movable(p))
-	p.Stay() // behind the look
+	p.Stay() // after Surplus found it movable
 	require.False(t, h.workers[0].give(p, h.workers[1]))
 	require.Equal(t, h.workers[0].Index, p.Owner().Index)
 	require.False(t, p.flags.Has(flags.Moving))
@@ -265,7 +265,7 @@ func TestStayWhileMoving(t *testing.T) {
 	<-done
 }
 
-// A worker that leaves takes what it was given, and no more.
+// A worker that leaves takes the houses that were given to it before, and no others.
 func TestHandOverToAWorkerThatLeaves(t *testing.T) {
 	h := newHand(t, 2)
 	a, b := h.workers[0], h.workers[1]
@@ -337,8 +337,8 @@ func TestHandOversKeepOrder(t *testing.T) {
 	}
 }
 
-// A house is given to the worker that runs a step which sends to it: what is in the outbox
-// leaves before what goes into the lane now.
+// A house is given to a worker while its step sends to that house: the messages in the outbox
+// leave before the next one goes into the lane.
 func TestHouseIsGivenToWhoSendsToIt(t *testing.T) {
 	for way := range 3 {
 		h := newHand(t, 2)
@@ -346,7 +346,7 @@ func TestHouseIsGivenToWhoSendsToIt(t *testing.T) {
 		house, from := settleOn(h, 0, r), settleOn(h, 1, &writer{})
 		tell(h, from, writerWrite, func(w *Engine) {
 			tellFrom(w, house, way, 0, 0)
-			tellFrom(w, house, way, 0, 1) // it waits, as the house is rung for
+			tellFrom(w, house, way, 0, 1) // waits in the outbox, as the house is rung for
 			tell(h, house, readWords, words{1, 0})
 			h.workers[0].TakeRungs()
 			require.Equal(t, 1, h.workers[0].HandOver(w, 1))

@@ -65,7 +65,7 @@ func explorePark(s *stage) {
 	s.After(func() { s.heard(l, 3, 1) })
 }
 
-// A guest stops an actor to which another sends: the ask is answered, by the actor or with
+// A guest stops an actor while another guest asks it: the ask is answered, by the actor or with
 // ErrStopped, and the actor stops once.
 func exploreStop(s *stage) {
 	s.workers(1)
@@ -83,7 +83,7 @@ func exploreStop(s *stage) {
 	})
 }
 
-// served checks that a call was answered, by its actor or because that has stopped.
+// served checks that a call was answered, by its actor or because the actor has stopped.
 func (s *stage) served(c *Call, n int) {
 	if err := s.ends(c, n); err != nil && err != fault.ErrStopped {
 		s.Fail("the ask for %d failed: %v", n, err)
@@ -91,7 +91,7 @@ func (s *stage) served(c *Call, n int) {
 }
 
 // A worker whose houses have stopped leaves, while guests send to them: the ask is answered,
-// by whoever finds the closed mark, and all comes home.
+// perhaps by the guest that finds the closed mark, and all objects come home.
 func exploreLeave(s *stage) {
 	s.workers(1)
 	s.stays = true
@@ -104,7 +104,7 @@ func exploreLeave(s *stage) {
 	s.leaves()
 }
 
-// A worker leaves while a step of another one asks a house of it.
+// A worker leaves while a step of another worker asks one of its houses.
 func exploreRefuse(s *stage) {
 	s.workers(2)
 	h := s.dooms()
@@ -117,7 +117,7 @@ func exploreRefuse(s *stage) {
 	s.After(func() { s.got(asks, fault.ErrStopped) })
 }
 
-// leaves has the doomed stop, and worker 0 leave.
+// leaves has the doomed houses stop, and worker 0 leave.
 func (s *stage) leaves() {
 	s.Go("worker 0", func() {
 		for _, h := range s.doomed {

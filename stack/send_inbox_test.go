@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRungsInOrder: who was rung for first is visited first.
+// TestRungsInOrder: the house that was rung for first is visited first.
 func TestRungsInOrder(t *testing.T) {
 	h := newHand(t, 1)
 	var visited []int

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crossed returns how many stacks have crossed to h and weren't taken.
+// crossed returns how many stacks are in the inbox of h.
 func crossed(h *House) (n int) {
 	for s := h.inbox.Load(); s != nil; s = s.next {
 		n++
@@ -16,7 +16,7 @@ func crossed(h *House) (n int) {
 	return n
 }
 
-// The first message leaves at once. What follows waits until it is much, and at the latest
+// The first message leaves at once. Those that follow wait until they are many, at the latest
 // until the visit ends.
 func TestOutboxWaits(t *testing.T) {
 	h := newHand(t, 2)
@@ -59,7 +59,7 @@ func TestOutboxWaits(t *testing.T) {
 	require.Equal(t, want, reader.got)
 }
 
-// It leaves, too, when the visit turns to another house.
+// Messages also leave when the visit turns to another house.
 func TestOutboxKeepsTheOrderOfHouses(t *testing.T) {
 	h := newHand(t, 2)
 	one, other, from := settleOn(h, 1, &reader{}), settleOn(h, 1, &reader{}), settleOn(h, 0, &writer{})
@@ -97,14 +97,14 @@ func TestOutboxLeavesBetweenSteps(t *testing.T) {
 	require.Equal(t, []string{"0 0", "0 1", "0 2"}, reader.got)
 }
 
-// A step that panics has said what it said, and so has who speaks outside of visits.
+// Messages leave that a step has sent before it panics, and messages that are sent outside visits.
 func TestOutboxOfAPanicAndOutsideVisits(t *testing.T) {
 	h := newHand(t, 2)
 	reader := &reader{}
 	to, from := settleOn(h, 1, reader), settleOn(h, 0, &writer{})
 	tell(h, from, writerWrite, func(w *Engine) {
 		for i := range 4 {
-			tellFrom(w, to, 0, 0, i) // one alone, and an envelope
+			tellFrom(w, to, 0, 0, i) // by a stack and an envelope
 		}
 		panic(errors.New("on purpose"))
 	})

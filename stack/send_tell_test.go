@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// warm puts stacks of by where Tell finds them.
+// warm puts stacks of by into the free list of w's shard, where Tell finds them.
 func warm(w *Engine, by *Handler) {
 	var all [4]*Stack
 	for i := range all {
@@ -26,8 +26,7 @@ func length(h *House) (n int) {
 	return n
 }
 
-// A notice goes behind mail that nobody has taken yet, whether it would get a stack or join an
-// envelope.
+// A notice goes behind mail that wasn't drained yet, whether it gets a stack or joins an envelope.
 func TestNoticeBehindMail(t *testing.T) {
 	for _, before := range []int{0, 1, 2, 5} {
 		h := newHand(t, 1)
@@ -52,8 +51,8 @@ func TestNoticeBehindMail(t *testing.T) {
 	}
 }
 
-// A notice to a house that was given to the sender's worker goes behind what that has in its
-// outbox for it.
+// A notice to a house that was given to the sender's worker goes behind the messages for it in the
+// worker's outbox.
 func TestNoticeBehindTheOutbox(t *testing.T) {
 	for _, before := range []int{1, 2, 5} {
 		h := newHand(t, 2)
@@ -76,7 +75,7 @@ func TestNoticeBehindTheOutbox(t *testing.T) {
 	}
 }
 
-// What a notice can't join at once it joins in the end.
+// A notice for which Joins is false may still join the envelope, by TellOtherwise.
 func TestNoticeJoinsSlowly(t *testing.T) {
 	h := newHand(t, 2)
 	r := &reader{}
@@ -93,7 +92,7 @@ func TestNoticeJoinsSlowly(t *testing.T) {
 	require.Len(t, r.got, 4)
 }
 
-// An actor waits from when it is told.
+// A house that is told counts as waiting from that moment.
 func TestNoticeMakesReady(t *testing.T) {
 	h := newHand(t, 1)
 	w, to := h.workers[0], settleOn(h, 0, &reader{})
@@ -145,8 +144,8 @@ var (
 	summerSecond = newNotice((*summer).second)
 )
 
-// Short messages go by 128, here, to another worker, and of guests; each comes once and in order,
-// and is seen.
+// Short messages share envelopes for 128: on one worker, to another one, and from guests. Each
+// comes once and in order, and is traced.
 func TestShortMessages(t *testing.T) {
 	const n = 300
 	for way := range 3 {
@@ -199,7 +198,7 @@ func TestShortMessages(t *testing.T) {
 	}
 }
 
-// sized is who is told messages of all lengths.
+// sized is an actor that is told messages of all lengths.
 type sized struct{}
 
 func (*sized) l8(s *NoticeStack[[8]byte]) Yield   { return s.Return() }

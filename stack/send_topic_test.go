@@ -16,8 +16,8 @@ func (w *witness) see(s *witnessStack) Yield { w.seen = append(w.seen, s.Msg); r
 
 var witnessSee = newNotice((*witness).see)
 
-// TestTopicForgets: whoever publishes takes subscribers that have stopped off the list, so that
-// it doesn't grow, and the last one leaves a topic that costs a load.
+// TestTopicForgets: Publish and Post remove subscribers that have stopped, so that the list doesn't
+// grow, and without any subscriber left a topic costs a load.
 func TestTopicForgets(t *testing.T) {
 	for name, publish := range map[string]func(*Topic[int], *Engine, int){
 		"on a worker": func(topic *Topic[int], w *Engine, n int) { topic.Publish(w, n) },
@@ -54,7 +54,7 @@ func TestTopicForgets(t *testing.T) {
 }
 
 // TestTopicCounts: an actor that subscribes twice is told once, one that has stopped doesn't count,
-// and a listener has room for one event at least; what it has no room for is counted.
+// and a listener has room for at least one event; events for which it has no room are counted.
 func TestTopicCounts(t *testing.T) {
 	h := newHand(t, 1)
 	var topic Topic[int]
