@@ -96,7 +96,7 @@ func newEnvelopeFor[Msg, Entries any](by *Handler, max int) *Handler {
 				panic("stack: an envelope is put that the owner of a house still fills")
 			}
 			e.next, e.to, e.sent = nil, nil, 0
-			// What is behind these a sender has cleared, see say.
+			// a place behind these was cleared by its sender, see say
 			clear(unsafe.Slice(entry[Msg](e, 0), e.word.Load()&^envelopeClosed))
 		}).Keeps().Shared()
 	return m

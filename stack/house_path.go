@@ -12,8 +12,7 @@ import (
 // This file is where an actor stands in the tree of actors. Its parent and its name never change,
 // so any goroutine may read a path.
 
-// Parent returns the house of the actor under which h was spawned; nil: none. Any goroutine may
-// ask.
+// Parent returns the house under which h was spawned; nil: none. Any goroutine may ask.
 func (h *House) Parent() *House {
 	if l := h.life(); l != nil {
 		return l.parent
@@ -61,8 +60,7 @@ func (h *House) segment() string {
 	return fmt.Sprintf("$%d", h.serial)
 }
 
-// Is reports whether the actor of h, which has a name, is of the struct type t. Any goroutine may
-// ask.
+// Is reports whether the actor of h, which has a name, is a *t. Any goroutine may ask.
 func (h *House) Is(t reflect.Type) bool { return h.life().of == t }
 
 // life returns the record of the actor's life; nil: there is none, and the actor is up or gone.

@@ -14,8 +14,8 @@ func (w *Engine) countIdle(h *House) {
 	}
 }
 
-// KeepActive(true) keeps the actor that runs s from stopping by itself, until KeepActive(false):
-// then the time counts anew. Only a step of s may call it.
+// KeepActive keeps the actor that runs s from stopping by itself, until it is called with false.
+// Then the time counts anew. Only a step of s may call it.
 func (s *Stack) KeepActive(keep bool) {
 	if s.state != running {
 		s.misuse()

@@ -56,8 +56,8 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	return int(w.handled - before) // w is ours until the deferred giveBack
 }
 
-// wakeLater is wakeUp, but leaves the first parked worker asleep for now: later in
-// this turn, or in the next one, w calls Assist or WakeNow for it.
+// wakeLater is wakeUp, but if w assists it leaves one parked worker asleep for now:
+// later in this turn, or in the next one, w calls Assist or WakeNow for it.
 func (w *Engine) wakeLater(to *Engine) {
 	if w.toWake == to {
 		return

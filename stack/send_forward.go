@@ -10,7 +10,7 @@ import (
 // becomes the answer of the forwarded one. The forwarded call is
 //
 //	running    its step calls Forward: the onward call is made, and waits in Engine.onward
-//	forwarded  the step has ended and the onward call was sent: its holder holds this call too
+//	forwarded  the step has ended and the onward call was sent: whoever holds that holds this too
 //	home       the onward call has ended: its reply or error, and the bytes that it carries, were
 //	           moved to this call
 //

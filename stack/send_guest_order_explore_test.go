@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One guest begins an ask, then tells. Another guest of its stripe tells while the ask is
-// pushed: the notice behind the ask must not join the envelope of the other's notice.
+// One guest begins an ask, then tells. Another guest of its stripe tells right before the ask is
+// pushed: the notice after the ask must come behind it, and not join the other guest's notice.
 func TestNoticeBehindAnAskOfAGuest(t *testing.T) {
 	h := newHand(t, 1)
 	r := &reader{}

@@ -43,7 +43,7 @@ func (p *Pace) Since(now int64, handled uint64) (n uint64, took int64) {
 }
 
 // Measure is Pass, but adapts the stride to how long the messages took. turn is the time of a turn,
-// ns; 0: it has no limit, and the stride becomes Max.
+// ns; 0: it has no limit, and the stride grows to Max.
 func (p *Pace) Measure(now int64, handled uint64, turn int64) {
 	// only such readings tell how long this worker's messages take
 	if n, took := p.Since(now, handled); p.there == 0 && (n >= p.stride || took >= turn) {
