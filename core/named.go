@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/path"
+	"github.com/stackhouse-go/stackhouse/stack/quota"
 )
 
 // Named is the actors of one kind, each found by its name, and spawned when it is first looked for:
@@ -30,8 +30,7 @@ type NamedConfig[A any] struct {
 	// not block. If it panics, that is the error of who looked for the actor.
 	New func(name string) *A
 	// Max is how many there may be at once: beyond it who looks for another one gets
-	// ErrOverloaded. So may who looks for the last that there is room for, while somebody else
-	// makes it. Names often come off a network. 0: 1,000,000.
+	// ErrOverloaded. Names often come off a network. 0: 1,000,000.
 	Max int
 	// Props are what they are given. Its Name is empty.
 	Props Props
@@ -43,14 +42,16 @@ const namedMax = 1_000_000
 // Directory is where actors are born at the top, and found by their names: a house.System.
 type Directory interface {
 	Place
-	// FindTop returns the house of the actor /user/kind.id, and Guests what guests of the system
-	// share: the runtime's business.
+	// FindTop returns the house of the actor /user/kind.id, TakeKind reports whether nobody has
+	// called it for that kind before, and Guests returns what guests of the system share: the
+	// runtime's business.
 	FindTop(kind, id string) *stack.House
+	TakeKind(kind string) bool
 	Guests() *stack.Guests
 }
 
 // NewNamed returns actors by name in a system. None is made until one is looked for. It panics if
-// the config makes no sense. Of each kind there is one Named in a system.
+// the config makes no sense, or if the system has a Named of that kind already.
 func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	switch {
 	case c.Kind == "" || strings.Contains(c.Kind, ".") || path.CheckName(c.Kind) != nil:
@@ -64,12 +65,15 @@ func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	case c.Max == 0:
 		c.Max = namedMax
 	}
+	if !in.TakeKind(c.Kind) {
+		panic(fmt.Sprintf("core: there is a Named of the kind %q already", c.Kind))
+	}
 	c.Props.Passivate.check()
-	n := &named{in: in, kind: c.Kind, of: reflect.TypeFor[A](), max: int64(c.Max)}
+	n := &named{in: in, kind: c.Kind, of: reflect.TypeFor[A](), quota: quota.New(c.Max)}
 	n.spawn = func(name string) (*stack.House, error) {
 		p := c.Props
 		p.Name = n.kind + "." + name
-		a, err := spawnCounted(in, func() *A { return c.New(name) }, p, &n.count)
+		a, err := spawnCounted(in, func() *A { return c.New(name) }, p, n.quota)
 		return a.house, err
 	}
 	return Named[A]{n}
@@ -96,7 +100,7 @@ func (n Named[A]) Find(name string) (Address[A], bool) {
 }
 
 // Len returns how many there are now. Any goroutine may call it.
-func (n Named[A]) Len() int { return int(n.here().count.Load()) }
+func (n Named[A]) Len() int { return n.here().quota.Len() }
 
 func (n Named[A]) here() *named {
 	if n.all == nil {
@@ -110,9 +114,8 @@ type named struct {
 	in    Directory
 	kind  string
 	of    reflect.Type
-	max   int64
 	spawn func(name string) (*stack.House, error)
-	count atomic.Int64 // of those that haven't gone
+	quota *quota.Quota // of those that haven't gone
 }
 
 // get returns the actor with the name, which may be stopping. None is made for a step of another
@@ -132,30 +135,26 @@ func (n *named) get(w *stack.Engine, name string) (*stack.House, error) {
 
 //go:noinline
 func (n *named) make(name string) (h *stack.House, err error) {
+	if name == "" {
+		return nil, fmt.Errorf("core: an actor of the kind %q needs a name", n.kind)
+	}
 	if err := path.CheckName(n.kind + "." + name); err != nil {
 		return nil, err
 	}
-	if n.count.Add(1) > n.max {
-		n.count.Add(-1)
+	if n.quota.Full() { // perhaps by the actor that is looked for: then that can be found now
+		if h = n.in.FindTop(n.kind, name); h != nil && h.Is(n.of) {
+			return h, nil
+		}
 		return nil, ErrOverloaded
 	}
-	made := false
 	defer func() {
-		if made {
-			return
-		}
-		n.count.Add(-1)
-		if v := recover(); v != nil { // else New has ended the goroutine
+		if v := recover(); v != nil {
 			h, err = nil, &PanicError{Actor: n.kind + "." + name, Step: "New", Value: v, Trace: debug.Stack()}
 		}
 	}()
 	h, err = n.spawn(name)
-	made = true
-	if errors.Is(err, ErrAlreadyExists) { // another one was quicker
-		n.count.Add(-1)
-		if h != nil {
-			err = nil
-		}
+	if errors.Is(err, ErrAlreadyExists) && h != nil { // another goroutine was quicker
+		err = nil
 	}
 	return h, err
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -253,13 +254,6 @@ func TestNamedRefuses(t *testing.T) {
 	to := core.ByName(tenantRent, all, nameOfRent)
 	for _, name := range []string{"", "a/b", "a b", "\xff", strings.Repeat("x", 249)} {
 		_, err := housetest.Ask(t, sim, to, rent{name: name})
-		if name == "" {
-			require.NoError(t, err) // "tenant." is a name
-			a, _ := all.Find("")
-			a.Stop()
-			sim.Rest()
-			continue
-		}
 		require.ErrorContains(t, err, "name", name)
 	}
 	require.Zero(t, all.Len())
@@ -409,6 +403,10 @@ func TestNamedMisuse(t *testing.T) {
 		"and their Props none": func() {
 			core.NewNamed(sim, core.NamedConfig[tenant]{Kind: "a", New: fine, Props: core.Props{Name: "x"}})
 		},
+		"of the kind \"b\" already": func() {
+			core.NewNamed(sim, core.NamedConfig[tenant]{Kind: "b", New: fine})
+			core.NewNamed(sim, core.NamedConfig[tenant]{Kind: "b", New: fine})
+		},
 		"less than no actors":   func() { core.NewNamed(sim, core.NamedConfig[tenant]{Kind: "a", New: fine, Max: -1}) },
 		"zero Named":            func() { core.Named[tenant]{}.Len() },
 		"of a zero Handler":     func() { core.ByName(core.Handler[tenant, rent, int]{}, core.Named[tenant]{}, nameOfRent) },
@@ -435,6 +433,60 @@ func TestNamedMadeMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, a)
 	require.Zero(t, all.Len(), "it was spawned by others")
+}
+
+// Several look for the last name that there is room for at once: they all get the one actor. The
+// second does so while the first makes it, the third when the second has.
+func TestNamedAtMaxIsExact(t *testing.T) {
+	for _, max := range []int{1, 2} {
+		sim := stage(t, 1, 2)
+		var all core.Named[tenant]
+		var second core.Address[tenant]
+		made := 0
+		all, _ = tenants(sim, core.NamedConfig[tenant]{Max: max, New: func(name string) *tenant {
+			if made++; made == max {
+				var err error
+				second, err = all.Get("a")
+				require.NoError(t, err)
+			}
+			return &tenant{name: name}
+		}})
+		if max == 2 {
+			_, err := all.Get("b")
+			require.NoError(t, err)
+		}
+		first, err := all.Get("a")
+		require.NoError(t, err)
+		require.Equal(t, second, first)
+		require.Equal(t, max, all.Len())
+		third, err := all.Get("a")
+		require.NoError(t, err)
+		require.Equal(t, second, third)
+		_, err = all.Get("c")
+		require.ErrorIs(t, err, core.ErrOverloaded)
+	}
+}
+
+// Two goroutines at once look for the only name that there is room for, time and again.
+func TestNamedAtMaxByGuests(t *testing.T) {
+	sys, err := house.New(house.Config{Workers: 2, Logger: quiet})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	defer sys.Shutdown(context.Background())
+	all, _ := tenants(sys, core.NamedConfig[tenant]{Max: 1})
+	for range 2000 {
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				if _, err := all.Get("a"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		a, _ := all.Find("a")
+		require.NoError(t, a.StopWait(t.Context()))
+	}
 }
 
 // A name of bytes is the actor's own: whoever said it may write to them.

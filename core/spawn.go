@@ -3,18 +3,18 @@ package core
 import (
 	"fmt"
 	"reflect"
-	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/path"
+	"github.com/stackhouse-go/stackhouse/stack/quota"
 )
 
 // Place is where an actor can be born: a house.System puts it on any worker, one
 // of its workers on that one, where it stays, Beside and Address.Beside on an actor's, and Under
 // makes it a child.
 type Place interface {
-	// Register gives a new house its first owner, or returns who has its name already; the
-	// runtime's business.
+	// Register gives a new house its first owner, or returns the house that has its name already, or
+	// h itself if its quota is used up; the runtime's business.
 	Register(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
@@ -98,8 +98,9 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 	return spawnCounted(at, factory, p, nil)
 }
 
-// spawnCounted is SpawnWith of an actor that is counted: when it has gone, living is one less.
-func spawnCounted[A any](at Place, factory func() *A, p Props, living *atomic.Int64) (Address[A], error) {
+// spawnCounted is SpawnWith of an actor that joins a quota, unless that is nil: if it is used up the
+// error is ErrOverloaded.
+func spawnCounted[A any](at Place, factory func() *A, p Props, of *quota.Quota) (Address[A], error) {
 	if p.Name != "" {
 		if err := path.CheckName(p.Name); err != nil {
 			return Address[A]{}, err
@@ -108,10 +109,13 @@ func spawnCounted[A any](at Place, factory func() *A, p Props, living *atomic.In
 	p.Passivate.check()
 	h, make := stack.NewHouse(factory)
 	h.Mailbox(p.Mailbox.mail)
-	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial, Living: living,
+	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial, Quota: of,
 		Idle: int64(p.Passivate.Idle), Calls: int64(p.Passivate.Messages)})
 	passivates := h.Passivates() // which is its owner's from here on
 	if taken := at.Register(h, make); taken != nil {
+		if taken == h {
+			return Address[A]{}, ErrOverloaded
+		}
 		if taken.Is(reflect.TypeFor[A]()) {
 			return Address[A]{taken}, ErrAlreadyExists
 		}

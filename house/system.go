@@ -31,6 +31,7 @@ type System struct {
 	moment  time.Duration // the constant, but for tests
 
 	names directory // its locks are taken before mu
+	kinds sync.Map  // those of actors by name, by TakeKind
 
 	mu       sync.Mutex
 	phase    phase
@@ -160,8 +161,8 @@ func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
 	return s.register(h, make, nil)
 }
 
-// register gives a new house an owner, w or the next in turn. If its name is taken it returns who
-// has that instead.
+// register gives a new house an owner, w or the next in turn. If its name is taken it returns the
+// house that has it instead, and if there is no room in its quota, h.
 func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken *stack.House) {
 	if h.Name() != "" {
 		return s.names.claim(h, func() bool { return s.enter(h, make, w) })
@@ -206,6 +207,12 @@ func (s *System) Find(p path.Path) *stack.House {
 // FindTop returns the house of the actor that stands at the top by a name of two parts, as
 // "order.42"; nil: there is none. Any goroutine may call it; it takes no memory.
 func (s *System) FindTop(kind, id string) *stack.House { return s.names.findTop(kind, id) }
+
+// TakeKind reports whether nobody has called it for that kind before; core.NewNamed's business.
+func (s *System) TakeKind(kind string) bool {
+	_, taken := s.kinds.LoadOrStore(kind, true)
+	return !taken
+}
 
 // Guests returns what the goroutines share that aren't workers; the runtime's business.
 func (s *System) Guests() *stack.Guests { return &s.guests }

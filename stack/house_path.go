@@ -1,10 +1,7 @@
 package stack
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
@@ -39,25 +36,14 @@ func (h *House) Path() path.Path {
 
 // Local returns where h stands in its system, as in "/user/orders/order.42". Any goroutine may ask.
 func (h *House) Local() string {
-	var parts []string
-	root := path.User
+	var up path.Climb
 	for ; h != nil; h = h.Parent() {
-		parts = append(parts, h.segment())
+		up.Add(h.Name(), h.serial)
 		if l := h.life(); l != nil && l.system {
-			root = path.System
+			up.System = true
 		}
 	}
-	parts = append(parts, root)
-	slices.Reverse(parts)
-	return "/" + strings.Join(parts, "/")
-}
-
-// segment returns the last part of the path: the name or, without one, "$" and the number.
-func (h *House) segment() string {
-	if name := h.Name(); name != "" {
-		return name
-	}
-	return fmt.Sprintf("$%d", h.serial)
+	return up.Local()
 }
 
 // Is reports whether the actor of h, which has a name, is a *t. Any goroutine may ask.

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"reflect"
-	"sync/atomic"
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -10,6 +9,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+	"github.com/stackhouse-go/stackhouse/stack/quota"
+	"github.com/stackhouse-go/stackhouse/stack/siblings"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -31,19 +32,16 @@ type life struct {
 	below  *supervision.Strategy // for failures of its children; nil: the default
 	parent *House                // nil: it stands at the top
 	name   string                // the last part of its path; empty: its number is
-	living *atomic.Int64         // counts living actors, this one until it is gone; nil: nobody counts
+	quota  *quota.Quota          // of its kind, which it has joined; nil: none
 	system bool                  // it stands below /system
 	of     reflect.Type          // the actor's struct
 
-	retried *retried // its restarts and its children's; nil: none so far
-	// the first and the last child, in order of birth; next and prev of their lives link them
-	first    *House
-	last     *House
+	retried  *supervision.Record // its restarts and its children's; nil: none so far
+	children siblings.List[House]
 	waiters  queue // verbStop and verbGone messages, answered when the actor is gone
 	watchers []watcher
 
-	// Written by the parent's owner.
-	next, prev *House
+	siblings siblings.Links[House] // the parent's owner's
 }
 
 // live does the effects that the life of h calls for.
@@ -160,7 +158,7 @@ func (w *Engine) drained(h *House) {
 func (w *Engine) lost(h, child *House) {
 	l := h.life()
 	if child != nil {
-		l.unlink(child)
+		l.children.Remove(child, siblingsOf)
 		l.Lose()
 	} else {
 		l.Let()
@@ -217,13 +215,6 @@ var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
-// leave counts the actor as no longer living.
-func (l *life) leave() {
-	if l.living != nil {
-		l.living.Add(-1)
-	}
-}
-
 // bury ends the actor for good, and then answers or tells all that wait for its end or watch it.
 func (w *Engine) bury(h *House, l *life) {
 	if a := h.annex.Load(); a != nil {
@@ -231,7 +222,7 @@ func (w *Engine) bury(h *House, l *life) {
 		a.buried.Store(true)
 	}
 	h.setSelf(nil)
-	l.leave() // before its name is free, so that the next actor of the name finds room
+	l.quota.Leave() // before its name is free, so that the next actor of the name finds room
 	w.Driver.Gone(h)
 	w.tellStopped(h.any())
 	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {

@@ -58,7 +58,7 @@ func (w *Engine) control(h *House, s *Stack) {
 
 // commandChildren sends the system message m to each child.
 func (w *Engine) commandChildren(l *life, m control) {
-	for c := l.first; c != nil; c = c.life().next {
+	for c := l.children.First(); c != nil; c = siblingsOf(c).Next() {
 		w.command(c, m)
 	}
 }
@@ -85,7 +85,7 @@ func (h *House) Close() {
 	h.flags.Set(flags.Stopped)
 	if l := h.life(); l != nil {
 		l.Close()
-		l.leave()
+		l.quota.Leave()
 		h.flags.Clear(flags.Held) // which Give set for a start hook
 		h.why = 0
 	}

@@ -1,36 +1,37 @@
 package stack
 
 import (
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/stack/quota"
 )
 
-// When a name becomes free, the actor that had it isn't counted in Living any more.
-func TestUncountedBeforeItIsForgotten(t *testing.T) {
+// When a name becomes free, the actor that had it has left its quota.
+func TestQuotaIsLeftBeforeTheName(t *testing.T) {
 	h := newHand(t, 1)
-	var living atomic.Int64
-	living.Store(1)
+	q := quota.New(1)
+	require.True(t, q.Join())
 	k, make := NewHouse(func() *keeper { return &keeper{} })
-	k.Give(Props{Name: "k", Living: &living})
+	k.Give(Props{Name: "k", Quota: q})
 	h.drivers[0].Register(k, make, h.workers[0])
-	last := &teller{h.drivers[0], &living, -1}
+	last := &teller{h.drivers[0], q, -1}
 	h.workers[0].Driver = last
 	k.Stop(&h.guests)
 	h.settle()
-	require.Zero(t, last.living)
-	require.Zero(t, living.Load())
+	require.Zero(t, last.left)
+	require.Zero(t, q.Len())
 }
 
-// teller is a Driver that notes how many actors are counted when one is Gone.
+// teller is a Driver that notes how many actors are in the quota when one is Gone.
 type teller struct {
 	*handDriver
-	count  *atomic.Int64
-	living int64
+	quota *quota.Quota
+	left  int
 }
 
 func (f *teller) Gone(h *House) {
-	f.living = f.count.Load()
+	f.left = f.quota.Len()
 	f.handDriver.Gone(h)
 }

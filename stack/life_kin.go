@@ -1,11 +1,11 @@
 package stack
 
 import (
-	"sync/atomic"
-
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/idleness"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
+	"github.com/stackhouse-go/stackhouse/stack/quota"
+	"github.com/stackhouse-go/stackhouse/stack/siblings"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
@@ -18,36 +18,16 @@ func (h *House) Bear(child *House) {
 	l, c := h.makeLife(), child.makeLife()
 	c.parent = h
 	l.Bear()
-	c.prev = l.last
-	if l.last == nil {
-		l.first = child
-	} else {
-		l.last.life().next = child
-	}
-	l.last = child
+	l.children.Add(child, siblingsOf)
 }
 
-// unlink takes child out of the list of children.
-func (l *life) unlink(child *House) {
-	c := child.life()
-	if c.prev == nil {
-		l.first = c.next
-	} else {
-		c.prev.life().next = c.next
-	}
-	if c.next == nil {
-		l.last = c.prev
-	} else {
-		c.next.life().prev = c.prev
-	}
-	c.prev, c.next = nil, nil
-}
+func siblingsOf(h *House) *siblings.Links[House] { return &h.life().siblings }
 
 // Disown takes back Bear of a child that nobody got to know, or that is closed from birth. Only a
 // step of h may call it.
 func (h *House) Disown(child *House) {
 	l := h.life()
-	l.unlink(child)
+	l.children.Remove(child, siblingsOf)
 	l.Disown()
 }
 
@@ -60,9 +40,7 @@ type Props struct {
 	Alone bool                  // none of its calls begins while a stack of it is suspended
 	Idle  int64                 // how long it may be idle before it stops, ns; 0: for ever
 	Calls int64                 // after how many calls it stops; 0: never
-	// counts living actors: 1 is taken off when the actor is gone. nil: nobody counts. If it is
-	// set there must be a Name
-	Living *atomic.Int64
+	Quota *quota.Quota          // of its kind; nil: none. Only an actor with a Name has one
 }
 
 // Give gives h, which nobody knows yet, its props. Only the maker of the house calls it.
@@ -74,7 +52,7 @@ func (h *House) Give(p Props) {
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
 		l := h.makeLife()
 		l.of = h.kind()
-		l.name, l.hooks, l.own, l.below, l.living = p.Name, p.Hooks, p.Own, p.Below, p.Living
+		l.name, l.hooks, l.own, l.below, l.quota = p.Name, p.Hooks, p.Own, p.Below, p.Quota
 		l.Machine = lifecycle.New(p.Hooks.kinds())
 		if l.Starts() {
 			h.hold(heldByLife)
@@ -97,6 +75,9 @@ func (h *House) Passivates() bool {
 	a := h.annex.Load()
 	return a != nil && a.quiet != nil && a.quiet.Idles()
 }
+
+// Quota returns how many of the kind of h, which has a name, there may be; nil: any number.
+func (h *House) Quota() *quota.Quota { return h.life().quota }
 
 // Guard puts h, which nobody knows yet and which has no parent, below /system, the guardian of the
 // runtime's own actors. Engine.Supervise is for its failures, as for all actors without a parent.

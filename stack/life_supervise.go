@@ -40,16 +40,10 @@ var decideHandler = newOwnHook("a decider", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
-// retried is the record of an actor's restarts.
-type retried struct {
-	own   supervision.Tries // those by its own failures
-	group supervision.Tries // those of its children that it decided, together
-}
-
 // restarts returns the record of restarts, and makes it if there is none.
-func (l *life) restarts() *retried {
+func (l *life) restarts() *supervision.Record {
 	if l.retried == nil {
-		l.retried = &retried{}
+		l.retried = &supervision.Record{}
 	}
 	return l.retried
 }
@@ -99,7 +93,7 @@ func (w *Engine) strategy(l *life) (s *supervision.Strategy, parent *House) {
 
 // retry has h restart, at once or after a pause, or stop if it restarted too often.
 func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
-	delay, yes := l.restarts().own.Again(s, w.Now, h.serial)
+	delay, yes := l.restarts().Own.Again(s, w.Now, h.serial)
 	switch _, start := err.(*fault.StartError); {
 	case !yes:
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and stops: %w", h.Describe(), err))
@@ -144,12 +138,12 @@ func (w *Engine) decidedGroup(h *House, l *life, v *verdict, s *supervision.Stra
 		w.command(v.child, m)
 		return
 	case supervision.Restart:
-		if delay, yes := l.restarts().group.Again(s, w.Now, h.serial); yes {
+		if delay, yes := l.restarts().Group.Again(s, w.Now, h.serial); yes {
 			m = control{verb: verbRestart, err: v.error, delay: delay}
 		}
 	}
 	begun := s.Scope == supervision.AllForOne
-	for c := l.first; c != nil; c = c.life().next {
+	for c := l.children.First(); c != nil; c = siblingsOf(c).Next() {
 		if begun = begun || c == v.child; begun {
 			w.command(c, m)
 		}

@@ -34,6 +34,8 @@ floor 1
 	stack/lost     -> internal/invariant
 	stack/pace                                  # when a worker reads the clock
 	stack/path
+	stack/quota                                 # of actors of one kind
+	stack/siblings                              # a list of children
 	stack/turn     -> internal/invariant        # who runs a worker's turns
 
 floor 2
@@ -47,7 +49,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/release, stack/rendezvous, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 
 floor 4

@@ -21,6 +21,10 @@ type Tries struct {
 	hold int64   // the hold before the last one in the row, ns; 0: none
 }
 
+// Record is the restarts of an actor by its own failures, and those of its children that it decided
+// together.
+type Record struct{ Own, Group Tries }
+
 // Again notes one more restart now, unless there were too many: then yes is false. delay is its
 // pause, ns; if it is negative, a hold of -delay ns. Actors with different serials get different
 // pauses.
