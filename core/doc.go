@@ -53,7 +53,8 @@
 // Rules: a step never blocks; a function of this package that would block fails in a step, with
 // [ErrBlockingOnWorker]. Nor does it wait in place, by a channel or a loop, for what another step
 // does, on whichever worker: that one may have to run on the same thread. Bytes in a request or a
-// reply live as long as the stack that carries them; a reply's bytes come from s.Bytes or s.Copy.
+// reply live as long as the stack that carries them, also if the asker has ended before; a reply's
+// bytes come from s.Bytes or s.Copy.
 // An answer is readable until its future is asked again or its stack ends. A panic ends its stack
 // with [ErrPanic], and is a failure of the actor.
 //

@@ -65,6 +65,28 @@ func TestReplyBeforeTheAskerSuspendsOnThreads(t *testing.T) {
 	}
 }
 
+// prompter does something and answers 666, or answers 7 after so many ns. Its requests hold nothing of
+// their askers, whose stacks are recycled while it is busy.
+type prompter struct{ do func() }
+
+type promptStack struct {
+	core.AskStack[int, int]
+	tick core.Future[core.Tick]
+}
+
+func (p *prompter) ask(s *promptStack) core.Yield {
+	if s.Req > 0 {
+		core.Timer.Ask(s, &s.tick, time.Duration(s.Req))
+		return core.Suspend(s, (*prompter).seven)
+	}
+	p.do()
+	return s.Return(666)
+}
+
+func (p *prompter) seven(s *promptStack) core.Yield { return s.Return(7) }
+
+var prompterAsk = core.Handle((*prompter).ask)
+
 // TestReplyAfterTimeoutToARecycledStack has an answer come home when its asker's
 // stack has timed out, ended, and begun another life with another ask in the
 // same future.
@@ -72,7 +94,8 @@ func TestReplyAfterTimeoutToARecycledStack(t *testing.T) {
 	eachSeed(t, 10, 2, func(t *testing.T, sim *housetest.Sim) {
 		_, a := cast(sim, 0)
 		_, c := cast(sim, 0)
-		_, b := cast(sim, 1)
+		busy := &prompter{}
+		b := prompterAsk.At(core.Spawn(sim.Workers()[1], func() *prompter { return busy }))
 		turns := func() {
 			for range 20 {
 				sim.Now += 1000
@@ -85,7 +108,7 @@ func TestReplyAfterTimeoutToARecycledStack(t *testing.T) {
 
 		// The new life of the stack, begun while slow still runs.
 		var renewed core.Pending[int]
-		slow := func(_ *player, s *scene) core.Yield {
+		busy.do = func() {
 			sim.Now += int64(2 * time.Millisecond)
 			turns()
 			if firstErr == nil {
@@ -94,15 +117,14 @@ func TestReplyAfterTimeoutToARecycledStack(t *testing.T) {
 			renewed = begin(func(_ *player, s *scene) core.Yield {
 				second = s
 				core.Timer.Ask(s, &s.tick, 50*time.Millisecond)
-				b.Ask(s, &s.f[0], answerIn(10*time.Millisecond, 7))
+				b.Ask(s, &s.f[0], int(10*time.Millisecond))
 				return s.wait(get)
 			})
 			turns()
-			return s.Return(666) // to the first life
 		}
 		old := begin(func(_ *player, s *scene) core.Yield {
 			first = s
-			b.AskWithin(s, &s.f[0], slow, time.Millisecond)
+			b.AskWithin(s, &s.f[0], 0, time.Millisecond) // it answers the first life
 			return s.wait(func(_ *player, s *scene) core.Yield {
 				_, firstErr = s.f[0].Get()
 				return s.Return(1)

@@ -1,6 +1,9 @@
 package core
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
 
 // Yield is what a step returns; Return, Throw, Suspend and their kin make one.
 type Yield = stack.Yield
@@ -40,7 +43,8 @@ func (s *running) Barrier() { stack.Of(s).Barrier() }
 // answer is what asks and requests of connections have: what they answer with.
 type answer[Rep any] struct {
 	running
-	rep Rep
+	lent pool.Carrier // see package stack
+	rep  Rep
 }
 
 // Answering is a running stack that owes a Rep.

@@ -54,6 +54,9 @@ func (o *Object) Generation() uint32 { return o.gen }
 // may ask.
 func (o *Object) Taken() bool { return o.gen&1 == 1 }
 
+// Alone reports whether nobody but the caller, who has taken the object, holds it any more.
+func (o *Object) Alone() bool { return o.Taken() || atomic.LoadInt32(&o.held) == 1 }
+
 // Link returns where the holder of an object that is taken may chain it to others. Nothing else
 // is there until it is put.
 func (o *Object) Link() **Object { return &o.next }

@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/move"
+	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 	"github.com/stackhouse-go/stackhouse/stack/release"
 )
@@ -15,7 +16,8 @@ import (
 // Invariant: core.AskStack is laid out as asked is.
 type answer[Rep any] struct {
 	Head
-	rep Rep
+	lent pool.Carrier // the asker's owner's, see Stack.lent
+	rep  Rep
 }
 
 type asked[Req, Rep any] struct {
@@ -30,7 +32,7 @@ func NewAsk[Req, Rep any](first Entry, around ...Middleware) *Handler {
 
 func (e Entry) ask(around []Middleware, v values) *Handler {
 	h := e.handler(classAsk, around, v.releases())
-	h.ask.hand = v.hand()
+	h.ask = v.ask()
 	return h
 }
 
@@ -45,7 +47,7 @@ func valuesOf[Req, Rep any]() values {
 // at returns the offsets of request and reply from the Stack, in bytes.
 func (v values) at() (req, rep uintptr) {
 	asked := reflect.TypeOf(v.asked).Elem()
-	return asked.Field(1).Offset, asked.Field(0).Type.Field(1).Offset
+	return asked.Field(1).Offset, asked.Field(0).Type.Field(2).Offset
 }
 
 func (v values) releases() release.Values {
@@ -53,13 +55,12 @@ func (v values) releases() release.Values {
 	return release.Values{release.At(req, v.req), release.At(rep, v.rep)}
 }
 
-// hand returns the function that moves a reply from one stack to another.
-func (v values) hand() func(from, to *Stack) {
+func (v values) ask() askPart {
 	rep := move.Of(reflect.TypeOf(v.rep).Elem())
 	_, at := v.at()
-	return func(from, to *Stack) {
+	return askPart{refers: move.HasBytes(reflect.TypeOf(v.req).Elem()), hand: func(from, to *Stack) {
 		rep(unsafe.Add(unsafe.Pointer(to), at), unsafe.Add(unsafe.Pointer(from), at))
-	}
+	}}
 }
 
 // Future is the slot for one reply: a field of the stack that asks. It must not
@@ -113,6 +114,11 @@ func Request[Req, Rep any](c *Stack) *Req { return &(*asked[Req, Rep])(unsafe.Po
 // Reply returns the reply in c, whose handler NewAsk[Req, Rep] made.
 func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
 
+// lent returns what is lent to s, an ask, see send_lend.go. It isn't in Stack, as notices have none.
+func (s *Stack) lent() *pool.Carrier {
+	return &(*answer[struct{}])(unsafe.Pointer(s)).lent
+}
+
 // Bind begins an ask by s: it takes a stack of h from the worker's shard, writes the way
 // back, and binds the promise p under a fresh id. The ask expires in limit ns, at the
 // latest when s does; a limit of 0 is the deadline of s or, without one, AskTimeout. The
@@ -153,6 +159,7 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())
 		}
+		s.lendHeld(p, 0)
 		if c := p.TakeCall(); c != nil { // the previous answer is valid until here
 			w.Shard.Put(c)
 		}

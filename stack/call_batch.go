@@ -65,7 +65,7 @@ func NewBatchNotice[Msg any](first Entry, max int) *Handler {
 func NewBatchAsk[Req, Rep any](first Entry, max int) *Handler {
 	v := valuesOf[Req, Rep]()
 	h := first.batched(classAsk, shapeOf((*asked[Req, Rep])(nil), clearing[asked[Req, Rep]]()), v.releases(), max)
-	h.ask.hand = v.hand()
+	h.ask = v.ask()
 	return h
 }
 

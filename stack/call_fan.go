@@ -21,6 +21,7 @@ type FanState struct {
 	By     *Handler        // the handler of its asks
 	To     []*House        // the houses that it asks
 	Router any             // its router, if its steps need that
+	asker  *Stack          // nil: a guest asks
 	one    [1]*House       // the array behind To, of a fan that asks one house
 	kept   *future.Promise // the promises whose answers are put with the fan
 }
@@ -61,7 +62,11 @@ func (s *Stack) KeepAnswers() {
 	if s.pending != 0 {
 		w.cancelAsked(s.to, s)
 	}
-	FanOf(s).kept, s.bound = s.bound, nil
+	f := FanOf(s)
+	if f.asker != nil && s.lends { // requests are copies of what the asker wrote
+		f.asker.lendAll(s.bound, s.id)
+	}
+	f.kept, s.bound = s.bound, nil
 }
 
 // putAnswers is called before a fan is cleared.
@@ -87,6 +92,7 @@ func NewFan[A, S any, PS RunningOf[S]](first, next func(*A, PS) Yield, won func(
 		clear(o)
 	}
 	h := e.handler(classAsk, nil, nil)
+	h.ask.refers = true // for all that is known here
 	h.fan.next = erase(next)
 	h.fan.won = *(*predicate)(unsafe.Pointer(&won))
 	return h

@@ -74,7 +74,8 @@ type batchPart struct {
 
 // askPart is of asks.
 type askPart struct {
-	hand func(from, to *Stack) // moves a reply
+	hand   func(from, to *Stack) // moves a reply
+	refers bool                  // requests may have bytes of the asker
 }
 
 // ownedPart is of stacks that aren't pooled, and of requests of connections.
@@ -185,6 +186,9 @@ func clearing[S any]() func(*pool.Object) {
 		s := stackOf(o)
 		if !s.carried.Empty() {
 			s.carried.Release()
+		}
+		if s.by.ask.refers {
+			s.lent().Release()
 		}
 		var zero S
 		object, by := s.Object, s.by

@@ -171,7 +171,7 @@ func (c *Inbound) Waits() bool { return c.room != nil && c.written && c.mode != 
 // PartWritten notes that the part was encoded, and releases the bytes that c took for it.
 func (c *Inbound) PartWritten() {
 	c.written = true
-	if c.Taken() { // otherwise an offloaded function may read these bytes
+	if c.Alone() { // otherwise a function, or a call that was given up, may read these bytes
 		c.carried.Release()
 	}
 }

@@ -38,6 +38,7 @@ type Stack struct {
 	kept  bool  // it has begun a kept job: giving it up doesn't end it any more
 	// its actor had stopped before it could begin; written and read with err
 	unbegun bool
+	lends   bool // an answer came to it that others still hold, see send_lend.go
 
 	cancelled giveup.Word // whether its asker has given up, see send_giveup.go
 

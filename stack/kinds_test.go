@@ -1,11 +1,14 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/pool"
+
 // This file has the kinds of stacks of core, as far as tests of this package need them. Unlike
 // core's they embed the Stack itself.
 
 type testAnswer[Rep any] struct {
 	Stack
-	rep Rep
+	lent pool.Carrier
+	rep  Rep
 }
 
 // AskStack is core.AskStack.

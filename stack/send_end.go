@@ -76,6 +76,9 @@ func (w *Engine) cancelAsked(h *House, s *Stack) {
 
 // letAnswersGo frees the answers that the futures of s hold.
 func (w *Engine) letAnswersGo(s *Stack) {
+	if s.lends {
+		s.lendAll(s.bound, 0)
+	}
 	for p := s.bound; p != nil && p.Bound; p = p.Next {
 		if c := p.TakeCall(); c != nil {
 			w.Shard.Put(c)

@@ -38,6 +38,7 @@ func (w *Engine) abandon(p *future.Promise) {
 		c.cancelled.GiveUp()
 		c.tellGivenUp()
 	case c.place().Load() != nil: // otherwise a router refused it
+		stackOf(p.Owner).lend(c, c.id)
 		c.cancelled.Chain()
 		c.chain(w)
 	}

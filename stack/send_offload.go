@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
-	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // Offload binds f to a job: fn(in), which may block, on a goroutine of the pool to; nil: of the
@@ -21,7 +20,7 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	if s.state != running || p.State == future.Waiting || p.Bound && p.Owner != &s.Object {
 		s.Promise(p, 0) // it panics
 	}
-	carried := s.carry() // before Bind, which puts the answer that p has
+	carried := s.carry(math.MaxUint64) // before Bind, which puts the answer that p has
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn, j.onGiveUp.kept = in, fn, kept
@@ -37,38 +36,6 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 		w.FailAsk(c, err)
 	} else if kept {
 		s.kept = true
-	}
-}
-
-// carry returns a carrier that holds s, its answers and, if it is a batch, its members. Jobs among
-// the answers release what they carry, as their functions have ended. Otherwise each job of s would
-// hold the one before, and all would hold s.
-func (s *Stack) carry() (all pool.Carrier) {
-	shard := &s.Engine().Shard
-	s.holdIn(&all, shard)
-	for p := s.bound; p != nil; p = p.Next {
-		if p.State != future.Done || p.Call == nil {
-			continue
-		}
-		if c := stackOf(p.Call); c.by.job.onGiveUp != nil {
-			c.carried.Release()
-		}
-		all.Keep(shard, p.Call)
-	}
-	if s.by.class == classBatch {
-		for m := BatchOf(s).members.first; m != nil; m = m.next {
-			m.holdIn(&all, shard)
-		}
-	}
-	return all
-}
-
-// holdIn makes the carrier to hold s and, if s is an onward call, also the calls that were
-// forwarded, to which the bytes that s carries will move.
-func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
-	to.Keep(shard, &s.Object)
-	if r := s.relay(); r != nil {
-		r.call.holdIn(to, shard)
 	}
 }
 

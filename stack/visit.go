@@ -249,14 +249,14 @@ func (w *Engine) hook(h *House, s *Stack) {
 	w.live(h, h.life())
 }
 
-// Nest runs the first step of c, which s has bound and not pushed, at once and in
+// Nest runs the first step of c, a fan that s has bound and not pushed, at once and in
 // the house of s, rather than as a message. The steps of c must not panic, nor touch
 // the actor that they get, which isn't theirs. Only a step of s may call it.
 //
 //alloc:none
 func (s *Stack) Nest(c *Stack) {
 	w, h, in := s.Engine(), s.to, s.Engine().inStep
-	c.to = h
+	c.to, FanOf(c).asker = h, s
 	c.run()
 	w.after(h, c, c.by.first(h.self(), c.self()))
 	w.current, w.inStep = s, in

@@ -36,6 +36,9 @@ func (w *Engine) resolve(h *House, c *Stack) {
 	if p.Slot != 0 {
 		w.disarm(h, &p.Node)
 	}
+	if !c.Taken() {
+		stackOf(p.Owner).lends = true
+	}
 	w.answered(h, p, c.err)
 }
 

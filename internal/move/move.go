@@ -79,3 +79,22 @@ func Boxed[I any](as I, p unsafe.Pointer) I {
 
 // HasPointers reports whether values of type t have pointers, which the garbage collector follows.
 func HasPointers(t reflect.Type) bool { return mark(t, 0, new(uint64)) }
+
+// HasBytes reports whether values of type t may have bytes in memory that is recycled: slices, or
+// pointers to what has slices. Strings don't: the garbage collector keeps theirs.
+func HasBytes(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String:
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && HasBytes(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if HasBytes(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return HasPointers(t)
+}

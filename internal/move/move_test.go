@@ -108,3 +108,16 @@ func TestHasPointers(t *testing.T) {
 		require.Equal(t, want, HasPointers(of), of)
 	}
 }
+
+func TestHasBytes(t *testing.T) {
+	type name struct{ first, last string }
+	for _, has := range []any{[]byte{}, [][]int{}, &name{}, map[int]int{}, struct {
+		n int
+		a any
+	}{}, [2]struct{ b []byte }{}} {
+		require.True(t, HasBytes(reflect.TypeOf(has)), "%T", has)
+	}
+	for _, none := range []any{1, "", name{}, [3]string{}, [0][]byte{}, struct{}{}} {
+		require.False(t, HasBytes(reflect.TypeOf(none)), "%T", none)
+	}
+}
