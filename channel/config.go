@@ -7,67 +7,58 @@ import (
 	"time"
 )
 
-// Config is the settings of a server. Network, Address and Codec are needed;
-// the zero of the others is a good value.
+// Config is the settings of a server. Network, Address and Codec are needed; the other fields may
+// be zero. What the bounds are for is told under Backpressure in the package's documentation.
 type Config[Req, Rep any] struct {
 	Network string // "tcp", "tcp4", "tcp6" or "unix"
-	Address string // host:port, or a path
-	// Codec makes the codec of a new connection. Listen calls it once, too, for the text of
-	// ErrConnsMax.
+	Address string // host:port, or the path of a Unix socket
+	// Codec makes the codec of a new connection. Listen calls it once more, to ask that codec what
+	// Refuse says of ErrConnsMax.
 	Codec func() Codec[Req, Rep]
 
-	// InflightMax is how many requests of one connection may wait for a result, or
-	// to be encoded; beyond, the connection isn't read. It bounds what a connection
-	// may hold: each has its bytes, and its result if that is there. 0: 128.
+	// InflightMax is how many requests of one connection may be in flight, that is decoded and
+	// without a written result. Beyond, the connection isn't read. 0: 128.
 	InflightMax int
-	// WorkMax is how many requests of one connection may wait for their handlers to begin and end;
-	// one more is refused at once: its result is core.ErrOverloaded, in its turn. Unlike
-	// InflightMax, beyond which requests wait unread and grow old, it tells clients in time that
-	// there are too many. 0: nothing is refused.
+	// WorkMax is how many requests of one connection may be without a result. One more isn't
+	// handled: its result is core.ErrOverloaded, so that the client learns in time that there are
+	// too many; beyond InflightMax requests wait unread instead. 0: nothing is refused.
 	WorkMax int
-	// RequestsMax is how many requests of all connections of the server wait for their results at
-	// most; each front has an equal share, of at least one. Beyond, connections aren't read, and go
-	// on in order; but a request that goes on behind a part of its result waits for no other. Where
-	// fronts ask an actor whose mailbox has another bound than the system's usual one, set this to
-	// match: then no request is refused for a full mailbox. 0: three fourths of that bound,
-	// house.Config.MailboxMax.
+	// RequestsMax is how many requests of all connections of the server may be without a result;
+	// each front has an equal share, of at least one. Beyond, connections aren't read. 0: three
+	// fourths of house.Config.MailboxMax, so that the fronts don't fill an actor's mailbox.
 	RequestsMax int
-	// ReadSize is the bytes of a read, at most pool.SlabMax. 0: 16 KiB.
+	// ReadSize is how many bytes one read takes at most; it may not exceed pool.SlabMax. 0: 16 KiB.
 	ReadSize int
-	// InputMax is how many bytes all connections of the server may have sent that aren't answered
-	// yet; each front has an equal share. Beyond, small requests are still read, 1 KiB at a time,
-	// and longer ones one after the other. A longer one has only RequestTimeout to come in then,
-	// and 32 KiB of it must come in a second while others wait, or it is ErrSlowRequest. 0: 64 MiB.
-	// Where codecs are Gated, strangers have an eighth of that more.
+	// InputMax is how many received bytes whose requests aren't answered all connections of the
+	// server may hold; each front has an equal share. Beyond, requests longer than 1 KiB are read
+	// one after the other, and those that come too slowly end with ErrSlowRequest. 0: 64 MiB.
 	InputMax int
-	// OutputMax is how many bytes of results one connection may have, unsent or waiting for their
-	// turn. Beyond, no more are encoded, no request begins, and the connection isn't read; one
-	// result may exceed it. 0: 128 KiB.
+	// OutputMax is how many bytes of results one connection may hold, unsent or behind results that
+	// are still missing. Beyond, nothing is encoded, no request begins, and the connection isn't
+	// read; one result may exceed it. 0: 128 KiB.
 	OutputMax int
-	// ConnsMax is how many connections the server has at most; beyond, a new one gets what the
-	// codec's Refuse says of ErrConnsMax, and is closed at once. Connections that linger for their
-	// clients' ends, two seconds at most, count too. 0: no limit but the descriptors.
+	// ConnsMax is how many connections the server has at most, with those that linger for the
+	// client's end (two seconds at most). One more gets what Refuse says of ErrConnsMax, and is
+	// closed. 0: no limit but the descriptors.
 	ConnsMax int
-	// IdleTimeout closes a connection that waits for no result, and on which no part of a request
-	// came in and no result went out for so long. 0: 10 minutes. Negative: never.
+	// IdleTimeout is how long a connection may wait for no result, receive no part of a request and
+	// send no part of a result before it is closed. 0: 10 minutes. Negative: never.
 	IdleTimeout time.Duration
 	// RequestTimeout is how long a request may take from its first byte to its last, plus a second
-	// for every RateMin bytes of it unless InputMax is used up, while the connection is read. After
-	// that the client gets what the codec's Refuse says of ErrSlowRequest, behind the results in
-	// flight, and the connection is closed. 0: 30 s. Negative: no limit but InputMax's.
+	// for every RateMin bytes of it, while the connection is read. One that takes longer ends the
+	// connection with ErrSlowRequest. 0: 30 s. Negative: no limit but that of InputMax.
 	RequestTimeout time.Duration
-	// RateMin is how many bytes of a long request must come in a second. 0: 1 KiB. Negative: a
-	// long one has no more time than others.
+	// RateMin is the rate, in bytes a second, at which a long request must come in to be given more
+	// time than RequestTimeout. 0: 1 KiB a second. Negative: no request is given more time.
 	RateMin int
 	// WriteTimeout closes a connection whose client took no byte of a pending result for so long,
-	// up to a fourth more. Only Linux tells what a client took. Elsewhere it is the socket that
-	// took none: a kernel buffers some megabytes and asks for more in large steps, so that a
-	// short timeout is hard on slow clients that are alive. 0: 30 s. Negative: never.
+	// up to a fourth more. Except on Linux the socket is watched, not the client: it takes bytes in
+	// steps of megabytes, so a short timeout closes clients that are merely slow. 0: 30 s.
+	// Negative: never.
 	WriteTimeout time.Duration
-	// KeepAlive is for how long a client's system may be silent before it is asked for a sign of
-	// life; it is given up after three questions without an answer. So is a client that leaves
-	// bytes unacknowledged for four times as long, or for WriteTimeout if that is longer. TCP only.
-	// 0: 15 s. Negative: never asked.
+	// KeepAlive is how long a TCP client's system may be silent before it is probed. Three probes
+	// without an answer, or bytes unacknowledged for four times KeepAlive (WriteTimeout if that is
+	// longer), end the connection. 0: 15 s. Negative: no probes.
 	KeepAlive time.Duration
 	// SocketMode is the file mode of a Unix socket's path. 0: as the process's umask has it.
 	SocketMode fs.FileMode
@@ -112,7 +103,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 	return c, nil
 }
 
-// requestTimeout is how long a request may take that has n bytes so far.
+// requestTimeout is how long a request may take of which n bytes have come.
 func (c *Config[Req, Rep]) requestTimeout(n int) time.Duration {
 	if c.RateMin < 0 {
 		return c.RequestTimeout

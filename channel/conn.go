@@ -10,38 +10,38 @@ import (
 )
 
 const (
-	// readsMax is how many reads a connection makes in one of its turns, before
-	// others have theirs.
+	// readsMax is how many reads a connection makes in one of its turns, before other connections
+	// have theirs.
 	readsMax = 1
-	// writeMax is how many bytes it sends at the end of a turn. The system may hand them to their
-	// reader on this CPU: 1 MiB takes as long as two turns.
+	// writeMax is how many bytes a connection sends at the end of a turn. The system may hand them
+	// to their reader on the same CPU: 1 MiB takes as long as two turns.
 	writeMax = 64 << 10
-	// skipsMax is how often it may skip bytes that ask for nothing: they take as long as a request
-	// or two, which are a message each.
+	// skipsMax is how often a connection may skip bytes that ask for nothing in one of its turns.
+	// So many skips take as long as a request or two, each of which is a message.
 	skipsMax = 16
 	// readMax is the largest Config.ReadSize.
 	readMax = pool.SlabMax
-	// stuckLooks is how often in WriteTimeout it looks whether the client takes anything, though
-	// the socket doesn't.
+	// stuckLooks is how often in WriteTimeout a connection whose socket takes nothing looks whether
+	// the client does.
 	stuckLooks = 4
-	// leaveBytes is how much a connection reads on when the server drains. What a client sent
-	// before comes to less.
+	// leaveBytes is how many bytes a connection still reads when the server drains. What a client
+	// sent before the drain is less.
 	leaveBytes = 1 << 20
 )
 
 // phase is a connection's life. It only ever goes forward.
 //
 //	open      reads, decodes, answers
-//	leaving   the server drains: the same, until what had arrived is read; then ending
-//	refusing  the client sent what can't be decoded: takes nothing in; when all in
-//	          flight is answered the client is told; then ending
-//	ending    takes nothing in; when nothing is in flight or unsent it lingers, or closes if
-//	          the client has ended its side, which leads here too
-//	deaf      the same, and results are dropped: behind the last result; and, to be closed without
-//	          lingering, after a failure of the socket, or when the server cuts off
+//	leaving   the server drains: as open, until what had arrived is read; then ending
+//	refusing  the client sent what can't be decoded, or too slowly: takes nothing in; when all
+//	          requests in flight are answered the client is told why; then ending
+//	ending    takes nothing in, as after the client's end or IdleTimeout; when nothing is in
+//	          flight or unsent it lingers, or closes if the client has ended its side
+//	deaf      as ending, and results are dropped: after the result that was to be the last, after
+//	          a failure of the socket, or when the server cuts off; the latter two don't linger
 //	lingering all is sent: waits for the client's end, see linger.go
-//	closing   what is in flight is being cancelled
-//	closed    the descriptor is closed; requests still under way end unheard
+//	closing   requests in flight are being cancelled
+//	closed    the descriptor is closed; results of requests still under way are dropped
 type phase uint8
 
 const (
@@ -55,9 +55,9 @@ const (
 	closed
 )
 
-// conn is one accepted connection. It is an owned stack of the house that serves
-// it, pushed whenever there is something to do; all its fields belong to that
-// house's worker. It has 632 bytes, which the allocator makes 640; one more would be 704.
+// conn is one accepted connection. It is an owned stack of the house that serves it, pushed
+// whenever there is something to do; all its fields belong to that house's worker. It has 632
+// bytes, for which the allocator takes 640; beyond 640 it would take 704.
 type conn[Req, Rep any] struct {
 	stack.Stack
 	site  *site
@@ -74,44 +74,44 @@ type conn[Req, Rep any] struct {
 	writable bool  // the socket may take bytes
 	hungUp   bool  // the client ended, or broke, its side
 	suspect  bool  // hungUp was set since the last look
-	eof      bool  // all that it sent, up to its end, was read
+	eof      bool  // all that the client sent, up to its end, was read
 	cut      bool  // closes at once, without lingering
-	hasAddr  bool  // addr is known: it isn't written again, as others may read it
-	partial  bool  // in begins with a part of a request only; until more was read
+	hasAddr  bool  // addr is known: it isn't written again, as other goroutines may read it
+	partial  bool  // in holds no whole request, until more is read
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
-	inLine   *line // the one that it stands in, of the site's quota or its intake; nil: none
+	inLine   *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
 
 	in       input
-	intake   *intake        // the one that counts it, of the site's two
-	lead     *lead          // non-nil: it leads, or did
-	counted  int            // bytes, by the intake
-	decoding *stack.Inbound // the request that Decode is at
+	intake   *intake        // the one of the site's two that counts its bytes
+	lead     *lead          // nil: it never led, see intake
+	counted  int            // bytes that intake has counted for it
+	decoding *stack.Inbound // the request that Decode fills; nil outside of Decode
 	inflight inflight
 	working  int // requests in flight that have no result yet
 	out      output
 	flush    stack.Deferred
 
-	activeAt int64 // when a request, or a part of one, last came, or the last of a result went, ns
-	owedAt   int64 // since when the client could have sent the rest of a request, ns; 0: it has
-	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: they do
+	activeAt int64 // when a part of a request last came, or a part of a result went, ns
+	owedAt   int64 // since when the rest of a request is missing, ns; 0: none is
+	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: one does
 	stuckAt int64
 	idle    core.Future[core.Tick]
-	slow    *slow   // non-nil: owedAt or stuckAt was set
-	linger  *linger // non-nil: it lingers
+	slow    *slow   // nil: owedAt and stuckAt were never set
+	linger  *linger // nil: it hasn't begun to linger
 
 	prev, next connection // among the site's
 }
 
-// slow is what a connection needs only when its client lets a request or a result wait.
+// slow is what a connection needs only once its client has let a request or a result wait.
 type slow struct {
 	owed    core.Future[core.Tick]
 	stuck   core.Future[core.Tick]
 	untaken int // bytes that the client had yet to take at stuckAt, as far as known
 }
 
-// slowly returns what the connection needs as its client is slow.
+// slowly returns c.slow, made on first use.
 func (c *conn[Req, Rep]) slowly() *slow {
 	if c.slow == nil {
 		c.slow = &slow{}
@@ -145,7 +145,7 @@ func (c *conn[Req, Rep]) Introduce() {
 // Addr implements core.Endpoint.
 func (c *conn[Req, Rep]) Addr() string { return c.addr }
 
-// schedule has run called in a turn of the house.
+// schedule has run called in a later visit to the house.
 func (c *conn[Req, Rep]) schedule() {
 	if !c.queued && c.phase < closing {
 		c.queued = true
@@ -153,7 +153,7 @@ func (c *conn[Req, Rep]) schedule() {
 	}
 }
 
-// run is the step of the connection when it was pushed.
+// run is the step of the connection after a push.
 func (c *conn[Req, Rep]) run() core.Yield {
 	c.queued = false
 	if c.phase == closed {
@@ -197,7 +197,8 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// tick is the step of the connection when a timer has fired: run looks at what is late.
+// tick is the step of the connection after a timer has fired; run, which it schedules, looks which
+// timeouts have passed.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
 	if c.isStuck(c.Engine().Now) { // here too: run is held with the front's calls
@@ -208,7 +209,7 @@ func (c *conn[Req, Rep]) tick() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// goDeaf ends what is in flight: no further result is heard.
+// goDeaf cancels the requests in flight: no further result is written.
 func (c *conn[Req, Rep]) goDeaf(w *stack.Engine) {
 	c.phase = deaf
 	c.in.drop()
@@ -216,21 +217,22 @@ func (c *conn[Req, Rep]) goDeaf(w *stack.Engine) {
 	c.discard(w)
 }
 
-// cancel ends what is in flight.
+// cancel cancels the requests in flight. Those that didn't count in the site's quota do so again.
 func (c *conn[Req, Rep]) cancel(w *stack.Engine) {
 	for range c.inflight.cancel(w) {
 		c.site.quota.acquire() // until it ends
 	}
 }
 
-// cutOff is goDeaf, drops what is unsent, and has the connection close at once.
+// cutOff does goDeaf, drops unsent bytes, and has the connection close at once.
 func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 	c.cut = true
 	c.out.drop()
 	c.goDeaf(w)
 }
 
-// checkGone cuts off a client that is gone. One that has only ended its side waits for its results.
+// checkGone cuts off a connection whose client is gone. A client that has only ended its side still
+// gets its results.
 func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 	if c.suspect && c.phase < deaf && c.inflight.n > 0 && netio.ConnectError(c.fd) != nil {
 		c.cutOff(w)
@@ -238,7 +240,7 @@ func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 	c.suspect = false
 }
 
-// finished reports whether a connection that takes nothing in has nothing left to do.
+// finished reports whether a connection that takes nothing in has nothing in flight or unsent.
 func (c *conn[Req, Rep]) finished() bool {
 	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0
 }
@@ -253,15 +255,15 @@ func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
 	}
 }
 
-// arm has run called when a timeout could have passed. A timer isn't moved when
-// bytes come: it looks again when it fires. There always is one, so that the
-// end of the house ends the connection.
+// arm has tick called when a timeout could have passed. A timer isn't moved when bytes come: tick
+// looks again when it fires. One timer always waits, so that the end of the house ends the
+// connection.
 func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 	if !c.idle.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
 	if c.owedAt != 0 && !c.slowly().owed.Waiting() {
-		// It may fire for a later request, which has less time.
+		// The timer may fire for a later request, which has less time.
 		core.Timer.Ask(&c.Stack, &c.slow.owed, min(c.serve.config.RequestTimeout, remaining(c.requestTimeout(), w.Now-c.owedAt)))
 	}
 	if c.leads() && !c.lead.look.Waiting() {
@@ -275,8 +277,8 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 // timerMax keeps a timer's time far from overflow.
 const timerMax = time.Hour
 
-// remaining returns what is left of a timeout after elapsed ns; the whole of it
-// if nothing is, because something else keeps the connection open.
+// remaining returns what is left of a timeout after elapsed ns. If nothing is left it returns the
+// whole timeout, because something else keeps the connection open. It returns at most timerMax.
 func remaining(timeout time.Duration, elapsed int64) time.Duration {
 	if left := timeout - time.Duration(elapsed); left > 0 {
 		timeout = left
@@ -293,7 +295,8 @@ func (c *conn[Req, Rep]) drain() {
 	}
 }
 
-// kill closes the connection at once: in its next turn. It reports whether that cuts anything off.
+// kill cuts the connection off: it closes in its next turn. kill reports false if the connection
+// lingers, or was cut off or closed before.
 func (c *conn[Req, Rep]) kill() (cut bool) {
 	if c.cut || c.phase >= closing {
 		return false
@@ -304,8 +307,8 @@ func (c *conn[Req, Rep]) kill() (cut bool) {
 	return cut
 }
 
-// close releases everything. The runtime calls it when run has ended for good or
-// panicked, the house stopped, or a push came too late for either.
+// close releases everything. The runtime calls it when run or tick has ended for good or panicked,
+// when the house has stopped, and when a push finds either.
 func (c *conn[Req, Rep]) close() {
 	if c.phase == closed {
 		return

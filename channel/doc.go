@@ -5,76 +5,79 @@
 // The actor is called a front; there is one on each worker that takes part. Its handler is a step
 // like any other, in a stack that embeds core.ChannelStack: it may answer at once, or ask other
 // actors, suspend and answer later. Requests of one connection are handled side by side. Their
-// first steps run in the order of arrival; what these send reaches other actors in that order too.
-// Results leave in that order whenever they are complete, so pipelining costs a server nothing.
+// first steps run in the order of arrival, and messages that these steps send reach other actors in
+// that order. Results are written in that order too, whichever is complete first: clients may
+// pipeline.
 //
 // # Codec
 //
-// A [Codec] is a pair of pure functions with the state of one connection: bytes in,
-// a request out; a result in, bytes out. It does no I/O, holds no bytes between
-// calls, and says how much it needs. Its limits are its own business, and it must
-// check an announced length against them before it asks for so many bytes. If it
-// panics, that is the end of one connection.
+// A [Codec] is a pair of pure functions with the state of one connection: bytes in, a request out;
+// a result in, bytes out. It does no I/O, holds no bytes between calls, and says how many it needs.
+// It has limits of its own, against which it must check an announced length before it asks for so
+// many bytes. A panic of a codec closes its connection only.
 //
-// A panic of a request's handler is the result of that request, a *core.PanicError, and is told
-// as a Failure. The front goes on with what it has, unless it was spawned with Props.OnFailure:
-// then that decides. So one client's bad request doesn't end those of others.
+// A panic of a request's handler is the result of that request, a *core.PanicError, and an event,
+// core.Failure. The front goes on with its other requests, so that one client's bad request doesn't
+// end those of others; unless it was spawned with Props.OnFailure, which then decides.
 //
 // # States
 //
 //	open      reads, decodes, answers
 //	leaving   the server drains: answers what had arrived
-//	refusing  the client sent what can't be decoded: it is told after its results
+//	refusing  the client sent what can't be decoded, or too slowly: it is told after its results
 //	ending    takes nothing more in; lingers when all is answered and sent. A client that
 //	          has ended its side of the connection still gets its results
-//	deaf      what is in flight is cancelled; what was encoded is still sent
+//	deaf      requests in flight are cancelled; results that were encoded are still sent
 //	lingering has ended its sending side; drops what comes until the client ends its own, for 2 s
 //	          at most, so that what was sent arrives
 //	closed
 //
-// A connection belongs to the worker of its front, and so do its requests: all its
-// work is done in turns of that front's house, one thing at a time. When a client
-// breaks the connection, when it is closed, and when the front stops, requests in flight are
-// cancelled: whom they asked sees that as any cancelled ask.
+// A connection belongs to the worker of its front, and so do its requests: all its work is done in
+// turns of that front's house, one thing at a time. When the client breaks the connection, when the
+// server cuts it off, and when the front stops, requests in flight are cancelled: an actor that
+// they asked sees a cancelled ask.
 //
 // # Backpressure
 //
-// A connection isn't read while Config.InflightMax requests wait for results, Config.OutputMax
-// bytes wait for the client or for their turn, or the server has Config.RequestsMax requests under
-// way; the kernel then slows the client down. While there are that many bytes, its requests that
-// were read already don't begin either. So one connection holds that output, one result more, and
-// the results of requests that had begun. A result counts with the bytes of its stack: Bytes, Copy,
-// and the answers of its futures. Received bytes take up to four times as much memory, and 2 KiB.
+// A connection isn't read while Config.InflightMax of its requests are in flight, Config.OutputMax
+// bytes of its results wait for the client or for earlier results, or Config.RequestsMax requests
+// of the server are without a result; the kernel then slows the client down. While OutputMax bytes
+// wait, requests that were read don't begin either. So one connection holds OutputMax bytes of
+// results, one result more, and the results of requests that had begun. A result counts with the
+// bytes of its stack: Bytes, Copy, and the answers of its futures. Received bytes take up to four
+// times as much memory, and 2 KiB. The default of Config.RequestsMax keeps fronts from filling an
+// actor's mailbox of the system's usual bound, house.Config.MailboxMax. If fronts ask an actor with
+// another bound, set RequestsMax to match: then no request fails because of a full mailbox.
 //
-// Received bytes that aren't answered are bounded for all connections together, by
-// Config.InputMax. When that is used up a connection is read 1 KiB at a time, and only if it has
-// nothing else: small requests are served whoever has used up the rest. Longer ones are read one
-// after the other, each until it is answered. If others wait 32 KiB of it must come in a second, or
-// it is refused; and where the answer takes longer than Config.RequestTimeout the next one is read.
-// An unfinished request then has no more time than that, however long it is. So all connections of
-// a front hold its share of InputMax, one request more, and 1 KiB each, as long as answers don't
-// take so long. Where a codec is Gated, strangers have an eighth of InputMax of their own instead,
-// in the same way: they keep only each other waiting. What an actor keeps of a request isn't
-// counted, nor are other bytes in the slab of one in flight.
+// Received bytes that aren't answered are bounded for all connections together, by Config.InputMax.
+// When that is used up a connection is read 1 KiB at a time, and only if it holds no other bytes:
+// small requests are served whoever has used up the rest. Longer ones are read one after the other,
+// each until it is answered. While others wait, 32 KiB of that request must come in a second, or it
+// is refused; and if its answer takes longer than Config.RequestTimeout the next request is read.
+// However long it is, an unfinished request then has only RequestTimeout. So all connections of a
+// front hold its share of InputMax, one request more, and 1 KiB each, unless answers take longer
+// than RequestTimeout. Where a codec is Gated, strangers have an eighth of InputMax of their own,
+// with the same rules: they keep only each other waiting. Bytes that an actor keeps aren't counted,
+// nor are other bytes in the slab of a request in flight.
 //
-// A client that takes nothing for Config.WriteTimeout loses its connection. So does one that asks
-// for nothing for Config.IdleTimeout, or leaves a request unfinished for Config.RequestTimeout. An
-// idle connection holds no buffer. When descriptors are used up the listeners pause; that, and each
-// connection beyond Config.ConnsMax, is logged as a warning and counted.
+// A client loses its connection if it takes nothing for Config.WriteTimeout, asks for nothing for
+// Config.IdleTimeout, or leaves a request unfinished for Config.RequestTimeout. An idle connection
+// holds no buffer. When descriptors are used up the listeners pause; that, and each connection
+// beyond Config.ConnsMax, is logged as a warning and counted.
 //
 // A front that is paused or held begins no request, but results of those in flight are written.
 //
 // # Results in parts
 //
-// A result that is long may come in parts: a step offers one by Part, an ask that is answered when
-// the part was written and there is room for more. Until then the request doesn't count in
-// Config.RequestsMax; then it does, even if that is used up. An empty part waits until all requests
-// before it are answered.
+// A long result may come in parts: a step offers each by Part, an ask that is answered when the
+// part was written and there is room for more. While that ask waits the request doesn't count in
+// Config.RequestsMax; afterwards it does, even beyond the bound. An empty part waits until all
+// requests before it are answered.
 //
 // # Lifetime of bytes
 //
-// A request may refer to the bytes that it was decoded from, for as long as its
-// stack lives: until its result is encoded. For a message to another actor it is
-// asked to Keep them, which raises a count. A reply's bytes must live as long as the
-// stack too: those of the request, of Bytes and Copy, and of the answers of its futures do.
+// A request may refer to the bytes that it was decoded from, for as long as its stack lives: until
+// its result is encoded. To send them to another actor a step calls Keep, which raises a count. A
+// reply's bytes must live as long as the stack too: the bytes of the request, of Bytes and Copy,
+// and of the answers of its futures do.
 package channel

@@ -17,11 +17,11 @@ type door struct {
 	address string
 	file    fs.FileInfo // of a Unix socket's path; nil: it has none
 	closed  atomic.Bool // nobody listens any more
-	refusal []byte      // for a client that is one too many
+	refusal []byte      // for a client beyond max
 
 	max      int64
-	conns    atomic.Int64  // let in and not gone
-	rejected atomic.Uint64 // because of max
+	conns    atomic.Int64  // let in and not closed yet
+	rejected atomic.Uint64 // connections beyond max
 	failed   atomic.Uint64 // times that the system could give no connection
 }
 
@@ -35,20 +35,20 @@ func (d *door) enter() bool {
 	return false
 }
 
-// reject tells a client that it is one too many, as far as that can be done at once.
+// reject tells a client that it is beyond max, if the socket takes that at once, and closes fd.
 func (d *door) reject(fd int) {
 	if len(d.refusal) > 0 {
 		netio.Write(fd, d.refusal)
 		netio.Shutdown(fd, true)
 		var came [512]byte
-		// what is unread would make the close a reset, which may overtake the refusal
+		// unread bytes would make the close a reset, which may overtake the refusal
 		netio.Read(fd, came[:])
 	}
 	netio.Close(fd)
 }
 
-// shut ends the listening socket, of which fd is a descriptor, for all sites, and removes the
-// socket's file, if that is still its own.
+// shut ends the listening socket, of which fd is a descriptor, for all sites. It removes the file
+// of a Unix socket if that is still the one that this server made.
 func (d *door) shut(fd int) {
 	if d.closed.Swap(true) {
 		return

@@ -16,23 +16,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Handler is how an actor of type A serves the requests of connections.
+// Handler is how an actor of type A serves the requests of connections. Handle makes it.
 type Handler[A, Req, Rep any] struct{ by *stack.Handler }
 
-// Handle makes a handler of the method expression of its first step, which takes
-// a pointer to a struct that embeds core.ChannelStack. Call it once, in a package variable.
+// Handle makes a handler of the method expression of its first step, which takes a pointer to a
+// struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
 	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep])}
 }
 
-// offered is called when a request in flight has offered a part of its result, ended when it has
-// ended.
+// offered is called when a request in flight has offered a part of its result; ended when the
+// request has ended.
 func offered[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(s) }
 
 func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).ended(s) }
 
-// Server accepts connections and has them served by actors, one for each worker
-// that should take part.
+// Server accepts connections and has actors serve them, one on each worker that takes part. Its
+// methods block, but for Addr and Stats: only guests may call them.
 type Server[Req, Rep any] struct {
 	service service[Req, Rep]
 	door    door
@@ -49,24 +49,25 @@ type service[Req, Rep any] struct {
 
 type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts atomic.Uint64 }
 
-// Stats is what a server counted since it began.
+// Stats is what a server has counted since it began.
 type Stats struct {
-	Conns    int64  // open now
+	Conns    int64  // open now, or let in and on their way to their worker
 	Accepted uint64 // connections
 	Rejected uint64 // connections beyond Config.ConnsMax
-	// times that the system could give no connection, most likely for want of descriptors
+	// failed accepts; most likely descriptors were used up
 	AcceptFailures  uint64
-	Refused         uint64 // requests that couldn't be decoded
+	Refused         uint64 // requests that Decode refused, by an error other than ErrSkip
 	Overloaded      uint64 // requests beyond Config.WorkMax
-	IdleTimeouts    uint64 // connections closed
-	RequestTimeouts uint64 // connections closed
-	WriteTimeouts   uint64 // connections closed
+	IdleTimeouts    uint64 // connections closed by Config.IdleTimeout
+	RequestTimeouts uint64 // connections closed by ErrSlowRequest
+	WriteTimeouts   uint64 // connections closed by Config.WriteTimeout
 }
 
-// Listen opens a server. Each front serves connections on its own worker; the system must have been
-// started. All workers wait for the same socket: the first to accept a new connection serves it,
-// unless it has many more than another worker that isn't busy. Where the system can't do that the
-// first front's worker accepts. ctx limits the opening only. It blocks: only guests may call it.
+// Listen opens a server. Each front serves connections on its own worker; their system must have
+// been started. The worker that accepts a connection first serves it, unless it has many more
+// connections than another worker that isn't busy. Where workers can't share a listening socket the
+// worker of the first front accepts for all. Errors are those of the Config, the socket and ctx,
+// which limits the opening only. It blocks: only guests may call it.
 func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[A, Req, Rep], fronts ...core.Address[A]) (*Server[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
@@ -92,7 +93,8 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	return s, nil
 }
 
-// requestsMax is the default of Config.RequestsMax: three fourths of a usual mailbox of w's system.
+// requestsMax is the default of Config.RequestsMax: three fourths of the usual mailbox in the
+// system of w.
 func requestsMax(w *stack.Engine) int {
 	if w.MailboxMax == 0 {
 		return math.MaxInt32
@@ -107,8 +109,8 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 	return all
 }
 
-// bind opens the listening socket, of which each of n fronts gets a descriptor, or the first one
-// alone.
+// bind opens the listening socket. It returns a descriptor of it for each of n fronts, or for the
+// first one alone where they can't share it.
 func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	c := &s.service.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}
@@ -140,7 +142,7 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 	return listeners, nil
 }
 
-// refusal is what a codec says of ErrConnsMax; nothing if it panics.
+// refusal is what a codec's Refuse says of ErrConnsMax; nothing if the codec panics.
 func (c *Config[Req, Rep]) refusal() (text []byte) {
 	defer func() { recover() }()
 	return c.Codec().Refuse(make([]byte, 0, refusalMax), ErrConnsMax)
@@ -152,10 +154,10 @@ func release(all []parcel) {
 	}
 }
 
-// open spawns a site beside each front and has it accept. The first, which may
-// accept for the others, comes last.
+// open spawns a site beside each front and has it accept. The first site, which may accept for all,
+// begins last.
 func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts []*stack.House) error {
-	defer release(listeners) // that no site was asked to take
+	defer release(listeners) // those that no site was asked to take
 	c := &s.service.config
 	var peers []*peer
 	for _, front := range fronts {
@@ -188,8 +190,8 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	return nil
 }
 
-// near spawns on the worker of a house. Both houses stay there from then on, as their connections
-// belong to that worker.
+// near spawns on the worker of a house. From then on neither the house nor the new one moves to
+// another worker, as their connections belong to this one.
 type near struct{ house *stack.House }
 
 func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
@@ -225,11 +227,11 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 
 func (c *conn[Req, Rep]) links() (prev, next *connection) { return &c.prev, &c.next }
 
-// Addr returns the address that the server listens on: with the port that was
-// picked, if that was left open.
+// Addr returns the address that the server listens on; the system has picked the port if
+// Config.Address has port 0. Any goroutine may call it.
 func (s *Server[Req, Rep]) Addr() string { return s.door.address }
 
-// Stats returns what the server counted. Any goroutine may call it.
+// Stats returns what the server has counted. Any goroutine may call it.
 func (s *Server[Req, Rep]) Stats() Stats {
 	c := &s.service.counts
 	return Stats{
@@ -245,10 +247,11 @@ func (s *Server[Req, Rep]) Stats() Stats {
 	}
 }
 
-// Drain stops accepting, has every connection answer what it was sent so far, and closes it; see
-// linger.go for how. It returns when all are closed. If ctx ends first they are closed at once, by
-// each worker as soon as its step has ended, and the error says how many were; Drain waits for that
-// for a second at most. It blocks: only guests may call it, or house.System.OnShutdown.
+// Drain stops accepting, has every connection answer the requests that it was sent so far, and
+// closes it; linger.go tells how. It returns when all are closed. If ctx ends first, each worker
+// cuts its connections off as soon as its step has ended; Drain waits a second at most for that,
+// and its error says how many were cut off. It blocks: only guests may call it, or
+// house.System.OnShutdown.
 func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
 	s.tell(siteDrain)
 	err := s.stop(ctx)
@@ -259,23 +262,23 @@ func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("channel: %d connections were cut off: %w", cut, err), silent)
 }
 
-// Close stops accepting and closes every connection at once; it returns when all are closed, or ctx
-// has ended: then a worker that was busy closes its own when its step has ended. It blocks: only
-// guests may call it.
+// Close stops accepting and closes every connection at once. It returns when all are closed; or
+// when ctx has ended: then a busy worker closes its connections once its step has ended. It blocks:
+// only guests may call it.
 func (s *Server[Req, Rep]) Close(ctx context.Context) error {
 	s.tell(siteKill)
 	return s.stop(ctx)
 }
 
-// tell tells all sites at once. Those that have stopped have nothing left to do.
+// tell sends what to all sites. A site that has stopped has nothing left to do.
 func (s *Server[Req, Rep]) tell(what core.NoticeHandler[site, struct{}]) {
 	for _, at := range s.sites {
 		core.Notice(what.At(at), struct{}{})
 	}
 }
 
-// stop waits until all sites, which were told, have closed their connections, and stops them: first
-// the one that may accept for the others.
+// stop waits until all sites, after a tell, have closed their connections, and stops them: first
+// the site that may accept for all.
 func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	for _, at := range s.sites {
 		if _, err := stopSite(ctx, at); err != nil {
@@ -285,8 +288,9 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 	return nil
 }
 
-// stopSite is stop of one site. It returns how many connections the site has cut off. A site that
-// has stopped is no error; an ask that ends by the system's default deadline is repeated.
+// stopSite does for one site what stop does. It returns how many connections the site has cut off.
+// It is no error if the site has stopped; an ask that ends by the system's default deadline is
+// repeated.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
 		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
@@ -305,19 +309,18 @@ func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	}
 }
 
-// pause waits for emptyPoll, by the real clock: a system's may stand still.
+// pause waits for emptyPoll by the real clock, as a system's clock may stand still.
 func pause(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, emptyPoll)
 	defer cancel()
 	<-ctx.Done()
 }
 
-// cutOffTimeout is how long closing at once may take when there is no time left: a handler may
-// block its worker.
+// cutOffTimeout is how long cutOff takes at most: a handler may block its worker.
 const cutOffTimeout = time.Second
 
-// cutOff is Close when ctx may have ended. It returns how many connections the workers that answer
-// have cut off; the error says how many workers don't.
+// cutOff is Close when ctx may have ended. It returns how many connections were cut off by the
+// workers that answer; the error says how many workers don't answer.
 func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
 	s.tell(siteKill)
 	silent := 0
@@ -327,7 +330,7 @@ func (s *Server[Req, Rep]) cutOff(ctx context.Context) (cut int, err error) {
 		cancel()
 		if cut += n; err != nil {
 			silent++
-			at.Drain() // behind what it was told
+			at.Drain() // after the tell
 		}
 	}
 	if silent > 0 {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// burstMax is how many connections a site accepts in one go, at most.
+	// burstMax is how many connections a site accepts in one step, at most.
 	burstMax = 64
-	// lastAcceptsMax is how many it still takes from the queue of a listener that it
-	// is about to close: the system's usual limit of that queue.
+	// lastAcceptsMax is how many connections a site still takes from the queue of a listener that
+	// it is about to close: the system's usual limit of that queue.
 	lastAcceptsMax = 4096
-	// acceptPause is how long a site doesn't accept when descriptors are used up.
+	// acceptPause is how long a site doesn't accept after an accept has failed.
 	acceptPause = 100 * time.Millisecond
 	// emptyPoll is how often a site is asked whether its connections are gone.
 	emptyPoll = time.Millisecond
@@ -31,8 +31,8 @@ type connection interface {
 	links() (prev, next *connection)
 }
 
-// site is a server's actor on one worker: it accepts, and knows the worker's
-// connections. It stands beside the actor that serves them.
+// site is a server's actor on one worker: it accepts, and has the list of the worker's connections.
+// It stands beside the front that serves them.
 type site struct {
 	poller    *netio.Poller
 	fd        int // its descriptor of the listening socket, -1: none here
@@ -46,33 +46,33 @@ type site struct {
 	quota     quota
 	intake    intake // of known clients
 	strangers intake // of strangers, see Gated
-	buffer    []byte // that connections read to; nothing stays there
+	buffer    []byte // connections read to it, in turn; nothing stays there
 
-	last     bool // accepts for the last time: all stay here
+	last     bool // accepts for the last time: all these connections stay here
 	stopped  bool // accepts no more
-	draining bool // connections finish
-	killed   bool // and there will be no other
+	draining bool // connections close once they have answered
+	killed   bool // connections are cut off, and none comes any more
 
 	first connection
-	cut   int // connections that were closed with something left to do
+	cut   int // connections that killAll cut off
 	iov   netio.IOVecs
 }
 
-// peer is what sites know of each other.
+// peer is what the sites of a server know of one of them.
 type peer struct {
 	port   core.NoticePort[parcel]
 	worker *stack.Engine
 	conns  atomic.Int64 // its connections, and descriptors on their way to it
-	gone   atomic.Bool  // there is nobody to serve them: it hasn't begun, or its front has stopped
+	gone   atomic.Bool  // the site hasn't begun, or its front has stopped
 }
 
-// parcel is a descriptor in a message to a site. It is closed with the message, unless the site
-// unpacks it: the site may have stopped, or its whole system.
+// parcel is a descriptor in a message to a site. If the site doesn't unpack it, as it may have
+// stopped, the descriptor is closed when the message is released.
 type parcel struct {
 	fd   int
 	full bool
-	door *door // the one that let it in; nil: none
-	to   *peer // the one that counts it; nil: none
+	door *door // counts the connection; nil: it isn't one
+	to   *peer // counts it too; nil: none yet
 }
 
 func (p *parcel) unpack() int {
@@ -92,7 +92,7 @@ func (p *parcel) Release() {
 	}
 }
 
-// opening gives a site its listening socket, and tells it all sites.
+// opening gives a site its listening socket, if it has one, and all sites of the server.
 type opening struct {
 	listener parcel
 	peers    []*peer
@@ -101,7 +101,7 @@ type opening struct {
 // Release implements stack.Releaser.
 func (o *opening) Release() { o.listener.Release() }
 
-// acceptor is the listening socket as an owned stack.
+// acceptor is the owned stack that accepts at the listening socket.
 type acceptor struct {
 	stack.Stack
 	site   *site
@@ -168,9 +168,9 @@ func (a *acceptor) Ready(netio.Ready) {
 	}
 }
 
-// run accepts one connection, as a second call mostly finds none, or up to twice as many as the
-// last time, if that many had come. The socket is level-triggered: what is left has it called
-// again.
+// run accepts one connection, as a second accept mostly finds none; or up to twice as many as the
+// last time, if that time all came that were asked for. The socket is level-triggered: if
+// connections are left the poller calls Ready again.
 func (a *acceptor) run() core.Yield {
 	a.queued = false
 	st := a.site
@@ -187,7 +187,7 @@ func (a *acceptor) run() core.Yield {
 	return stack.Again(&a.Stack)
 }
 
-// tick listens again after a pause.
+// tick begins to listen again after a pause.
 func (a *acceptor) tick() core.Yield {
 	if st := a.site; !st.stopped && !st.listening && !st.door.closed.Load() && st.listen() != nil {
 		core.Timer.Ask(&a.Stack, &a.pause, acceptPause)
@@ -197,8 +197,8 @@ func (a *acceptor) tick() core.Yield {
 
 func (a *acceptor) finish() { a.site.stop() }
 
-// acceptSome accepts at most n connections, and returns how many came; false: the system gave no
-// more, most likely for want of descriptors, which may come back.
+// acceptSome accepts at most n connections, and returns how many came. ok is false after a failed
+// accept, most likely for want of descriptors; a later one may succeed.
 func (st *site) acceptSome(n int) (came int, ok bool) {
 	for ; came < n && st.listening; came++ {
 		fd, err := netio.Accept(st.fd)
@@ -222,7 +222,7 @@ func (st *site) acceptSome(n int) (came int, ok bool) {
 	return came, true
 }
 
-// report tells the system's log, which shows some lines a second.
+// report tells the system's log, which shows only some lines a second of such errors.
 func (st *site) report(err error) {
 	if d := st.accept.Engine().Driver; errors.Is(err, ErrConnsMax) || errors.Is(err, netio.ErrDescriptors) {
 		d.UsedUp(err)
@@ -231,7 +231,7 @@ func (st *site) report(err error) {
 	}
 }
 
-// place gives an accepted descriptor to a site: this one, as a rule.
+// place gives an accepted descriptor to a site: its own, as a rule.
 func (st *site) place(p parcel) {
 	to := st.choose()
 	if to == nil {
@@ -251,14 +251,14 @@ func (st *site) place(p parcel) {
 
 const (
 	// imbalanceMax is how many more connections than another site a site may have and still keep
-	// those that it accepts.
+	// the ones that it accepts.
 	imbalanceMax = 8
-	// livelyTime is, in ns, how old the turn of a worker may be that gets another one's connection.
+	// livelyTime is how old, in ns, the turn of another worker may be that is given a connection.
 	livelyTime = 1_000_000
 )
 
-// choose returns the site for a new connection: this one, unless another one has far fewer, and a
-// worker that isn't busy with something long; nil: there is none.
+// choose returns the site for a new connection: st, unless another one has far fewer and its worker
+// isn't busy with something long. nil: no site has a front.
 func (st *site) choose() (to *peer) {
 	most := int64(math.MaxInt64)
 	if !st.own.gone.Load() {
@@ -276,7 +276,8 @@ func (st *site) choose() (to *peer) {
 	return to
 }
 
-// adopt takes a descriptor that another site accepted, or leaves it in its parcel.
+// adopt takes a descriptor that another site accepted. After killAll it leaves it in the parcel, to
+// be closed.
 func (st *site) adopt(s *adoptStack) core.Yield {
 	if !st.killed {
 		st.take(&s.Msg)
@@ -284,7 +285,7 @@ func (st *site) adopt(s *adoptStack) core.Yield {
 	return s.Return()
 }
 
-// take serves a connection; where the front has stopped another site does.
+// take has the front serve a connection; if the front has stopped another site gets the connection.
 func (st *site) take(p *parcel) {
 	err := st.admit(st, p.unpack())
 	if err == nil {
@@ -329,7 +330,7 @@ func (st *site) remove(c connection) {
 	st.own.conns.Add(-1)
 }
 
-// each calls f for every connection; f may remove the one it is called with.
+// each calls f for every connection; f may remove that one.
 func (st *site) each(f func(connection)) {
 	for c := st.first; c != nil; {
 		_, next := c.links()
@@ -358,19 +359,19 @@ func (st *site) PostStop(s *core.HookStack) core.Yield {
 	return s.Return()
 }
 
-// drainAll accepts the connections that are there already, then has each one finish.
+// drainAll accepts the connections that have arrived, then drains each one.
 func (st *site) drainAll(s *tellStack) core.Yield {
 	st.poller.Settle()
 	st.last = true
 	st.acceptSome(lastAcceptsMax)
 	st.stop()
 	st.draining = true
-	st.poller.Settle() // for what came on those just accepted
+	st.poller.Settle() // for bytes on the connections just accepted
 	st.each(connection.drain)
 	return s.Return()
 }
 
-// killAll closes every connection at once.
+// killAll cuts off every connection.
 func (st *site) killAll(s *tellStack) core.Yield {
 	st.stop()
 	st.killed = true
@@ -382,11 +383,11 @@ func (st *site) killAll(s *tellStack) core.Yield {
 	return s.Return()
 }
 
-// census is how many connections a site has, or are on their way to it, and how many it has cut
+// census is how many connections a site has, with those on their way to it, and how many it has cut
 // off.
 type census struct{ left, cut int }
 
-// count answers how many connections there are.
+// count answers a census.
 func (st *site) count(s *censusStack) core.Yield {
 	return s.Return(census{int(st.own.conns.Load()), st.cut})
 }
