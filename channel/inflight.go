@@ -5,24 +5,24 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// inflight is the requests of one connection that came in and whose results are not written yet, in
-// order. It belongs to the connection's worker.
+// inflight is the requests of one connection whose results are not written yet, in the order in
+// which they came. It belongs to the connection's worker.
 type inflight struct {
 	head, tail *stack.Inbound
 	n          int
-	bytes      int  // of all requests
-	heldBytes  int  // bytes that stacks hold, of requests that are complete, or wait behind a part
-	heldBack   int  // requests that are held back
-	fresh      bool // some may not have begun, and aren't held back
+	bytes      int  // that the requests were decoded from
+	heldBytes  int  // that the stacks of requests hold which are complete, or wait behind a part
+	heldBack   int  // requests that holdBack keeps from beginning
+	fresh      bool // holdBack may find requests that haven't begun
 }
 
-// accept queues a request, whose bytes are input, behind those in flight and starts its handler.
+// accept queues c, which was decoded from input, behind the others and starts its handler.
 func (q *inflight) accept(w *stack.Engine, c *stack.Inbound, input pool.Bytes) {
 	q.push(c, input)
 	w.Push(c.House(), &c.Stack)
 }
 
-// refuse queues a request, whose bytes are input, behind those in flight with err as its result: no
+// refuse queues c, which was decoded from input, behind the others with err as its result: no
 // handler starts.
 func (q *inflight) refuse(c *stack.Inbound, input pool.Bytes, err error) {
 	c.Refuse(err)
@@ -42,17 +42,18 @@ func (q *inflight) push(c *stack.Inbound, input pool.Bytes) {
 	q.fresh = true
 }
 
-// complete reports whether the oldest request's result is there.
+// complete reports whether the oldest request has its result.
 func (q *inflight) complete() bool { return q.head != nil && q.head.Complete }
 
 // ready reports whether the oldest request has something to be written: its result, or a part.
 func (q *inflight) ready() bool { return q.head != nil && q.head.Ready() }
 
-// waits reports whether the oldest request, unless it is ready, waits for room behind a part.
+// waits reports whether the oldest request has had a part of its result encoded and waits for room
+// for the next one.
 func (q *inflight) waits() bool { return q.head != nil && q.head.Waits() }
 
-// written notes that the oldest request's result, or a part of it, was encoded. It frees the
-// request, or reports that it goes on when there is room.
+// written notes that the oldest request's result, or a part of it, was encoded. After the result it
+// frees the request; after a part it reports true: the request goes on when there is room.
 func (q *inflight) written(w *stack.Engine) (goesOn bool) {
 	if c := q.head; !c.Complete {
 		c.PartWritten()
@@ -63,7 +64,7 @@ func (q *inflight) written(w *stack.Engine) (goesOn bool) {
 	return false
 }
 
-// pop frees the oldest request, whose result must be there.
+// pop frees the oldest request, which must be complete.
 func (q *inflight) pop(w *stack.Engine) {
 	c := q.head
 	if !c.Complete {
@@ -79,9 +80,9 @@ func (q *inflight) pop(w *stack.Engine) {
 	w.Free(c)
 }
 
-// cancel ends the requests that aren't complete: nobody gets their results. Those that wait end at
-// once, unless they keep a job; those still queued end before their first step. It returns how many
-// were held back, or go on from a part.
+// cancel ends the requests that aren't complete: nobody gets their results. Those that wait for
+// answers end at once, unless they keep a job; those still queued end before their first step. It
+// returns how many were held back, or go on from a part: these don't count in the site's quota.
 func (q *inflight) cancel(w *stack.Engine) (back int) {
 	for c := q.head; c != nil; c = c.After {
 		if c.Complete {
@@ -103,7 +104,7 @@ func (q *inflight) cancel(w *stack.Engine) (back int) {
 	return back
 }
 
-// ended notes what c, which has just completed, holds.
+// ended notes how many bytes c holds, which has just completed.
 func (q *inflight) ended(c *stack.Inbound) {
 	if c.IsHeldBack() {
 		q.heldBack--
@@ -111,14 +112,14 @@ func (q *inflight) ended(c *stack.Inbound) {
 	q.hold(c)
 }
 
-// hold notes what c holds now.
+// hold notes how many bytes c holds now.
 func (q *inflight) hold(c *stack.Inbound) {
 	q.heldBytes -= c.Holds
 	c.Holds = c.Carries()
 	q.heldBytes += c.Holds
 }
 
-// holdBack keeps requests that haven't begun from beginning, until letBegin, and returns how many.
+// holdBack keeps requests that haven't begun from beginning until letBegin. It returns how many.
 func (q *inflight) holdBack() (n int) {
 	if !q.fresh {
 		return 0
@@ -133,8 +134,8 @@ func (q *inflight) holdBack() (n int) {
 	return n
 }
 
-// letBegin lets at most so many of those that were held back begin, the oldest first, and returns
-// how many did; false: not all are put aside yet, so it must be called again.
+// letBegin lets at most most of the requests held back begin, the oldest first, and returns how
+// many did. It reports false if some of them still stand in a lane: then it must be called again.
 func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.After {
 		if c.IsHeldBack() && !c.Complete && !c.Aside {

@@ -2,19 +2,19 @@ package channel
 
 import "slices"
 
-// line is connections of a site that wait, in the order in which they came. One waits in one line
-// at most: see conn.inLine.
+// line is the connections of a site that wait for one thing, in the order in which they came. A
+// connection waits in one line at most: see conn.inLine.
 type line struct {
 	waiting []waiter
 	first   int // waiting[:first] have left
 }
 
-// waiter is a conn of any types, in a line.
+// waiter is a conn of any types, as a line knows it.
 type waiter interface{ resume() }
 
 func (l *line) len() int { return len(l.waiting) - l.first }
 
-// add has c wait behind all others. It must not be waiting.
+// add puts c behind all others. c must not be waiting.
 func (l *line) add(c waiter) {
 	if l.first > 32 && 2*l.first > len(l.waiting) {
 		n := copy(l.waiting, l.waiting[l.first:])
@@ -24,7 +24,7 @@ func (l *line) add(c waiter) {
 	l.waiting = append(l.waiting, c)
 }
 
-// take removes the first; there must be one.
+// take removes the first one; there must be one.
 func (l *line) take() waiter {
 	c := l.waiting[l.first]
 	l.waiting[l.first] = nil

@@ -8,35 +8,35 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// This file is how a connection closes while its client may still send. A kernel answers the close
-// of a socket with unread bytes, and later bytes, by a reset, which may overtake results on their
+// This file is how a connection closes while its client may still send. If bytes are unread when a
+// socket is closed, or come later, the kernel sends a reset, which may overtake results on their
 // way to the client. So a connection that has nothing left to say lingers:
 //
 //	ends     its sending side: behind the last result the client reads the end
 //	drops    what comes, until the client has ended its side, too: then it closes
 //	waits    when it has dropped lingerBytes: it reads no more, and closes once the client's
-//	         system has acknowledged all that was sent, the end included
-//	closes   lingerTime after it began to linger in any case
+//	         system has acknowledged all bytes and the end
+//	closes   in any case, lingerTime after it began to linger
 
 const (
-	// lingerTime is long for a client that is alive, and short for a connection that is of no use
-	// any more.
+	// lingerTime is long for a live client that ends its side, and short for a connection of no
+	// further use.
 	lingerTime = 2 * time.Second
-	// lingerBytes is how much a client may have on its way; one that sends more hasn't read its
-	// results.
+	// lingerBytes is how many bytes a client may have on their way; one that sends more hasn't read
+	// its results.
 	lingerBytes = 1 << 20
-	// lingerLook is how often a connection that waits looks how much was acknowledged.
+	// lingerLook is how often a connection that waits looks what was acknowledged.
 	lingerLook = 10 * time.Millisecond
 )
 
-// linger is what a connection needs only to linger.
+// linger is what a connection needs only while it lingers.
 type linger struct {
 	dropped int // bytes
 	over    core.Future[core.Tick]
 	look    core.Future[core.Tick]
 }
 
-// finish is run of a connection that is finished: it lingers, or ends.
+// finish is what run does last for a connection that is finished: it lingers, or ends.
 func (c *conn[Req, Rep]) finish() core.Yield {
 	if c.phase != lingering && !c.beginToLinger() || c.canClose() {
 		return c.End()
@@ -44,7 +44,8 @@ func (c *conn[Req, Rep]) finish() core.Yield {
 	return stack.Again(&c.Stack)
 }
 
-// beginToLinger is the transition ending, deaf -> lingering; false: there is nobody to wait for.
+// beginToLinger is the transition ending, deaf -> lingering. It reports false if the connection is
+// to close at once.
 func (c *conn[Req, Rep]) beginToLinger() bool {
 	if c.cut || c.eof || netio.Shutdown(c.fd, true) != nil {
 		return false
@@ -54,7 +55,7 @@ func (c *conn[Req, Rep]) beginToLinger() bool {
 	return true
 }
 
-// canClose reports whether the connection can close.
+// canClose reports whether a lingering connection can close.
 func (c *conn[Req, Rep]) canClose() bool {
 	l := c.linger
 	if l.over.Ready() || c.readable && c.swallow() {
@@ -72,8 +73,8 @@ func (c *conn[Req, Rep]) canClose() bool {
 	return false
 }
 
-// swallow drops what has come, for the connection's share of a turn. It reports whether the
-// client has ended its side, or broken the connection.
+// swallow drops received bytes, for the connection's share of a turn. It reports whether the client
+// has ended its side, or the connection is broken.
 func (c *conn[Req, Rep]) swallow() bool {
 	for range readsMax {
 		if c.linger.dropped >= lingerBytes {

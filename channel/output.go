@@ -5,7 +5,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// chunkSize is the bytes of one slab of output: a socket takes a few at once.
+// chunkSize is the bytes of one slab of output; a socket takes several slabs in one write.
 const chunkSize = 16 << 10
 
 // chunk is one slab of output; the unsent bytes are data.B()[sent:data.Len()].
@@ -14,26 +14,26 @@ type chunk struct {
 	sent int
 }
 
-// next is the bytes of it that are sent next, most at most.
+// next is the unsent bytes of the chunk, most at most.
 func (c *chunk) next(most int) []byte {
 	b := c.data.B()[c.sent:]
 	return b[:min(len(b), most)]
 }
 
-// output is the bytes of a connection that wait to be sent, in order. The chunks
-// are a queue in a slice that is kept: it grows to what the connection needs.
+// output is the bytes of a connection that wait to be sent, in order. The chunks are a queue in a
+// slice that is reused: it grows to what the connection needs.
 type output struct {
 	chunks []chunk
-	first  int // chunks before it are sent
+	first  int // chunks[:first] are sent
 	unsent int // bytes
 }
 
-// reserve returns room for n bytes behind what is queued; the caller appends to
-// it and calls commit.
+// reserve returns room for n bytes behind the queued ones: a slice of length 0. The caller appends
+// to it and calls commit.
 func (o *output) reserve(s *pool.Shard, n int) []byte {
 	if o.first < len(o.chunks) {
 		last := &o.chunks[len(o.chunks)-1]
-		// a longer slab takes no more, and goes once it is sent
+		// a slab beyond SlabMax gets no more results, and is released once it is sent
 		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax {
 			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
 		}
@@ -48,7 +48,7 @@ func (o *output) reserve(s *pool.Shard, n int) []byte {
 	return b.Grow(b.Cap()).B()[:0]
 }
 
-// commit queues what was appended to the room last reserved.
+// commit queues room, the slice that reserve returned last with what was appended to it.
 func (o *output) commit(room []byte) {
 	last := &o.chunks[len(o.chunks)-1]
 	have := last.data.Len()
@@ -60,11 +60,11 @@ func (o *output) commit(room []byte) {
 		panic("channel: Encode returned other bytes than those it was to append to")
 	}
 	if o.unsent += len(room); o.unsent == 0 {
-		o.drop() // no later send releases the chunk
+		o.drop() // nothing is unsent: no send would release the chunk
 	}
 }
 
-// send writes as much as the socket takes, most bytes at most.
+// send writes to fd as much as the socket takes, most bytes at most.
 func (o *output) send(fd int, iov *netio.IOVecs, most int) error {
 	for o.unsent > 0 && most > 0 {
 		n, err := o.write(fd, iov, most)
@@ -90,11 +90,11 @@ func (o *output) write(fd int, iov *netio.IOVecs, most int) (int, error) {
 		most -= len(b)
 	}
 	n, err := netio.Writev(fd, iov)
-	iov.Reset() // it would keep long results from the pool
+	iov.Reset() // iov would keep long results from the pool
 	return n, err
 }
 
-// sent drops n bytes from the front, and chunks that have no more to send.
+// sent drops n bytes from the front, and releases chunks that are sent.
 func (o *output) sent(n int) {
 	o.unsent -= n
 	for o.first < len(o.chunks) {
@@ -112,7 +112,7 @@ func (o *output) sent(n int) {
 	o.chunks, o.first = o.chunks[:0], 0
 }
 
-// drop lets go of everything.
+// drop releases all chunks.
 func (o *output) drop() {
 	for i := range o.chunks {
 		o.chunks[i].data.Release()

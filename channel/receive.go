@@ -15,18 +15,20 @@ import (
 // takes reports whether requests may come in.
 func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
 
-// full reports whether results must leave before more requests may come in: of this connection, or
-// of others.
+// full reports whether results must leave before more requests may come in: results of this
+// connection, or of others.
 func (c *conn[Req, Rep]) full() bool {
 	return c.ownFull() || c.site.quota.full(c)
 }
 
-// ownFull is full of this connection alone.
+// ownFull reports whether results of this connection must leave before more of its requests may
+// come in.
 func (c *conn[Req, Rep]) ownFull() bool {
 	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.heldBack > 0
 }
 
-// queueUp puts the connection into a line, if it waits for other connections' requests or bytes.
+// queueUp puts the connection into a line, if it can't go on before requests of other connections
+// end or their bytes are given back.
 func (c *conn[Req, Rep]) queueUp() {
 	q, blocked := &c.site.quota, c.takes() && c.blocked()
 	q.pass(c)
@@ -41,7 +43,8 @@ func (c *conn[Req, Rep]) queueUp() {
 	}
 }
 
-// leave takes the connection out of its line, and lets others have what it was woken for or leads.
+// leave takes the connection out of its line, and gives up the place or the lead that it was woken
+// for.
 func (c *conn[Req, Rep]) leave() {
 	if c.inLine != nil {
 		c.inLine.remove(c)
@@ -52,21 +55,21 @@ func (c *conn[Req, Rep]) leave() {
 	c.intake.pass(c)
 }
 
-// hasMore reports whether there may be another request.
+// hasMore reports whether another request may have come.
 func (c *conn[Req, Rep]) hasMore() bool { return c.readable || c.in.len() > 0 && !c.partial }
 
-// resume implements waiter: it has run called, as the connection was the first in its line.
+// resume implements waiter. The connection has left its line: it schedules run.
 func (c *conn[Req, Rep]) resume() {
 	c.inLine = nil
-	c.activeAt = c.Engine().Now // it couldn't be before
+	c.activeAt = c.Engine().Now // it couldn't be active while it waited
 	if c.leads() {
 		c.beginToLead(c.activeAt)
 	}
 	c.schedule()
 }
 
-// receive reads and decodes until the socket has no more, a limit stops it, or
-// it has had its share of the turn.
+// receive reads and decodes until the socket has no more bytes, a limit stops it, or the connection
+// has had its share of the turn.
 func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
@@ -78,7 +81,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 		case !c.takes() || c.full():
 			return
 		case skips == 0:
-			c.schedule() // others have their turn
+			c.schedule() // other connections have their turn
 			return
 		case !c.readable:
 			return
@@ -95,7 +98,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	}
 }
 
-// need is how many bytes the request that the input begins with has at least.
+// need is how many bytes the first request of the input has at least.
 func (c *conn[Req, Rep]) need() int {
 	if c.partial {
 		return c.codec.Need()
@@ -103,7 +106,7 @@ func (c *conn[Req, Rep]) need() int {
 	return 1
 }
 
-// read reads once, most bytes at most.
+// read reads once, most bytes at most, of a request that has at least need bytes.
 func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	space, own := c.site.buffer, c.makeRoom(w, most, need)
 	if own {
@@ -136,8 +139,8 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	}
 }
 
-// makeRoom makes room, for most bytes or a read, behind what was received of a long request; false:
-// it isn't long.
+// makeRoom makes room for the next read, of most bytes at most, behind the received part of a long
+// request. It reports false if the request isn't long: then the read goes to the site's buffer.
 func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 	have, size := c.in.len(), len(c.site.buffer)
 	if have < size || need-have < size {
@@ -150,7 +153,7 @@ func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
 }
 
 // decode starts a handler for every whole request that was received. It skips bytes that ask for
-// nothing at most skips times, and returns how many of those are left.
+// nothing at most skips times, and returns how many skips are left.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 	for c.in.len() > 0 && !c.partial && skips > 0 && c.takes() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
@@ -195,7 +198,8 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	return false
 }
 
-// accept starts the handler of s, whose bytes are input, unless WorkMax requests are at work.
+// accept starts the handler of s, which was decoded from input. If WorkMax requests are without a
+// result s gets core.ErrOverloaded instead.
 func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
 	if c.working < c.serve.config.WorkMax {
 		c.working++
@@ -204,17 +208,17 @@ func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.By
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
-	c.inflight.refuse(s, input, core.ErrOverloaded) // encoded when a request before it ends
+	c.inflight.refuse(s, input, core.ErrOverloaded) // encoded in its turn
 }
 
-// refuseWith drops the input, and has the client told why.
+// refuseWith drops the input, and has the client told err behind the results in flight.
 func (c *conn[Req, Rep]) refuseWith(err error) {
 	c.refused, c.phase = err, refusing
 	c.in.drop()
 }
 
-// timeRequest refuses a client that takes too long for the rest of a request. Time counts only
-// while the connection is read.
+// timeRequest refuses a client whose request takes too long to arrive. Time counts only while the
+// connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
 	waits := c.partial && c.takes() && !c.full() && !c.blocked()
@@ -229,8 +233,8 @@ func (c *conn[Req, Rep]) timeRequest(now int64) {
 	}
 }
 
-// requestTimeout is how long the unfinished request may take in all: no longer for a long one while
-// the intake is used up.
+// requestTimeout is how long the unfinished request may take in all. While the intake is used up a
+// long one is given no more time than a short one.
 func (c *conn[Req, Rep]) requestTimeout() time.Duration {
 	if t := c.intake; t.used >= t.max {
 		return c.serve.config.requestTimeout(0)

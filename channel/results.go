@@ -22,14 +22,14 @@ func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 		if c.inflight.ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
-		// in case run is held with the front's requests: results aren't
+		// a held front doesn't run run, but results are written
 		w.Defer(&c.flush)
 		c.schedule()
 	}
 }
 
-// offered is called when a request has offered a part of its result. Until there is room it
-// doesn't count in the site's quota.
+// offered is called when a request has offered a part of its result. Until there is room for the
+// next part the request doesn't count in the site's quota.
 func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
 	if c.phase >= deaf {
@@ -49,15 +49,15 @@ func (c *conn[Req, Rep]) overfull() bool {
 	return c.out.unsent+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
-// holdBack puts off requests that haven't begun. Until letBegin they don't count in the site's
-// quota.
+// holdBack keeps requests that haven't begun from beginning. Until letBegin they don't count in the
+// site's quota.
 func (c *conn[Req, Rep]) holdBack() {
 	for range c.inflight.holdBack() {
 		c.site.quota.release()
 	}
 }
 
-// letBegin lets as many of the requests held back begin as there is room for.
+// letBegin lets requests that were held back begin, as many as the quota has room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 	if c.inflight.heldBack == 0 || c.overfull() {
 		return
@@ -67,12 +67,12 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 		c.site.quota.acquire()
 	}
 	if !aside {
-		c.schedule() // behind those not put aside yet
+		c.schedule() // run comes after the requests still in the lane
 	}
 }
 
-// encode turns complete results into bytes, in the order of their requests,
-// unless too many are unsent already.
+// encode turns results into bytes, in the order of their requests, until OutputMax bytes are
+// unsent. It writes the parts of the oldest request too, and lets that request go on.
 func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	if c.phase == deaf {
 		c.discard(w)
@@ -93,7 +93,7 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		}
 	}
 	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
-		c.site.quota.acquire() // without waiting for room in it again
+		c.site.quota.acquire() // even if it is used up
 		c.inflight.head.GoOn(w)
 	}
 }
@@ -101,8 +101,7 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 // due reports whether encode has something to do, if there is room.
 func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.waits() }
 
-// refuse tells the client, once it has the results in flight, that it can't be
-// understood.
+// refuse tells a refused client why, once the results in flight are encoded.
 func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	if c.phase == refusing && c.inflight.n == 0 {
 		room := c.out.reserve(&w.Shard, refusalMax)
@@ -111,14 +110,14 @@ func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	}
 }
 
-// discard frees complete results that nobody will read.
+// discard frees the oldest requests that are complete: nobody reads their results.
 func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 	for c.inflight.complete() {
 		c.inflight.pop(w)
 	}
 }
 
-// write is the deferred end of a turn: it encodes what run left, and sends.
+// write is the work of flush, at the end of a turn: it encodes results that run left, and sends.
 func (c *conn[Req, Rep]) write() {
 	if c.phase >= closing || c.panicked != nil {
 		return
@@ -161,8 +160,8 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// encodeLate is encode outside of a step: the next step repeats a panic of the codec. Then it
-// reports false.
+// encodeLate is encode outside of a step. If the codec panics it reports false, and the next step
+// panics in its place.
 func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	defer func() {
 		if c.panicked = recover(); c.panicked != nil {
@@ -173,8 +172,8 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	return true
 }
 
-// lookUntaken notes whether the client takes bytes while the socket doesn't: a system asks for more
-// only when it has room for much.
+// lookUntaken notes whether the client takes bytes although the socket doesn't: a kernel asks for
+// more only when it has room for many.
 func (c *conn[Req, Rep]) lookUntaken(now int64) {
 	if c.stuckAt == 0 || c.writable {
 		return
