@@ -9,8 +9,8 @@ func AppendSimple(out []byte, text string) []byte {
 	return appendText(append(out, '+'), text)
 }
 
-// AppendError appends an error, whose text should begin with a code such as ERR.
-// CR and LF in it become spaces.
+// AppendError appends an error. Its text should begin with a code such as ERR; CR and LF in it
+// become spaces.
 //
 //alloc:none
 func AppendError(out []byte, text string) []byte {
@@ -51,12 +51,12 @@ func AppendBulkString(out []byte, s string) []byte {
 	return append(out, '\r', '\n')
 }
 
-// AppendNil appends the nil bulk string: there is no such value.
+// AppendNil appends the nil bulk string of RESP2, the answer where there is no value.
 //
 //alloc:none
 func AppendNil(out []byte) []byte { return append(out, "$-1\r\n"...) }
 
-// AppendNilArray appends the nil array: a blocking command timed out, a
+// AppendNilArray appends the nil array of RESP2, the answer when a blocking command timed out or a
 // transaction was aborted.
 //
 //alloc:none
@@ -67,7 +67,8 @@ func AppendNilArray(out []byte) []byte { return append(out, "*-1\r\n"...) }
 //alloc:none
 func AppendArray(out []byte, n int) []byte { return appendNumber(out, '*', int64(n)) }
 
-// AppendCommand appends a request, for clients.
+// AppendCommand appends a request as clients send it, with the command's name as its first
+// argument.
 //
 //alloc:none
 func AppendCommand[T ~string | ~[]byte](out []byte, args ...T) []byte {

@@ -3,9 +3,9 @@ package resp
 // crlf is the length of the end of a line.
 const crlf = len("\r\n")
 
-// Args reads the arguments of a Command one after the other, in constant time
-// each, however many there are. It aliases the bytes that the Command aliased
-// when it was made, and is a value: a copy is a second reader.
+// Args reads the arguments of a Command one after the other, in constant time each, however many
+// there are. It aliases the bytes that the Command aliased when Args was called. It is a value: a
+// copy of it reads on its own.
 type Args struct {
 	raw    []byte
 	off    int // where the next argument's length line or blanks begin
@@ -13,8 +13,8 @@ type Args struct {
 	inline bool
 }
 
-// Args returns a reader of the arguments from argument i on; 1 leaves the
-// command's name out. At or behind the end there is nothing to read.
+// Args returns a reader of the arguments from argument i on; 1 leaves out the command's name. If i
+// is Len() or more there are none. It panics if i is negative.
 //
 //alloc:none
 func (c *Command) Args(i int) Args {
@@ -66,14 +66,14 @@ func (a *Args) Next() ([]byte, bool) {
 	return a.raw[from:to:to], true
 }
 
-// word is Next for an inline request.
+// word does for an inline request what Next does.
 func (a *Args) word() []byte {
 	from, to := word(a.raw, a.off)
 	a.off = to
 	return a.raw[from:to:to]
 }
 
-// end returns where the argument last read ends.
+// end returns where the argument ends that was read last.
 func (a *Args) end() int {
 	if a.inline {
 		return a.off

@@ -2,16 +2,15 @@ package resp
 
 import "bytes"
 
-// cached is how many arguments a Command finds without walking. All but the
-// variadic commands of Redis have fewer.
+// cached is how many arguments a Command finds without walking. Only variadic commands of Redis
+// have more.
 const cached = 8
 
 // span is a range of Command.raw. Requests are shorter than 2 GiB (see Limits).
 type span struct{ from, to uint32 }
 
-// Command is a decoded request. It aliases the bytes that it was decoded from and
-// is valid as long as they are; it may be copied by value. The zero Command is an
-// empty request.
+// Command is a decoded request. It aliases the bytes that it was decoded from and is valid as long
+// as they are unchanged; it may be copied by value. The zero Command is an empty request.
 type Command struct {
 	raw    []byte
 	argc   int
@@ -25,8 +24,8 @@ type Command struct {
 //alloc:none
 func (c *Command) Len() int { return c.argc }
 
-// Arg returns argument i; 0 is the command's name. Below 8 it takes constant
-// time, above it walks: see Args. It panics unless 0 <= i < Len().
+// Arg returns argument i; 0 is the command's name. It takes constant time for i below 8; above, it
+// walks over the arguments before i, which Args does once for all. It panics unless 0 <= i < Len().
 //
 //alloc:none
 func (c *Command) Arg(i int) []byte {
@@ -55,8 +54,7 @@ func (c *Command) walk(i int) []byte {
 	return arg
 }
 
-// Is reports whether name is the command's name, upper and lower case being the
-// same in ASCII.
+// Is reports whether name is the command's name. Case is ignored in ASCII letters.
 //
 //alloc:none
 func (c *Command) Is(name string) bool {
@@ -67,9 +65,8 @@ func (c *Command) Is(name string) bool {
 	return EqualFold(c.raw[a.from:a.to], name)
 }
 
-// Raw returns the bytes that the command aliases: those of the request as they
-// came, but for an inline request with quotes the multibulk request that means
-// the same.
+// Raw returns the bytes that the command aliases. They are the bytes of the request as received; of
+// an inline request with quotes they are a multibulk request with the same arguments.
 //
 //alloc:none
 func (c *Command) Raw() []byte { return c.raw }
@@ -97,8 +94,8 @@ func (c *Command) first() int {
 	return bytes.IndexByte(c.raw, '\n') + 1
 }
 
-// EqualFold reports whether b and s are equal, upper and lower case being the
-// same in ASCII: for names of commands and of their options.
+// EqualFold reports whether b and s are equal if case is ignored in ASCII letters, as in names of
+// commands and of their options.
 //
 //alloc:none
 func EqualFold(b []byte, s string) bool {

@@ -5,41 +5,44 @@ import (
 	"math"
 )
 
-// Decoder reads the requests of one connection. It remembers how far it came with
-// a request whose end is still missing, so that the bytes of a request are looked
-// at about once, however small the pieces they come in. It holds no input.
+// Decoder reads the requests of one connection. It remembers how far it has read a request whose
+// end is still missing, so that each byte of a request is looked at about once, however small the
+// pieces that come in. It holds no input.
 //
 // The zero Decoder has the default limits.
 type Decoder struct {
 	limits Limits // resolved, unless MaxRequest is 0
 
 	// The request under way; all zero between requests.
-	off  int // where its next length line begins
+	off  int // where the next length line of the request begins
 	argc int // arguments announced; 0 before its header was read
 	done int // arguments read. Invariant: done <= argc
 	seen int // bytes of the line at off that are known not to end it
-	need int // a shorter input decides nothing. Invariant: need > off, if not 0
+	need int // with fewer bytes Decode decides nothing. Invariant: need > off, if not 0
 }
 
-// NewDecoder returns a Decoder with these limits. It panics if one is out of range.
+// NewDecoder returns a Decoder with the limits l. It panics if one is out of range.
 func NewDecoder(l Limits) Decoder { return Decoder{limits: l.resolved()} }
 
-// Need returns how many bytes the input must have in total before a further call
-// of Decode can bring a request or an error. It is never above Limits.MaxRequest.
+// Need returns how many bytes the input must have in total before another call of Decode can return
+// a request or an error. It is at least 1 and never above Limits.MaxRequest.
 //
 //alloc:none
 func (d *Decoder) Need() int { return max(d.need, 1) }
 
-// Reset forgets the request under way: the next input begins with a new one.
+// Reset forgets the request under way: the next input begins a new one.
 func (d *Decoder) Reset() { *d = Decoder{limits: d.limits} }
 
-// Decode reads the request that in begins with. n > 0: it is in cmd and took n
-// bytes, which the caller removes before the next call; it may be empty. n == 0
-// and err == nil: its end is missing; the next call must have the same bytes again,
-// anywhere in memory, and further ones behind them. After an error the Decoder is
-// reset, but the input can't be brought back into step.
+// Decode reads the request at the start of in.
 //
-// cmd is filled only if n > 0; each call may have another one.
+//	n > 0             the request is in cmd and took n bytes, which the caller removes before the
+//	                  next call. It may be empty
+//	n == 0, err nil   the end of the request is missing: the next call must get the same bytes,
+//	                  anywhere in memory, and more behind them
+//	err               a protocol error. The Decoder is reset, but there is no way to find where
+//	                  the next request begins
+//
+// cmd is filled only if n > 0; each call may get another one.
 //
 //alloc:none
 func (d *Decoder) Decode(in []byte, cmd *Command) (n int, err error) {
@@ -51,7 +54,7 @@ func (d *Decoder) Decode(in []byte, cmd *Command) (n int, err error) {
 		d.limits = d.limits.resolved()
 	}
 	if len(in) > d.limits.MaxRequest {
-		in = in[:d.limits.MaxRequest] // so that what runs out of it is too big: see wait
+		in = in[:d.limits.MaxRequest] // a request that is longer is refused by wait
 	}
 	off, argc, done := d.off, d.argc, d.done
 	if argc == 0 {
@@ -85,10 +88,9 @@ func (d *Decoder) Decode(in []byte, cmd *Command) (n int, err error) {
 	return off, nil
 }
 
-// length reads a length line: the mark, digits, CR LF. next is the offset behind
-// it, or 0 if the line isn't all there or isn't well formed, or if there isn't a
-// byte more behind a line of one digit: that decides nothing yet. Nearly all
-// lengths have one digit or two.
+// length reads a length line: the mark, digits, CR LF. next is the offset behind it. next is 0 if
+// the line isn't complete or isn't well formed, and if no byte has come yet behind a line of one
+// digit: that decides nothing yet. Nearly all lengths have one digit or two.
 func length(in []byte, off int, mark byte) (size, next int) {
 	if len(in)-off < len("$10\r\n") {
 		return 0, 0
@@ -106,8 +108,7 @@ func length(in []byte, off int, mark byte) (size, next int) {
 	return longLength(in, off+1)
 }
 
-// longLength reads a length of two to ten digits: enough for any limit, too few to
-// overflow.
+// longLength reads a length of two to ten digits; ten are enough for any limit and can't overflow.
 func longLength(in []byte, off int) (size, next int) {
 	if in[off] == '0' {
 		return 0, 0
@@ -127,8 +128,8 @@ func longLength(in []byte, off int) (size, next int) {
 	return 0, 0
 }
 
-// header deals with a first line that isn't all there, or doesn't announce a
-// number of arguments from 1 to the limit.
+// header deals with a first line that isn't complete, or doesn't announce a number of arguments
+// from 1 to the limit.
 //
 //go:noinline
 func (d *Decoder) header(in []byte, cmd *Command) (int, error) {
@@ -148,8 +149,7 @@ func (d *Decoder) header(in []byte, cmd *Command) (int, error) {
 	return end + crlf, nil
 }
 
-// stall deals with the argument at off, which is not all there, not well formed
-// or too long.
+// stall deals with the argument at off if it isn't complete, isn't well formed or is too long.
 //
 //go:noinline
 func (d *Decoder) stall(in []byte, off, argc, done int) (int, error) {
@@ -175,8 +175,8 @@ func (d *Decoder) stall(in []byte, off, argc, done int) (int, error) {
 	return d.wait(need)
 }
 
-// line returns where the CR of the length line at d.off is, once a byte behind it
-// is there too; before that 0.
+// line returns where the CR of the length line at d.off is, once a byte behind it has come too.
+// Until then it returns 0.
 func (d *Decoder) line(in []byte, tooBig error) (end int, err error) {
 	text := d.window(in[d.off:])
 	cr := bytes.IndexByte(text[d.seen:], '\r')
@@ -194,8 +194,8 @@ func (d *Decoder) line(in []byte, tooBig error) (end int, err error) {
 	return end, nil
 }
 
-// window returns the bytes among which a line that begins with text must end; if
-// it is longer than MaxInline and none of them does, the line is too long.
+// window returns the bytes of text in which a line that begins there must end. If it returns more
+// than MaxInline bytes and the line doesn't end in them, the line is too long.
 func (d *Decoder) window(text []byte) []byte {
 	if len(text) > d.limits.MaxInline {
 		return text[:d.limits.MaxInline+1]
@@ -218,8 +218,8 @@ func (d *Decoder) fail(err error) (int, error) {
 	return 0, err
 }
 
-// ParseInt reads a decimal integer in the one spelling that Redis accepts: no
-// sign but '-', no leading zeros, no blanks.
+// ParseInt reads a decimal integer in the only spelling that Redis accepts: no sign but '-', no
+// leading zeros, no blanks. It reports false for any other text, and beyond the range of int64.
 //
 //alloc:none
 func ParseInt(b []byte) (int64, bool) {
@@ -233,7 +233,7 @@ func ParseInt(b []byte) (int64, bool) {
 	if digits[0] == '0' {
 		return 0, len(b) == 1
 	}
-	var n uint64 // 19 digits never overflow it
+	var n uint64 // which 19 digits never overflow
 	for _, c := range digits {
 		if c -= '0'; c > 9 {
 			return 0, false

@@ -12,18 +12,17 @@
 // A request may be empty ("\r\n", "*0\r\n", "*-1\r\n"): n > 0 and Command.Len()
 // is 0. Redis ignores such requests without an answer, and so must the server.
 //
-// A Command aliases the input. Whoever keeps it for longer than the input copies
-// [Command.Raw] and calls [Command.Rebase] with the copy. The first eight
-// arguments are found in constant time, the others by walking; [Command.Args]
-// walks all in one pass.
+// A Command aliases the input. To keep it for longer, copy [Command.Raw] and call [Command.Rebase]
+// with the copy. The first eight arguments are found in constant time, later ones by walking over
+// those before; [Command.Args] walks once over all.
 //
-// A [Reply] is a value that costs nothing to build; Encode appends its bytes. An
-// array is written with [AppendArray] and its elements, and sent as [Raw].
+// A [Reply] is a value that is built without allocation; [Codec.Encode] appends its bytes. An array
+// is written by [AppendArray] and further Append functions for its elements, and sent as [Raw].
 //
-// Requests are the same in both versions; answers differ once a client has sent HELLO
-// 3. What RESP3 has a type of its own for is written by the methods of [Version],
-// which say it in the words of either version. A Reply carries its version, because
-// requests before and behind a HELLO may be answered at one time.
+// Requests are the same in both versions; answers differ once a client has sent HELLO 3. The
+// methods of [Version] append values for which RESP3 has a type of its own; for RESP2 they use the
+// type that Redis uses there. A Reply carries its version, because requests before and after a
+// HELLO may be answered together.
 //
 // The other direction, for clients, tests and load generators: [AppendCommand]
 // writes requests, [DecodeReply] reads answers of both versions into a [Value].
@@ -34,14 +33,12 @@
 //
 // Where this package differs from Redis 7.0:
 //
-//   - A length line, and an argument, must end in CR LF. Redis takes any byte for
-//     that LF, and any two bytes behind an argument, and so never notices a client
-//     that is out of step with it. Here that is an invalid length.
-//   - A line is too long by its length alone. In Redis that depends on how much of
-//     it came with one read.
-//   - NUL in an inline request is an ordinary byte. Redis doesn't see the line's
-//     end behind it and waits until the request is too big.
-//   - Requests have a limit in total, [Limits.MaxRequest].
+// - A length line, and an argument, must end in CR LF. Redis accepts any byte in place of a line's
+// LF and any two bytes behind an argument, so it doesn't notice a client whose lengths are wrong.
+// Here that is an invalid length. - A line is too long by its length alone. In Redis that depends
+// on how much of it came with one read. - NUL in an inline request is an ordinary byte. Redis
+// doesn't see the line's end behind it and waits until the request is too big. - Requests have a
+// limit in total, [Limits.MaxRequest].
 //
 // Of RESP3, streams (lengths of "?") are refused: no Redis sends them.
 package resp

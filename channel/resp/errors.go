@@ -11,23 +11,23 @@ var (
 	ErrInlineTooBig    = errors.New("ERR Protocol error: too big inline request")
 	ErrQuotes          = errors.New("ERR Protocol error: unbalanced quotes in request")
 
-	// ErrExpectedBulk matches, by errors.Is, what is returned when an argument
-	// doesn't begin with '$'. The text of the error returned names the byte found.
+	// ErrExpectedBulk matches, by errors.Is, the error for an argument that doesn't begin with '$'.
+	// The text of that error names the byte found.
 	ErrExpectedBulk = errors.New("ERR Protocol error: expected '$'")
 
-	// ErrRequestTooBig is a request above Limits.MaxRequest. Redis has no text for
-	// this: it drops the connection.
+	// ErrRequestTooBig is the error for a request above Limits.MaxRequest. Redis has no such text:
+	// it drops the connection.
 	ErrRequestTooBig = errors.New("ERR Protocol error: too big request")
 )
 
-// Errors of DecodeReply.
+// Errors of DecodeReply: the reply can't be understood, or it is above one of the Limits.
 var (
 	ErrReply      = errors.New("resp: malformed reply")
 	ErrReplyLimit = errors.New("resp: reply above a limit")
 )
 
-// unexpected is the byte found where an argument's '$' was due. Being one byte,
-// it fits into an error without allocation.
+// unexpected is the error for a byte found where the '$' of an argument must be. As it is one byte,
+// it becomes an error without allocation.
 type unexpected byte
 
 func (u unexpected) Error() string {

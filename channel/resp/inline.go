@@ -43,9 +43,8 @@ func (c *Command) words(line []byte) {
 	}
 }
 
-// word finds the next word of a line from off on; it is empty at the end. The
-// bytes that may stand before a word are more than those that end one: so it is
-// in Redis.
+// word finds the next word of a line from off on; at the end it is empty. As in Redis, more bytes
+// may stand before a word than can end one: isBlank, endsWord.
 func word(line []byte, off int) (from, to int) {
 	for off < len(line) && isBlank(line[off]) {
 		off++
@@ -61,8 +60,7 @@ func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 } // \t \n \v \f \r
 
 func endsWord(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// quoted makes cmd a multibulk request, in memory of its own, that means the same
-// as the line.
+// quoted makes c a multibulk request, in memory of its own, with the arguments of the line.
 //
 //go:noinline
 func (c *Command) quoted(line []byte) error {
@@ -90,8 +88,8 @@ func (c *Command) quoted(line []byte) error {
 	return nil
 }
 
-// token appends the line's next argument, unescaped, to dst. rest is what follows
-// it, nil when there was no argument any more.
+// token appends the next argument of line, unescaped, to dst. rest is the line behind it; nil if
+// there was no further argument.
 func token(dst, line []byte) (arg, rest []byte, err error) {
 	i, _ := word(line, 0)
 	if i == len(line) {
@@ -110,15 +108,15 @@ func token(dst, line []byte) (arg, rest []byte, err error) {
 			dst = append(dst, c)
 		}
 		if i++; i > len(line) || i < len(line) && !isBlank(line[i]) {
-			return nil, nil, ErrQuotes // never closed, or glued to what follows
+			return nil, nil, ErrQuotes // the quote is never closed, or no blank follows it
 		}
 		break
 	}
 	return dst, line[i:], nil
 }
 
-// unescape reads one byte between quotes, and returns the offset behind it. Single
-// quotes know but one escape, \'.
+// unescape reads one byte between quotes, and returns the offset behind it. In single quotes the
+// only escape is \'.
 func unescape(line []byte, i int, quote byte) (c byte, next int) {
 	c = line[i]
 	if c != '\\' || i+1 == len(line) || quote == '\'' && line[i+1] != '\'' {

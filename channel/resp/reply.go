@@ -17,14 +17,14 @@ const (
 	KindBulk                 // any bytes
 	KindArray                // of a Value only: a Reply of an array is built as KindRaw
 	KindRaw                  // of a Reply only: bytes that are encoded already
-	KindPart                 // of a Reply only: the same, behind which more comes
+	KindPart                 // of a Reply only: like KindRaw, but a part, see Part
 
-	// Of RESP3. A Reply of a kind that RESP2 lacks is sent there as what it says.
+	// Kinds of RESP3. In RESP2 a Reply of these is sent as the methods of Version say.
 
 	KindBool      // true or false
 	KindDouble    // a number with a fraction
 	KindVerbatim  // text for people, with its format
-	KindNull      // of a Value only, as are the following: a Reply has KindNil
+	KindNull      // of a Value only, as the kinds below: a Reply has KindNil
 	KindBig       // an integer of any length
 	KindBulkError // an error of any bytes
 	KindMap       // pairs of a key and a value
@@ -32,21 +32,21 @@ const (
 	KindPush      // a message that answers no request
 )
 
-// Reply is one answer. It is built without allocation and aliases what it was
-// built from until it is encoded. The zero Reply is Nil, in RESP2.
+// Reply is one answer. It is built without allocation and aliases the bytes and texts that it was
+// built from, which must stay unchanged until it is encoded. The zero Reply is Nil, in RESP2.
 type Reply struct {
 	Kind Kind
-	// Version says how the reply is encoded. It stands here, not in what encodes,
-	// because answers to requests that came before a HELLO may be written after it.
-	// The bytes of KindRaw are in a version already.
+	// Version says how the reply is encoded. It is a field of the reply, not of the encoder,
+	// because answers to requests before a HELLO may be written after it. The bytes of KindRaw and
+	// KindPart are encoded already.
 	Version Version
-	Int     int64 // KindInt; KindBool: 1 or 0; KindDouble: math.Float64bits
+	Int     int64 // KindInt; KindBool: 1 or 0; KindDouble: math.Float64bits; KindPart: n
 	// KindSimple, KindError; CR and LF in it are sent as spaces. KindVerbatim: the format
 	Text string
-	Str  []byte // KindBulk, KindVerbatim, KindRaw
+	Str  []byte // KindBulk, KindVerbatim, KindRaw, KindPart
 }
 
-// OK is the answer of commands that have nothing else to say.
+// OK is the answer of commands that have no other result.
 func OK() Reply { return Reply{Kind: KindSimple, Text: "OK"} }
 
 // Pong is the answer to PING.
@@ -55,20 +55,19 @@ func Pong() Reply { return Reply{Kind: KindSimple, Text: "PONG"} }
 // Simple is a line of text.
 func Simple(text string) Reply { return Reply{Kind: KindSimple, Text: text} }
 
-// Err is an error, sent as it is: the text begins with its code, as in "ERR syntax
-// error".
+// Err is an error. Its text is sent as it is and begins with a code, as in "ERR syntax error".
 func Err(text string) Reply { return Reply{Kind: KindError, Text: text} }
 
 // Int is an integer.
 func Int(n int64) Reply { return Reply{Kind: KindInt, Int: n} }
 
-// Bulk is any bytes.
+// Bulk is a string of any bytes.
 func Bulk(b []byte) Reply { return Reply{Kind: KindBulk, Str: b} }
 
-// Nil says that there is no such value.
+// Nil is the answer where there is no value.
 func Nil() Reply { return Reply{} }
 
-// NilArray says that there is no such array.
+// NilArray is the answer where there is no array.
 func NilArray() Reply { return Reply{Kind: KindNilArray} }
 
 // Bool is a truth value.
@@ -88,15 +87,15 @@ func Verbatim(format string, text []byte) Reply {
 	return Reply{Kind: KindVerbatim, Text: format, Str: text}
 }
 
-// Part is bytes written by the Append functions, sent verbatim, behind which more of the reply
-// comes, or of replies that are sent together, of which these are the first n.
+// Part is bytes written by the Append functions, sent verbatim, which aren't all of the answer:
+// more bytes of it follow in another reply. If the answer is that of several requests, b completes
+// the first n of their replies.
 func Part(b []byte, n int) Reply { return Reply{Kind: KindPart, Str: b, Int: int64(n)} }
 
 // Raw is bytes written by the Append functions, sent verbatim.
 func Raw(b []byte) Reply { return Reply{Kind: KindRaw, Str: b} }
 
-// AppendReply appends a reply in its version. It panics if its kind isn't one of a
-// reply.
+// AppendReply appends a reply in its version. It panics if the Kind is that of a Value only.
 //
 //alloc:none
 func AppendReply(out []byte, r *Reply) []byte {
@@ -129,12 +128,12 @@ func AppendReply(out []byte, r *Reply) []byte {
 //go:noinline
 func noReply() { panic("resp: not the kind of a reply") }
 
-// Codec is what a channel server needs of this package, for one connection: its
-// Decoder remembers the request under way. The zero Codec has the default limits.
+// Codec is the part of a channel.Codec that this package can give, for one connection: Need, Decode
+// and Encode. Its Decoder remembers the request under way. The zero Codec has the default limits.
 type Codec struct{ Decoder }
 
-// Encode appends the answer to one request: the error if there is one, otherwise
-// the reply. The text of an error that has no code in front gets ERR.
+// Encode appends the answer to one request: err if there is one, otherwise the reply. If the text
+// of err doesn't begin with a code it gets ERR.
 //
 //alloc:none
 func (c *Codec) Encode(out []byte, rep *Reply, err error) []byte {
@@ -153,8 +152,8 @@ func appendErr(out []byte, err error) []byte {
 	return AppendError(out, text)
 }
 
-// hasCode reports whether text begins with a word of capitals, as do "ERR no such
-// key" and "WRONGTYPE Operation against ...".
+// hasCode reports whether text begins with a word of capitals and a space, as do "ERR no such key"
+// and "WRONGTYPE Operation against ...".
 func hasCode(text string) bool {
 	code, _, found := strings.Cut(text, " ")
 	for _, c := range []byte(code) {

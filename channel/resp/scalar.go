@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// scalar reads a reply that is one line, its mark apart. ok is false if it is of
-// another kind, or malformed.
+// scalar reads a reply of one line: mark is its first byte, text the others. ok is false if the
+// reply is of another kind, or malformed.
 func scalar(mark byte, text []byte) (v Value, ok bool) {
 	switch mark {
 	case '+':
@@ -34,8 +34,8 @@ func scalar(mark byte, text []byte) (v Value, ok bool) {
 	return Value{}, false
 }
 
-// isDouble reports whether b spells a double: digits, if need be a fraction, if need
-// be an exponent; or what has no digits.
+// isDouble reports whether b spells a double: inf, nan, or digits, which a fraction and an exponent
+// may follow.
 func isDouble(b []byte) bool {
 	switch string(b) {
 	case "inf", "-inf", "nan", "-nan":
@@ -68,8 +68,8 @@ func digits(b []byte) (rest []byte, ok bool) {
 	return b[n:], n > 0
 }
 
-// Float returns the number of KindDouble, and 0 for other kinds. What is beyond the
-// range of a float64 is an infinity.
+// Float returns the number of KindDouble, and 0 for other kinds. A number beyond the range of a
+// float64 becomes an infinity.
 func (v *Value) Float() float64 {
 	switch {
 	case v.Kind != KindDouble:

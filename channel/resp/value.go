@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Value is an answer as a client sees it. It aliases the bytes that it was decoded
-// from: arrays are not unpacked but read element by element, so that a Value of
-// any size and depth is this one struct.
+// Value is an answer as a client sees it. It aliases the bytes that it was decoded from. Arrays
+// aren't unpacked but read element by element, so that a Value of any size and depth is this one
+// struct.
 type Value struct {
 	Kind Kind
-	// Int is the integer of KindInt, 1 or 0 for KindBool, and the number of elements
-	// of KindArray, KindSet and KindPush, of pairs for KindMap.
+	// Int is the integer of KindInt, and 1 or 0 for KindBool. It is the number of elements for
+	// KindArray, KindSet and KindPush, and of pairs for KindMap.
 	Int int64
-	// Str is the text of the kinds that have one, as it came, and the encoded elements
-	// of those that have elements. A verbatim string has its format and a colon in front.
+	// Str is the text of kinds that have one, as it was sent; a verbatim string begins with its
+	// format and a colon. For kinds with elements it is their encoded bytes.
 	Str []byte
 }
 
@@ -23,11 +23,11 @@ func (v *Value) IsNil() bool {
 	return v.Kind == KindNil || v.Kind == KindNilArray || v.Kind == KindNull
 }
 
-// IsError reports whether the server refused, in either of the two spellings.
+// IsError reports whether the answer is an error, in either of the protocol's two spellings.
 func (v *Value) IsError() bool { return v.Kind == KindError || v.Kind == KindBulkError }
 
-// Elems returns a reader of the elements of an array, a set, a push, or a map, where
-// each key comes before its value; other kinds have none.
+// Elems returns a reader of the elements of an array, a set, a push or a map. In a map each key
+// comes before its value. Other kinds have no elements.
 func (v *Value) Elems() Elems {
 	switch v.Kind {
 	case KindArray, KindMap, KindSet, KindPush:
@@ -39,8 +39,7 @@ func (v *Value) Elems() Elems {
 // Elems reads elements one after the other.
 type Elems struct{ rest []byte }
 
-// Next returns the next element, or false at the end. The time that it takes is
-// that of walking over the element's bytes.
+// Next returns the next element, or false at the end. It walks over the bytes of that element.
 //
 //alloc:none
 func (e *Elems) Next() (v Value, ok bool) {
@@ -54,11 +53,11 @@ func (e *Elems) Next() (v Value, ok bool) {
 
 var unlimited = Limits{MaxBulk: 1<<31 - 1, MaxArgs: 1<<31 - 1, MaxInline: 1<<31 - 1, MaxDepth: 1<<31 - 1}.resolved()
 
-// DecodeReply reads the reply that in begins with into v. It answers as Decoder.Decode does: n
-// bytes consumed, or 0 for more input needed, or an error, ErrReply or ErrReplyLimit. It
+// DecodeReply reads the reply at the start of in into v. Its results are those of Decoder.Decode: n
+// bytes consumed, or 0 if more input is needed, or an error, ErrReply or ErrReplyLimit. It
 // understands both versions, and skips attributes. A push (KindPush) may come at any time and
-// answers nothing. It begins anew with each call, so that a long reply in small pieces costs its
-// length each time: good enough for tests and for load generators, whose replies are short.
+// answers no request. Each call begins anew, so a long reply in small pieces costs its length each
+// time: good enough for tests and load generators, whose replies are short.
 //
 //alloc:none
 func DecodeReply(in []byte, v *Value, l Limits) (n int, err error) {
@@ -73,8 +72,8 @@ func DecodeReply(in []byte, v *Value, l Limits) (n int, err error) {
 	return n, err
 }
 
-// value is DecodeReply for a reply inside of depth others. It reads over attributes,
-// which belong to what follows them.
+// value is DecodeReply for a reply nested in depth others. It skips attributes, which belong to the
+// reply that follows them.
 //
 //alloc:none
 func value(in []byte, l *Limits, depth int) (v Value, n int, err error) {
@@ -89,7 +88,7 @@ func value(in []byte, l *Limits, depth int) (v Value, n int, err error) {
 	}
 }
 
-// kindAttribute is of a Value that nobody sees.
+// kindAttribute is the kind of an attribute, which value doesn't return.
 const kindAttribute = Kind(255)
 
 // bare is value for one reply, or one attribute.
@@ -135,8 +134,8 @@ func bare(in []byte, l *Limits, depth int) (v Value, n int, err error) {
 	return Value{}, 0, ErrReply
 }
 
-// replyLine returns the first line without its end, and its length with it. Its
-// first byte is a kind's mark.
+// replyLine returns the first line without its CR LF, and its length with them. The first byte of
+// the line is a kind's mark.
 func replyLine(in []byte, l *Limits) (line []byte, n int, err error) {
 	if len(in) == 0 {
 		return nil, 0, nil
@@ -160,7 +159,7 @@ func replyLine(in []byte, l *Limits) (line []byte, n int, err error) {
 	return in[:cr:cr], cr + crlf, nil
 }
 
-// bulk reads the bytes at off, of which there are size, or the nil one.
+// bulk reads the size bytes at off, or the nil bulk string if size is -1.
 //
 //alloc:none
 func bulk(in []byte, off int, size int64, l *Limits, kind Kind) (v Value, n int, err error) {
@@ -181,8 +180,8 @@ func bulk(in []byte, off int, size int64, l *Limits, kind Kind) (v Value, n int,
 	return Value{Kind: kind, Str: in[off:end:end]}, end + crlf, nil
 }
 
-// many walks over the elements at off, of which there are count times each, or over
-// the nil array.
+// many walks over the elements at off, count times each of them, or returns the nil array if count
+// is -1.
 //
 //alloc:none
 func many(in []byte, off int, count, each int64, l *Limits, depth int, kind Kind) (v Value, n int, err error) {

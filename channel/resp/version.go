@@ -2,17 +2,16 @@ package resp
 
 import "strconv"
 
-// Version is the version of the protocol that a connection speaks: what RESP3 has a
-// type for, RESP2 says with another one. The methods append in the words of the
-// version, and else are as the Append functions. The zero Version is V2.
+// Version is the version of the protocol that a connection speaks. Its methods append values for
+// which RESP3 has a type of its own; in RESP2 they use another type. The zero Version is V2.
 type Version uint8
 
 const (
-	V2 Version = 2 // what a connection begins with
+	V2 Version = 2 // the version of a new connection
 	V3 Version = 3 // after HELLO 3
 )
 
-// AppendNil appends that there is no such value: "_", or the nil bulk string.
+// AppendNil appends that there is no value: "_" in RESP3, the nil bulk string in RESP2.
 //
 //alloc:none
 func (v Version) AppendNil(out []byte) []byte {
@@ -22,7 +21,7 @@ func (v Version) AppendNil(out []byte) []byte {
 	return append(out, "_\r\n"...)
 }
 
-// AppendNilArray appends that there is no such array: "_", or the nil array.
+// AppendNilArray appends that there is no array: "_" in RESP3, the nil array in RESP2.
 //
 //alloc:none
 func (v Version) AppendNilArray(out []byte) []byte {
@@ -32,8 +31,8 @@ func (v Version) AppendNilArray(out []byte) []byte {
 	return append(out, "_\r\n"...)
 }
 
-// AppendMap begins a map of n pairs: the caller appends 2*n elements next, each key
-// before its value. In RESP2 they are an array.
+// AppendMap begins a map of n pairs, in RESP2 an array. The caller appends 2*n elements next, each
+// key before its value.
 //
 //alloc:none
 func (v Version) AppendMap(out []byte, n int) []byte {
@@ -43,13 +42,13 @@ func (v Version) AppendMap(out []byte, n int) []byte {
 	return appendNumber(out, '%', int64(n))
 }
 
-// AppendSet begins a set of n elements, in RESP2 an array.
+// AppendSet begins a set of n elements, in RESP2 an array. The caller appends them next.
 //
 //alloc:none
 func (v Version) AppendSet(out []byte, n int) []byte { return v.appendHeader(out, '~', n) }
 
-// AppendPush begins a message of n elements that answers no request, in RESP2 an
-// array.
+// AppendPush begins a message of n elements that answers no request, in RESP2 an array. The caller
+// appends them next.
 //
 //alloc:none
 func (v Version) AppendPush(out []byte, n int) []byte { return v.appendHeader(out, '>', n) }
@@ -76,8 +75,7 @@ func (v Version) AppendBool(out []byte, b bool) []byte {
 	return append(out, "#f\r\n"...)
 }
 
-// AppendDouble appends a number with 17 digits, as Redis 7.0 does, in RESP2 as a bulk
-// string.
+// AppendDouble appends a number with up to 17 digits, as Redis 7.0 does; in RESP2 as a bulk string.
 //
 //alloc:none
 func (v Version) AppendDouble(out []byte, f float64) []byte {
@@ -105,8 +103,7 @@ func appendFloat(out []byte, f float64) []byte {
 	return strconv.AppendFloat(out, f, 'g', 17, 64)
 }
 
-// AppendBig appends an integer of any length, given in digits, in RESP2 as a bulk
-// string.
+// AppendBig appends an integer of any length, given as its digits; in RESP2 as a bulk string.
 //
 //alloc:none
 func (v Version) AppendBig(out []byte, digits string) []byte {
@@ -116,8 +113,8 @@ func (v Version) AppendBig(out []byte, digits string) []byte {
 	return appendText(append(out, '('), digits)
 }
 
-// AppendVerbatim appends text for people to read, in RESP2 as a bulk string. Its
-// format has three letters, "txt" or "mkd"; others panic.
+// AppendVerbatim appends text for people to read, in RESP2 as a bulk string. The format must have
+// three letters, such as "txt" or "mkd"; otherwise it panics.
 //
 //alloc:none
 func (v Version) AppendVerbatim(out []byte, format string, text []byte) []byte {
