@@ -2,7 +2,7 @@ package netio
 
 import "net"
 
-// resolve looks a TCP address up.
+// resolve looks up a TCP address.
 func resolve(network, address string) (*net.TCPAddr, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":

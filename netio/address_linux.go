@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LocalAddr returns the address of fd's own end: host:port, a path, "@name", or
-// "" if it has none.
+// LocalAddr returns the address of fd's own end: host:port, a path, "@name", or "" if it has none.
+// Any goroutine may call it while fd is open.
 func LocalAddr(fd int) string {
 	sa, err := unix.Getsockname(fd)
 	if err != nil {
@@ -20,8 +20,8 @@ func LocalAddr(fd int) string {
 	return text(sa)
 }
 
-// RemoteAddr returns the address of fd's other end, as LocalAddr does. It is ""
-// once the connection is gone.
+// RemoteAddr returns the address of fd's other end, in LocalAddr's form. It is "" once the
+// connection is gone.
 func RemoteAddr(fd int) string {
 	sa, err := unix.Getpeername(fd)
 	if err != nil {
@@ -30,8 +30,8 @@ func RemoteAddr(fd int) string {
 	return text(sa)
 }
 
-// sockaddr is a for the kernel. Without a host it is of IPv4 if any4 is true, of
-// IPv6 otherwise.
+// sockaddr returns a in the kernel's form. If a has no host the address is of IPv4 if any4 is true,
+// of IPv6 otherwise.
 func sockaddr(a *net.TCPAddr, any4 bool) (unix.Sockaddr, error) {
 	ip := a.AddrPort().Addr().Unmap()
 	switch {

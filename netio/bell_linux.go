@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bell is an eventfd that may be closed while others ring it: the last to
-// leave closes it, so that nobody writes into a recycled descriptor.
+// bell is an eventfd that may be closed while other threads ring it: the last of them to leave
+// closes it, so that none writes into a recycled descriptor.
 type bell struct {
 	fd int
-	// users is the number of rings in progress, plus bellClosed once close was
-	// called, plus bellGone once somebody has taken on closing the descriptor.
+	// users is the number of rings in progress, plus bellClosed once close was called, plus
+	// bellGone once a thread has taken on closing the descriptor.
 	users atomic.Uint32
 }
 
@@ -46,8 +46,8 @@ func (b *bell) close() {
 	}
 }
 
-// free closes the descriptor, unless another caller does: a late ring makes
-// users equal to bellClosed a second time.
+// free closes the descriptor, unless another caller does: a late ring makes users equal to
+// bellClosed a second time.
 //
 //go:noinline
 func (b *bell) free() {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Connect begins a connection and returns its non-blocking descriptor, to be
-// added to a poller right away: it becomes writable when the attempt has
-// ended, and ConnectError then tells how. Networks and addresses are Listen's;
-// an empty host is this machine. Names are looked up by net.ResolveTCPAddr, which blocks and takes
-// one address of several: resolve them before if that matters.
+// Connect begins a connection and returns its non-blocking descriptor, to be added to a poller
+// right away: it becomes writable when the attempt has ended, and then ConnectError returns its
+// result. Networks and addresses are those of Listen; an empty host is this machine. Names are
+// looked up by net.ResolveTCPAddr, which blocks and takes one address of several: if that matters
+// resolve names first.
 //
-// A Unix listener whose queue is full gives ErrAgain; there the attempt has ended.
+// If the queue of a Unix listener is full Connect returns ErrAgain: that attempt has ended.
 func Connect(network, address string) (fd int, err error) {
 	fd, err = connect(network, address)
 	if err != nil {
@@ -58,9 +58,9 @@ func target(network, address string) (unix.Sockaddr, error) {
 	return sockaddr(a, network != "tcp6") // the kernel takes 0.0.0.0 for 127.0.0.1
 }
 
-// ConnectError tells how the attempt begun by Connect ended: nil if fd is
-// connected, ErrAgain if it has not ended. The kernel tells the reason of a failure
-// once; asked again it says unix.ENOTCONN.
+// ConnectError returns the result of the attempt begun by Connect: nil if fd is connected, ErrAgain
+// if the attempt has not ended, otherwise why it failed. The kernel tells the reason only once; a
+// second call returns unix.ENOTCONN.
 func ConnectError(fd int) error {
 	ended := connectEnded(fd) // before Getpeername, whose answer is then final
 	remote, absent := unix.Getpeername(fd)
@@ -81,8 +81,8 @@ func ConnectError(fd int) error {
 	return nil
 }
 
-// connectEnded reports whether anything has happened on fd: on a socket that is
-// connecting nothing does.
+// connectEnded reports whether anything has happened on fd: nothing happens on a socket while it is
+// connecting.
 func connectEnded(fd int) bool {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, 0)
@@ -92,8 +92,8 @@ func connectEnded(fd int) bool {
 	}
 }
 
-// toItself reports whether TCP has connected fd to itself. It does that on a port of this machine
-// that nobody listens on, and from which it makes the connection.
+// toItself reports whether TCP has connected fd to itself. That happens if the target is a port of
+// this machine on which no socket listens, and the kernel chooses the same port for this end.
 func toItself(fd int, remote unix.Sockaddr) bool {
 	return family(remote) != unix.AF_UNIX && text(remote) == LocalAddr(fd)
 }

@@ -8,13 +8,13 @@ import (
 	"net"
 )
 
-// Connect begins a connection and returns its descriptor, to be added to a
-// poller right away: it becomes writable when the attempt has ended, and
-// ConnectError then tells how. Networks and addresses are Listen's; an empty
-// host is this machine. Names are looked up by net.ResolveTCPAddr, which blocks and takes one
-// address of several: resolve them before if that matters.
+// Connect begins a connection and returns its descriptor, to be added to a poller right away: it
+// becomes writable when the attempt has ended, and then ConnectError returns its result. Networks
+// and addresses are those of Listen; an empty host is this machine. Names are looked up by
+// net.ResolveTCPAddr, which blocks and takes one address of several: if that matters resolve names
+// first.
 //
-// The attempt at a Unix listener has ended when Connect returns.
+// An attempt at a Unix listener has ended when Connect returns.
 func Connect(network, address string) (fd int, err error) {
 	s, err := connect(network, address)
 	if err != nil {
@@ -46,9 +46,9 @@ func connect(network, address string) (*stream, error) {
 	return s, nil
 }
 
-// ConnectError tells how the attempt begun by Connect ended: nil if fd is
-// connected, ErrAgain if it has not ended, otherwise the reason. If the connection has broken
-// since, it tells the reason of that.
+// ConnectError returns the result of the attempt begun by Connect: nil if fd is connected, ErrAgain
+// if the attempt has not ended, otherwise why it failed. If the connection has broken since then it
+// returns the reason of that.
 func ConnectError(fd int) error {
 	s, err := streamOf(fd)
 	if err != nil {

@@ -4,7 +4,7 @@ import "errors"
 
 var (
 	// ErrAgain reports that the call would block. On an edge-triggered descriptor an event follows
-	// as soon as it would not.
+	// as soon as the call can succeed.
 	ErrAgain = errors.New("netio: would block")
 
 	// ErrDescriptors reports that the process or the system has no descriptors, or no

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// failure finds the reason in an error of package net.
+// failure returns the reason in an error of package net: a sentinel or a syscall.Errno if there is
+// one.
 func failure(err error) error {
 	var errno syscall.Errno
 	switch {
@@ -31,8 +32,8 @@ func failure(err error) error {
 	return errno
 }
 
-// usual turns the numbers of Windows' sockets, which no other system has, into those that
-// package syscall has on every system.
+// usual turns error numbers of Windows' sockets, which no other system has, into those that package
+// syscall has on every system.
 func usual(errno syscall.Errno) syscall.Errno {
 	switch errno {
 	case 10022:

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// socket is what a descriptor stands for: a stream or a listener.
+// socket is what a descriptor refers to: a stream or a listener.
 type socket interface {
 	common() *watched
 	ready() Ready
@@ -17,8 +17,8 @@ type socket interface {
 	close() error
 }
 
-// handles are the open descriptors. They count up, and a number comes back only
-// after all others, so that a stale one finds nothing.
+// handles are the open descriptors. Numbers are given in ascending order, so that one comes back
+// only after all others: a stale descriptor finds nothing.
 var handles = table{open: map[int]socket{}}
 
 type table struct {
@@ -31,7 +31,7 @@ func (t *table) enter(s socket) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		if t.last++; t.last > math.MaxInt32 { // a slot keeps no larger one
+		if t.last++; t.last > math.MaxInt32 { // slot.fd has 32 bits
 			t.last = 1
 		}
 		if t.open[t.last] == nil {
@@ -41,7 +41,7 @@ func (t *table) enter(s socket) int {
 	}
 }
 
-// leave forgets fd and returns what it stood for.
+// leave forgets fd and returns its socket.
 func (t *table) leave(fd int) (socket, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,17 +73,18 @@ func streamOf(fd int) (*stream, error) {
 	return nil, syscall.ENOTCONN
 }
 
-// watched is what streams and listeners have in common. Its lock is taken before a poller's.
+// watched is what streams and listeners have in common. A goroutine takes its lock before a
+// poller's.
 type watched struct {
 	mu       sync.Mutex // guards all fields of the socket
 	watchers []*registration
-	poller   *Poller // the last that watched
+	poller   *Poller // the last one that watched
 	closed   bool
 }
 
 func (w *watched) common() *watched { return w }
 
-// watch has r told of every change.
+// watch adds r to the registrations that changed tells. A poller may have one of each socket.
 func (w *watched) watch(r *registration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +95,7 @@ func (w *watched) watch(r *registration) error {
 	return nil
 }
 
-// unwatch undoes watch, or fails if the socket was closed already: that was too early.
+// unwatch undoes watch. It fails if the socket was closed already, which must come after.
 func (w *watched) unwatch(r *registration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

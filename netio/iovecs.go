@@ -1,18 +1,18 @@
 package netio
 
-// iovecsMax is how many buffers one Writev takes: the results of a turn, at 1 KiB a
-// list. The limit of Linux is 1,024.
+// iovecsMax is how many buffers one Writev takes: as many as the results of a turn, in a list of 1
+// KiB. The limit of Linux is 1,024.
 const iovecsMax = 64
 
-// IOVecs is a reusable list of buffers for Writev. Zero is an empty list. It
-// refers to the buffers, which must stay as they are until written or Reset.
+// IOVecs is a reusable list of buffers for Writev. The zero IOVecs is an empty list. It refers to
+// the buffers, which must stay unchanged until they are written or Reset.
 type IOVecs struct {
 	vecs       [iovecsMax]iovec
 	first, end int // vecs[first:end] are not written yet. Invariant: first <= end <= iovecsMax
-	bytes      int // Invariant: the sum of their lengths
+	bytes      int // Invariant: the sum of the lengths of vecs[first:end]
 }
 
-// Add appends b, and reports false if the list is full. An empty b is not kept.
+// Add appends b without a copy, and reports false if the list is full. An empty b is not kept.
 //
 //alloc:none
 func (v *IOVecs) Add(b []byte) bool {
@@ -31,8 +31,8 @@ func (v *IOVecs) Add(b []byte) bool {
 // Bytes returns how many bytes are not written yet.
 func (v *IOVecs) Bytes() int { return v.bytes }
 
-// Advance drops the first n bytes, because they are written. Buffers that are
-// written whole are let go. The room of a list comes back when it is empty.
+// Advance drops the first n bytes, after they were written. The list no longer refers to buffers
+// that are written whole; their places are free again once the list is empty.
 //
 //alloc:none
 func (v *IOVecs) Advance(n int) {
@@ -56,7 +56,7 @@ func (v *IOVecs) Advance(n int) {
 	}
 }
 
-// Reset empties the list and lets go of the buffers.
+// Reset empties the list, which no longer refers to the buffers.
 //
 //alloc:none
 func (v *IOVecs) Reset() {

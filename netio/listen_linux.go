@@ -14,14 +14,14 @@ import (
 // CanShare reports whether Share is possible here.
 const CanShare = true
 
-// Share returns another descriptor of the listener fd: several pollers, each with its own, wait for
-// the connections of one queue. The listener ends when all are closed, or one is shut down for
-// reading.
+// Share returns another descriptor of the listener fd, so that several pollers, each with its own,
+// wait for the connections of one queue. The listener ends when all its descriptors are closed, or
+// one is shut down for reading.
 func Share(fd int) (nfd int, err error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 }
 
-// backlogMax is cut down to the system's limit by the kernel.
+// backlogMax is the default backlog, which the kernel cuts down to the system's limit.
 const backlogMax = 1<<16 - 1
 
 // Listen opens a non-blocking listener and returns it with the address that it
@@ -32,10 +32,10 @@ const backlogMax = 1<<16 - 1
 // With "tcp", an empty host or "::" is every address of both families, whereas
 // "0.0.0.0" is every IPv4 address only.
 //
-// The address of a Unix listener is a path, or "@name" in the abstract name space. A
-// socket file that a dead process left behind is replaced: one that refuses
-// connections. Two processes that start on the same path at the same moment may both replace it;
-// the later one then has the path. Closing the listener leaves the file.
+// The address of a Unix listener is a path, or "@name" in the abstract name space. A socket file
+// that refuses connections is replaced, as a dead process has left it. If two processes start on
+// one path at the same moment both may replace the file; the later one then has the path. Closing
+// the listener leaves the file.
 func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
 	switch {
 	case opt.Backlog < 0 || opt.KeepAlive < 0 || opt.AckTimeout < 0:
@@ -84,7 +84,7 @@ func bound(sa unix.Sockaddr, only6 bool) (int, error) {
 	if family(sa) == unix.AF_INET6 {
 		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, number(only6))
 	}
-	// So that a restarted server gets its port while old connections linger.
+	// A restarted server gets its port although old connections linger.
 	err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1))
 	if err == nil {
 		err = unix.Bind(fd, sa)
@@ -97,13 +97,14 @@ func bound(sa unix.Sockaddr, only6 bool) (int, error) {
 }
 
 const (
-	// keepAliveProbes is how often a silent peer's system is asked before it is given up.
+	// keepAliveProbes is how many probes a silent peer leaves unanswered before the connection
+	// ends.
 	keepAliveProbes = 3
-	// timeoutMax is the longest that a kernel takes: 32,767 s.
+	// timeoutMax is the longest timeout that a kernel takes: 32,767 s.
 	timeoutMax = 9 * time.Hour
 )
 
-// setTimeouts sets what the connections accepted from fd inherit.
+// setTimeouts sets on fd the timeouts that connections accepted from it inherit.
 func setTimeouts(fd int, opt ListenOptions) (err error) {
 	if opt.AckTimeout > 0 {
 		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(min(opt.AckTimeout, timeoutMax)/time.Millisecond))
@@ -161,8 +162,8 @@ func abandoned(path string) bool {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) == unix.ECONNREFUSED
 }
 
-// listen ends the opening of the listener fd, which it closes if err, or its
-// own, is not nil.
+// listen is the last part of opening the listener fd. It closes fd and fails if err isn't nil, or
+// if it fails itself.
 func listen(fd int, err error, opt ListenOptions) (int, error) {
 	backlog := opt.Backlog
 	if backlog == 0 {

@@ -18,7 +18,7 @@ import (
 // CanShare reports whether Share is possible here.
 const CanShare = false
 
-// Share isn't possible here.
+// Share fails: several pollers can't share a listener here.
 func Share(int) (nfd int, err error) { return -1, errOptions }
 
 // Listen opens a listener and returns it with the address that it is bound to. The
@@ -29,10 +29,10 @@ func Share(int) (nfd int, err error) { return -1, errOptions }
 // With "tcp", an empty host or "::" is every address of both families, whereas
 // "0.0.0.0" is every IPv4 address only.
 //
-// The address of a Unix listener is a path, or on Linux "@name" in the abstract name space.
-// A socket file that a dead process left behind is replaced: one that refuses
-// connections. Two processes that start on the same path at the same moment may both replace it;
-// the later one then has the path. Closing the listener leaves the file.
+// The address of a Unix listener is a path, or on Linux "@name" in the abstract name space. A
+// socket file that refuses connections is replaced, as a dead process has left it. If two processes
+// start on one path at the same moment both may replace the file; the later one then has the path.
+// Closing the listener leaves the file.
 func Listen(network, address string, opt ListenOptions) (fd int, bound string, err error) {
 	var l net.Listener
 	switch {
@@ -67,7 +67,7 @@ func listenTCP(network, address string, keepAlive time.Duration) (net.Listener, 
 	return by.Listen(context.Background(), network, a.String())
 }
 
-// keepAliveProbes is how often a silent peer's system is asked before it is given up.
+// keepAliveProbes is how many probes a silent peer leaves unanswered before the connection ends.
 const keepAliveProbes = 3
 
 func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
@@ -94,7 +94,7 @@ func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	return l, nil
 }
 
-// unixAddr refuses what would be something else elsewhere.
+// unixAddr refuses paths that package net would take for another kind of address.
 func unixAddr(path string) (*net.UnixAddr, error) {
 	if path == "" || strings.HasPrefix(path, "@") && runtime.GOOS != "linux" {
 		return nil, errAddress

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// acceptedMax is how many connections wait for Accept, besides those that the system queues.
+// acceptedMax is how many connections wait for Accept, besides those in the system's queue.
 const acceptedMax = 128
 
-// listener is a listening socket. A goroutine accepts ahead for as long as there is room.
+// listener is a listening socket. While its queue has room a goroutine accepts ahead.
 type listener struct {
 	watched
 	by        net.Listener
-	queue     []net.Conn // accepted, not taken. Invariant: len(queue) <= max
+	queue     []net.Conn // accepted by the goroutine, not by Accept. Invariant: len(queue) <= max
 	max       int
-	failed    error // of accept, until Accept has told it
-	accepting bool  // accept runs
+	failed    error // of the goroutine, until Accept has returned it
+	accepting bool  // the goroutine, accept, runs
 	survey    survey
 }
 
-// retry has connections accepted again, after a failure or a full queue.
+// retry begins to accept again, after a failure or a full queue.
 func (l *listener) retry() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +33,7 @@ func (l *listener) retry() {
 	l.restart()
 }
 
-// restart is called with the lock held.
+// restart starts accept, unless it runs or can't. The caller holds the lock.
 func (l *listener) restart() {
 	if !l.accepting && !l.closed && l.failed == nil && len(l.queue) < l.max {
 		l.accepting = true
@@ -81,7 +81,7 @@ func (l *listener) settle(done *sync.WaitGroup) {
 	}
 }
 
-// take returns the connection that waits longest.
+// take returns the connection that has waited longest.
 func (l *listener) take() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func (l *listener) close() error {
 	return failure(l.by.Close())
 }
 
-// Accept takes a connection from the listener fd. It returns ErrAgain if there is none,
-// and ErrDescriptors if there was no descriptor for it; then it is tried again.
+// Accept takes a connection from the listener fd. It returns ErrAgain if there is none, and
+// ErrDescriptors if there was no descriptor for one; after that accepting is tried again.
 func Accept(fd int) (nfd int, err error) {
 	s, err := handles.find(fd)
 	if err != nil {

@@ -17,8 +17,8 @@ package netio
 //	(*Poller) Stale() uint64
 //	(*Poller) Close() error
 
-// batchMax is how many events are fetched at once: 3 KiB of epoll's, so that a batch
-// stays in the first-level cache beside what the handlers touch.
+// batchMax is how many events are fetched at once: 3 KiB of epoll's, so that a batch and the memory
+// that handlers use stay in the first-level cache.
 const batchMax = 256
 
 // Ready is a set of reasons why a handler is called. Several may come in one call.
@@ -29,23 +29,22 @@ const (
 	Readable Ready = 1 << iota
 	// Writable: there is room in the send buffer, or a connect has ended.
 	Writable
-	// Closed: the peer sent its last byte, or the connection failed.
-	// Bytes may still be unread: reading to the end tells which it was.
+	// Closed: the peer has ended its side, or the connection failed. Bytes may still be unread:
+	// reading to the end tells which of the two happened.
 	Closed
 	// Urgent: a read may leave bytes that have arrived, because of urgent data among them.
 	Urgent
 )
 
-// A Handler is told that its descriptor is ready, by Poll or Deliver. It
-// may add and remove descriptors, its own included. If it panics, the events
-// fetched together with its own are not lost: the next Poll or Deliver
-// delivers them.
+// A Handler is called by Poll or Deliver when its descriptor is ready. It may add and remove
+// descriptors, its own included. If it panics, the other events of its batch are not lost: the next
+// Poll or Deliver delivers them.
 type Handler interface {
 	Ready(r Ready)
 }
 
-// Token names one registration: the slot in the low half, its
-// generation in the high half. The zero Token names none.
+// Token names one registration: the slot in the low half, its generation in the high half. The zero
+// Token names none.
 type Token uint64
 
 func tokenOf(slot, generation uint32) Token {
@@ -55,9 +54,9 @@ func tokenOf(slot, generation uint32) Token {
 func (t Token) slot() uint32       { return uint32(t) }
 func (t Token) generation() uint32 { return uint32(t >> 32) }
 
-// slots finds the handler of a token. Only the poller's owner touches it, which needn't be the
-// goroutine in Wait. It grows to the largest number of descriptors ever registered together, which
-// the system's descriptor limit bounds, and never shrinks.
+// slots finds the handler of a token. Only the goroutine that owns the poller at the time may use
+// it, which isn't always the one in Wait. The table grows to the largest number of descriptors that
+// were ever registered together, which the system's descriptor limit bounds, and never shrinks.
 type slots struct {
 	chunks []*chunk
 	free   uint32 // head of the chain of free slots, or noSlot
@@ -65,8 +64,9 @@ type slots struct {
 	stale  uint64 // events whose token was stale
 }
 
-// chunk is 2 KiB of slots, which stay where they are: growing a table of one piece would leave
-// the old one as garbage, and take as long as there are connections.
+// chunk is 2 KiB of slots, which never move. A table in one piece would have to be copied as it
+// grows: the old one would be garbage, and the copy would take longer the more connections there
+// are.
 type chunk [chunkSlots]slot
 
 type slot struct {
@@ -114,8 +114,8 @@ func (s *slots) put(t Token, fd int) bool {
 		return false
 	}
 	e.handler, e.fd = nil, -1
-	// A token is mistaken for its successor only if it is kept for 2^32 lives of its
-	// slot. Generation 0 is left out, so that the zero Token is never valid.
+	// A stale token could be taken for a valid one only after its slot was used 2^32 times.
+	// Generation 0 is left out, so that the zero Token is never valid.
 	if e.generation++; e.generation == 0 {
 		e.generation = 1
 	}
@@ -124,8 +124,8 @@ func (s *slots) put(t Token, fd int) bool {
 	return true
 }
 
-// deliver calls the handler of t, or counts t as stale. The slot is not
-// touched after the call: by then it may have another owner.
+// deliver calls the handler of t, or counts t as stale. It must not use the slot after that call:
+// the slot may have another owner then.
 //
 //alloc:none
 func (s *slots) deliver(t Token, r Ready) bool {
@@ -166,7 +166,7 @@ func (s *slots) grow() {
 	s.chunks = append(s.chunks, c)
 }
 
-// misuse stands apart so that its callers hold no conversion to an interface.
+// misuse panics. It stands apart so that its callers convert nothing to an interface.
 //
 //go:noinline
 func misuse(what string) { panic("netio: " + what) }

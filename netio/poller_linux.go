@@ -13,9 +13,9 @@ import (
 // wakeToken is the zero Token, which no descriptor ever gets.
 const wakeToken = Token(0)
 
-// Poller tells one worker which of its descriptors are ready, by epoll. Only
-// the worker that polls may call its methods, except Wake; while one goroutine is in Wait
-// another may stand in for the worker, and call all but Poll, Wait, Deliver and Close.
+// Poller tells one worker which of its descriptors are ready, by epoll. Only the worker that polls
+// may call its methods, except Wake. While one goroutine is in Wait another may stand in for the
+// worker, and may call all methods but Poll, Wait, Deliver and Close.
 type Poller struct {
 	// Written by the polling thread.
 	epfd   int // -1 once closed
@@ -31,7 +31,7 @@ type Poller struct {
 
 	// Written by any thread.
 	bell   bell
-	wakefd int // an epoll for the bell alone
+	wakefd int // a second epoll, of the bell alone
 }
 
 // Open returns a poller without descriptors.
@@ -63,18 +63,18 @@ func open(batch int) (*Poller, error) {
 	return p, nil
 }
 
-// Add registers fd, edge-triggered for reading, writing and closing, until
-// Remove. What it is ready for already is the first event. The descriptor stays
-// the caller's: remove it before closing it.
+// Add registers fd, edge-triggered for reading, writing and closing, until Remove. If fd is ready
+// for anything already, that is the first event. The descriptor stays the caller's, who must remove
+// it before closing it.
 //
 //alloc:none
 func (p *Poller) Add(fd int, h Handler) (Token, error) {
 	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
-// AddLevel registers a listener: its handler is told at every Poll for as long as
-// there are connections to accept, and of several pollers that wait for the same
-// descriptor the kernel wakes one or a few, not all.
+// AddLevel registers a listener, level-triggered: its handler is called at every Poll for as long
+// as there are connections to accept. If several pollers wait for one descriptor the kernel wakes
+// one or a few of them, not all.
 //
 //alloc:none
 func (p *Poller) AddLevel(fd int, h Handler) (Token, error) {
@@ -90,10 +90,10 @@ func (p *Poller) add(fd int, h Handler, events uint32) (Token, error) {
 	return t, nil
 }
 
-// Remove ends the registration t of fd. From here on its handler is not called,
-// not even for events fetched already. With a stale token nothing happens
-// and ErrStale is returned. Any other error means that the kernel no longer knew the
-// descriptor, because it was closed too early; t is removed all the same.
+// Remove ends the registration t of fd. From then on its handler is not called, not even for events
+// fetched before. If t is stale nothing happens and ErrStale is returned. Any other error means
+// that the kernel no longer knew the descriptor, because it was closed too early; t is removed all
+// the same.
 //
 //alloc:none
 func (p *Poller) Remove(t Token, fd int) error {
@@ -106,7 +106,8 @@ func (p *Poller) Remove(t Token, fd int) error {
 	return p.control(p.epfd, unix.EPOLL_CTL_DEL, fd, 0, wakeToken)
 }
 
-// addBell has epfd, one of p's two, tell of each Wake.
+// addBell registers the bell with epfd, one of the two epolls of p, so that each Wake is an event
+// there.
 func (p *Poller) addBell(epfd int) error {
 	return p.control(epfd, unix.EPOLL_CTL_ADD, p.bell.fd, unix.EPOLLIN|unix.EPOLLET, wakeToken)
 }
@@ -122,15 +123,15 @@ func (p *Poller) control(epfd, op, fd int, events uint32, t Token) error {
 	return nil
 }
 
-// Poll delivers one batch of events to their handlers and returns how many it
-// called. It never blocks, and the Go scheduler does not hear of it.
+// Poll delivers one batch of events to their handlers and returns how many handlers it called. It
+// never blocks, and the Go scheduler isn't told of it.
 //
-// Poll takes wake-ups with it: a Wake before a Poll need not end the next Wait. So
-// the caller looks at its queues between Poll and Wait.
+// Poll may take a Wake that came before it, which then doesn't end the next Wait. So the caller
+// must look at its queues between Poll and Wait.
 //
 //alloc:none
 func (p *Poller) Poll() (n int, err error) {
-	if n = p.Deliver(); n > 0 { // what was left
+	if n = p.Deliver(); n > 0 { // events that were left
 		return n, nil
 	}
 	p.at, p.end = 0, 0
@@ -143,13 +144,12 @@ func (p *Poller) Poll() (n int, err error) {
 	return p.Deliver(), nil
 }
 
-// Wait blocks until there is another event or a Wake, at most for ns nanoseconds;
-// for ever if ns is negative. It calls no handler: what it fetched is for Deliver, so
-// that a worker can wait while somebody else runs its turns. Events fetched and not
-// delivered don't end another Wait, which adds to them, unless there is no room for
-// more. A Wake that neither a Poll nor another Wait has taken makes it return at once.
-// It may return early, after a Wake, a stale event or a signal: the caller looks at its queues
-// and its clock.
+// Wait blocks until there is another event or a Wake, at most for ns nanoseconds; for ever if ns is
+// negative. It calls no handler: it fetches events for Deliver, so that a worker can wait while
+// another goroutine runs its turns. Events fetched and not delivered don't end a further Wait,
+// which adds to them, unless they fill the batch. If neither a Poll nor another Wait has taken a
+// Wake, Wait returns at once. It may also return early after a stale event or a signal: the caller
+// looks at its queues and its clock.
 //
 //alloc:none
 func (p *Poller) Wait(ns int64) error {
@@ -164,7 +164,7 @@ func (p *Poller) Wait(ns int64) error {
 }
 
 // WaitForWake is Wait for a Wake alone: it fetches no events, and no event ends it. A Wake that a
-// Poll or Wait has taken may end it too, and the other way round.
+// Poll or Wait has taken may end it too, and a Wake that it has taken may end a Wait.
 //
 //alloc:none
 func (p *Poller) WaitForWake(ns int64) error {
@@ -175,10 +175,11 @@ func (p *Poller) WaitForWake(ns int64) error {
 	return nil
 }
 
-// CanNap reports whether WaitForWake can be as short as it is asked to, and ends for a Wake alone.
+// CanNap reports whether WaitForWake keeps limits below a millisecond, and only a Wake ends it
+// early.
 func (p *Poller) CanNap() bool { return !p.coarse }
 
-// wait blocks until epfd, one of p's two, has events, and puts them into room.
+// wait blocks until epfd, one of the two epolls of p, has events, which it puts into room.
 func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
 	if !p.coarse {
 		got, errno := waitPrecise(epfd, room, ns)
@@ -191,8 +192,8 @@ func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix
 	return got, errno
 }
 
-// exactMost is how long a wait may be, ns, that ends as exactly as the system can. A longer one may
-// end 50 µs late, together with others. Exactness costs a system call.
+// exactMost is the limit, in ns, below which a Wait ends as exactly as the system can. A longer
+// Wait may end 50 µs late, together with others. Exactness costs a system call.
 const exactMost = 10_000_000
 
 // waitPrecise is epoll_pwait2. Its timespec has 64 bits on every architecture.
@@ -203,7 +204,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 		span[0], span[1] = ns/1e9, ns%1e9
 		limit = &span
 	}
-	if uint64(ns) < exactMost { // each time: the thread may be another one
+	if uint64(ns) < exactMost { // each time, as the goroutine may have another thread
 		unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 	}
 	got, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
@@ -218,8 +219,8 @@ func (p *Poller) absent(errno unix.Errno) bool {
 	return p.coarse
 }
 
-// milliseconds is the timeout of epoll_pwait for ns: rounded up, because a
-// wait that ends before its timer is due would spin.
+// milliseconds is ns as the timeout of epoll_pwait: rounded up, because a worker would spin if its
+// wait ended before its timer is due.
 func milliseconds(ns int64) int32 {
 	if ns < 0 {
 		return -1
@@ -242,9 +243,9 @@ func (p *Poller) fetched(got uintptr, errno unix.Errno) error {
 	return nil
 }
 
-// Deliver hands the events that Wait fetched, or that are left of a batch in which a
-// handler panicked, to their handlers, and returns how many it called. An event is
-// taken out before its handler runs: the handler may panic, poll, or close.
+// Deliver calls the handlers of events that Wait fetched, or that are left of a batch in which a
+// handler panicked. It returns how many it called. An event is taken out before its handler runs:
+// the handler may panic, poll, or close.
 //
 //alloc:none
 func (p *Poller) Deliver() (n int) {
@@ -259,8 +260,8 @@ func (p *Poller) Deliver() (n int) {
 	return n
 }
 
-// Settle returns when what had arrived at the registered descriptors can be read or
-// accepted: always, as the system itself is asked.
+// Settle returns when bytes and connections that had arrived at the registered descriptors can be
+// read or accepted: at once, as Read and Accept ask the system itself.
 func (p *Poller) Settle() {}
 
 // event and token carry a Token through the eight bytes that the kernel
@@ -295,10 +296,10 @@ func (p *Poller) failure(errno unix.Errno) error {
 	return errno
 }
 
-// Wake makes a Wait in progress, or else the next Wait or Poll, return. Any
-// thread may call it, also while and after the poller is closed. It is one write
-// to an eventfd, which is never read: each write is a new edge, so none is lost.
-// Its counter would be full, and writes refused, after 2^64 of them.
+// Wake makes a Wait in progress, or else the next Wait or Poll, return. Any thread may call it,
+// also while and after the poller is closed. It is one write to an eventfd, which is never read:
+// each write is an event, so none is lost. Only after 2^64 writes would the counter be full, and
+// writes refused.
 //
 //alloc:none
 func (p *Poller) Wake() { p.bell.ring() }
@@ -306,12 +307,12 @@ func (p *Poller) Wake() { p.bell.ring() }
 // Len returns how many descriptors are registered.
 func (p *Poller) Len() int { return p.slots.used }
 
-// Stale returns how many events were dropped because their registration had
-// ended when their turn came.
+// Stale returns how many events were dropped because their registration had ended before they were
+// delivered.
 func (p *Poller) Stale() uint64 { return p.slots.stale }
 
-// Close ends all registrations. The descriptors stay open: they are the
-// callers'. A handler may call it: no other handler is called after that.
+// Close ends all registrations. The descriptors stay open: they are the callers'. A handler may
+// call it: no other handler is called after that.
 func (p *Poller) Close() error {
 	if p.epfd < 0 {
 		return ErrClosed
@@ -326,7 +327,7 @@ func (p *Poller) Close() error {
 	return err
 }
 
-// write8 writes to an eventfd. The only failure left is a full counter, which
+// write8 adds word to the counter of an eventfd. It can fail only if the counter is full, which
 // takes centuries.
 func write8(fd int, word *uint64) {
 	for {

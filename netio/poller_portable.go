@@ -8,8 +8,8 @@ import (
 )
 
 // Poller tells one worker which of its sockets are ready: the goroutines behind the sockets queue
-// them here. Only the worker that polls may call its methods, except Wake. Adding and removing
-// while another goroutine is in Wait is allowed, as with epoll.
+// their registrations here. Only the worker that polls may call its methods, except Wake. Adding
+// and removing while another goroutine is in Wait is allowed, as with epoll.
 type Poller struct {
 	// Written by the polling thread.
 	slots      slots
@@ -20,14 +20,14 @@ type Poller struct {
 	events  []event
 	at, end int
 
-	timer *time.Timer   // of a Wait; stopped outside
-	bell  chan struct{} // holds one: somebody has pushed or woken since it was taken
+	timer *time.Timer   // runs only in Wait
+	bell  chan struct{} // holds one value after a push, a Wake or a release
 
-	mu      sync.Mutex // guards what follows, and registration.queued and .gone
+	mu      sync.Mutex // guards the fields below, and registration.queued and .gone
 	queue   []*registration
 	woken   bool
 	closed  bool
-	sending int // closed streams that still send what was written
+	sending int // closed streams that still send
 }
 
 // event is one handler to call.
@@ -57,14 +57,14 @@ func open(batch int) (*Poller, error) {
 	return p, nil
 }
 
-// Add registers fd, edge-triggered for reading, writing and closing, until
-// Remove. What it is ready for already is the first event. The descriptor stays
-// the caller's: remove it before closing it.
+// Add registers fd, edge-triggered for reading, writing and closing, until Remove. If fd is ready
+// for anything already, that is the first event. The descriptor stays the caller's, who must remove
+// it before closing it.
 func (p *Poller) Add(fd int, h Handler) (Token, error) { return p.add(fd, h, false) }
 
-// AddLevel registers a listener: its handler is told at every Poll for as long as
-// there are connections to accept. All pollers that wait for it are woken. A listener
-// that failed tries again.
+// AddLevel registers a listener, level-triggered: its handler is called at every Poll for as long
+// as there are connections to accept. All pollers that wait for it are woken. A listener whose
+// accept has failed tries again.
 func (p *Poller) AddLevel(fd int, h Handler) (Token, error) { return p.add(fd, h, true) }
 
 func (p *Poller) add(fd int, h Handler, level bool) (Token, error) {
@@ -88,10 +88,9 @@ func (p *Poller) add(fd int, h Handler, level bool) (Token, error) {
 	return r.token, nil
 }
 
-// Remove ends the registration t of fd. From here on its handler is not called,
-// not even for events fetched already. With a stale token nothing happens
-// and ErrStale is returned. Any other error means that the descriptor was closed too
-// early; t is removed all the same.
+// Remove ends the registration t of fd. From then on its handler is not called, not even for events
+// fetched before. If t is stale nothing happens and ErrStale is returned. Any other error means
+// that the descriptor was closed too early; t is removed all the same.
 func (p *Poller) Remove(t Token, fd int) error {
 	if p.isClosed() {
 		return ErrClosed
@@ -111,11 +110,11 @@ func (p *Poller) forget(r *registration) {
 	r.gone = true
 }
 
-// Poll delivers one batch of events to their handlers and returns how many it
-// called. It never blocks.
+// Poll delivers one batch of events to their handlers and returns how many handlers it called. It
+// never blocks.
 //
-// Poll takes wake-ups with it: a Wake before a Poll need not end the next Wait. So
-// the caller looks at its queues between Poll and Wait.
+// Poll may take a Wake that came before it, which then doesn't end the next Wait. So the caller
+// must look at its queues between Poll and Wait.
 func (p *Poller) Poll() (n int, err error) {
 	if p.at == p.end {
 		p.at, p.end = 0, 0
@@ -126,12 +125,12 @@ func (p *Poller) Poll() (n int, err error) {
 	return p.Deliver(), nil
 }
 
-// Wait blocks until there is another event or a Wake, at most for ns nanoseconds;
-// for ever if ns is negative. It calls no handler: what it fetched is for Deliver, so
-// that a worker can wait while somebody else runs its turns. Events fetched and not
-// delivered don't end another Wait, which adds to them, unless there is no room for
-// more. A Wake that neither a Poll nor another Wait has taken makes it return at once.
-// It may return early: the caller looks at its queues and its clock.
+// Wait blocks until there is another event or a Wake, at most for ns nanoseconds; for ever if ns is
+// negative. It calls no handler: it fetches events for Deliver, so that a worker can wait while
+// another goroutine runs its turns. Events fetched and not delivered don't end a further Wait,
+// which adds to them, unless they fill the batch. If neither a Poll nor another Wait has taken a
+// Wake, Wait returns at once. It may also return early: the caller looks at its queues and its
+// clock.
 func (p *Poller) Wait(ns int64) error {
 	if p.at == p.end {
 		p.at, p.end = 0, 0
@@ -163,9 +162,9 @@ func (p *Poller) WaitForWake(ns int64) error { return p.Wait(ns) }
 // CanNap reports false: events end WaitForWake too.
 func (p *Poller) CanNap() bool { return false }
 
-// fetch takes events, as far as there is room, and the wake-up, and reports whether there was any.
-// What a socket is ready for is asked here, not when it was queued, so that changes add up. A
-// level-triggered socket that is ready is queued again.
+// fetch takes events, as far as there is room, and a Wake. It reports whether there was any. It
+// asks each queued socket what it is ready for now, not what it was when queued, so that changes
+// add up. A level-triggered socket that is ready is queued again.
 func (p *Poller) fetch() (any bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,7 +175,7 @@ func (p *Poller) fetch() (any bool, err error) {
 	for n := len(p.queue); n > 0 && p.end < len(p.events); n-- {
 		r := p.queue[0]
 		p.queue[0], p.queue = nil, p.queue[1:]
-		r.queued = false // first: what changes after the next line is a new event
+		r.queued = false // before ready: a change after that is a new event
 		p.mu.Unlock()
 		is := r.of.ready()
 		p.mu.Lock()
@@ -193,7 +192,7 @@ func (p *Poller) fetch() (any bool, err error) {
 	return any, nil
 }
 
-// push queues r, unless it is queued.
+// push queues r, unless it is queued already.
 func (p *Poller) push(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,8 +211,8 @@ func (p *Poller) ring() {
 	}
 }
 
-// Settle returns when what had arrived at the registered descriptors can be read or
-// accepted, as far as there is room for it. It takes some milliseconds.
+// Settle returns when bytes and connections that had arrived at the registered descriptors can be
+// read or accepted, as far as there is room for them. It takes some milliseconds.
 func (p *Poller) Settle() {
 	var done sync.WaitGroup
 	for _, r := range p.registered {
@@ -222,9 +221,9 @@ func (p *Poller) Settle() {
 	done.Wait()
 }
 
-// Deliver hands the events that Wait fetched, or that are left of a batch in which a
-// handler panicked, to their handlers, and returns how many it called. An event is
-// taken out before its handler runs: the handler may panic, poll, or close.
+// Deliver calls the handlers of events that Wait fetched, or that are left of a batch in which a
+// handler panicked. It returns how many it called. An event is taken out before its handler runs:
+// the handler may panic, poll, or close.
 func (p *Poller) Deliver() (n int) {
 	for p.at < p.end {
 		e := p.events[p.at]
@@ -248,8 +247,8 @@ func (p *Poller) Wake() {
 // Len returns how many descriptors are registered.
 func (p *Poller) Len() int { return p.slots.used }
 
-// Stale returns how many events were dropped because their registration had
-// ended when their turn came.
+// Stale returns how many events were dropped because their registration had ended before they were
+// delivered.
 func (p *Poller) Stale() uint64 { return p.slots.stale }
 
 func (p *Poller) isClosed() bool {
@@ -258,10 +257,9 @@ func (p *Poller) isClosed() bool {
 	return p.closed
 }
 
-// Close ends all registrations. The descriptors stay open: they are the
-// callers'. A handler may call it: no other handler is called after that. It waits until the system
-// has taken, or refused, what was written to descriptors that are closed, because the process may
-// end next.
+// Close ends all registrations. The descriptors stay open: they are the callers'. A handler may
+// call it: no other handler is called after that. Close waits until bytes written to descriptors
+// that are closed are sent, or their sending has failed, because the process may end next.
 func (p *Poller) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -285,7 +283,7 @@ func (p *Poller) Close() error {
 	return nil
 }
 
-// hold has Close wait for a release; false: it is closed.
+// hold makes Close wait for a release. It reports false if the poller is closed.
 func (p *Poller) hold() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -3,25 +3,25 @@
 package netio
 
 const (
-	// ringMin is a ring's first size: what most requests need.
+	// ringMin is a ring's first size, enough for most requests.
 	ringMin = 4 << 10
-	// ringMax is how many bytes a ring holds at most: what one read or write of
-	// package channel takes.
+	// ringMax is how many bytes a ring holds at most: as many as one read or write of package
+	// channel takes.
 	ringMax = 64 << 10
 )
 
-// ring is a bounded queue of bytes. A lone writer may fill what space returned, and a lone reader
-// read what front returned, without the lock that guards the rest: bytes move only in grow, which
-// the writer calls and which leaves the old slice as it was.
+// ring is a bounded queue of bytes. Without the lock that guards the other calls, one writer may
+// fill what space returned, and one reader may read what front returned. For bytes move only in
+// grow, which the writer calls and which leaves the old slice unchanged.
 type ring struct {
 	buf        []byte
-	head, size int // the oldest byte; how many there are. Invariant: size <= len(buf) <= ringMax
+	head, size int // of the oldest byte; of the bytes. Invariant: size <= len(buf) <= ringMax
 }
 
 func (r *ring) free() int { return ringMax - r.size }
 
-// space returns the room behind the youngest byte, as far as it is in one piece;
-// none if the ring is full.
+// space returns the room behind the youngest byte, as far as it is in one piece; it is empty if the
+// ring is full.
 func (r *ring) space() []byte {
 	if r.size == len(r.buf) {
 		if r.size == ringMax {
@@ -41,7 +41,7 @@ func (r *ring) commit(n int) { r.size += n }
 // front returns the oldest bytes, as far as they are in one piece.
 func (r *ring) front() []byte { return r.buf[r.head:min(r.head+r.size, len(r.buf))] }
 
-// drop removes the n oldest bytes. Where space begins doesn't change.
+// drop removes the n oldest bytes. The start of space doesn't change.
 func (r *ring) drop(n int) {
 	r.size -= n
 	if r.head += n; r.head >= len(r.buf) && n > 0 {

@@ -18,23 +18,24 @@ import (
 //	Writev(fd int, v *IOVecs) (n int, err error)
 //	SetNoDelay(fd int) error
 //	Shutdown(fd int, write bool) error
+//	Unsent(fd int) (n int, known bool)
 //	Close(fd int) error
 //	LocalAddr(fd int) string
 //	RemoteAddr(fd int) string
 
-// ListenOptions are Listen's. Zero is useful.
+// ListenOptions are the options of Listen. The zero value is useful.
 type ListenOptions struct {
-	// KeepAlive is for how long the peer of an accepted TCP connection may be silent before its
-	// system is asked for a sign of life; after three unanswered questions, as far apart, the
-	// connection is broken. Whole seconds. 0: never.
+	// KeepAlive is how long the peer of an accepted TCP connection may be silent before its system
+	// is probed. After three unanswered probes, KeepAlive apart, the connection is broken. It is
+	// rounded up to seconds. 0: no probes.
 	KeepAlive time.Duration
-	// AckTimeout is for how long written bytes may stay unacknowledged, or unsent as the peer's
-	// buffer is full, until the connection is broken. TCP, and only where the system can. 0: as the
-	// system has it.
+	// AckTimeout is how long written bytes may stay unacknowledged, or unsent because the peer's
+	// buffer is full, until the connection is broken. Only for TCP on Linux. 0: as the system has
+	// it.
 	AckTimeout time.Duration
 	// Mode is the file mode of a Unix listener's path. 0: as the umask has it.
 	Mode fs.FileMode
-	// Backlog is the largest number of connections waiting for Accept. 0: as
-	// many as the system allows (net.core.somaxconn, which also bounds other values).
+	// Backlog is how many connections may wait for Accept. 0: as many as the system allows
+	// (net.core.somaxconn, which bounds other values too).
 	Backlog int
 }

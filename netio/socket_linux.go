@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read reads what has arrived on fd into p. It returns io.EOF at the end of the
-// stream and ErrAgain if nothing has arrived yet.
+// Read reads bytes that have arrived on fd into p. It returns io.EOF at the end of the stream and
+// ErrAgain if nothing has arrived yet.
 //
 //alloc:none
 func Read(fd int, p []byte) (n int, err error) {
@@ -34,12 +34,11 @@ func Read(fd int, p []byte) (n int, err error) {
 	}
 }
 
-// Write writes as much of p as there is room for in the send buffer of the socket
-// fd, and returns how much that was. It returns ErrAgain if there is no room.
+// Write writes as much of p as the send buffer of the socket fd has room for, and returns how many
+// bytes. It returns ErrAgain if there is no room.
 //
-// It is send(2) rather than write(2): a write after the peer is gone returns
-// EPIPE either way, but write would also raise a signal, which a process that
-// embeds the Go runtime may not survive.
+// It calls send(2) rather than write(2): after the peer is gone both return EPIPE, but write would
+// also raise a signal, which a process that embeds the Go runtime may not survive.
 //
 //alloc:none
 func Write(fd int, p []byte) (n int, err error) {
@@ -60,8 +59,8 @@ func Write(fd int, p []byte) (n int, err error) {
 	}
 }
 
-// Writev is Write for several buffers, in one system call. The caller drops what
-// was written by v.Advance(n), and calls again when the socket is writable.
+// Writev is Write for several buffers, in one system call. The caller drops the n written bytes by
+// v.Advance(n), and calls again when the socket is writable.
 //
 //alloc:none
 func Writev(fd int, v *IOVecs) (n int, err error) {
@@ -118,8 +117,8 @@ func exhausted(errno unix.Errno) bool {
 	return false
 }
 
-// lost reports whether errno is of the connection that accept took from the
-// queue, rather than of the listener (accept(2), "Error handling").
+// lost reports whether errno is a failure of the connection that accept took from the queue, not of
+// the listener (accept(2), "Error handling").
 func lost(errno unix.Errno) bool {
 	switch errno {
 	case unix.ECONNABORTED, unix.EPROTO, unix.ENOPROTOOPT, unix.ENETDOWN, unix.ENETUNREACH,
@@ -134,8 +133,8 @@ func SetNoDelay(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 }
 
-// Shutdown ends one direction: of writing, so that the peer reads to the end, or
-// of reading.
+// Shutdown ends one direction of fd: writing if write is true, so that the peer reads an end, or
+// else reading.
 func Shutdown(fd int, write bool) error {
 	if write {
 		return unix.Shutdown(fd, unix.SHUT_WR)
@@ -143,16 +142,16 @@ func Shutdown(fd int, write bool) error {
 	return unix.Shutdown(fd, unix.SHUT_RD)
 }
 
-// Unsent returns how many bytes that were written to fd, its end included, the peer's system
-// hasn't acknowledged; of a Unix socket, the memory that bytes take which the peer hasn't read. It
-// reports false if the system doesn't say.
+// Unsent returns how many bytes written to fd the peer's system hasn't acknowledged; an end that
+// was sent counts as one. For a Unix socket it returns how much memory the bytes take that the peer
+// hasn't read. It reports false if the system doesn't tell.
 func Unsent(fd int) (n int, known bool) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	return n, err == nil
 }
 
-// Close closes fd, which must have been removed from its poller. Whatever it
-// returns, the descriptor is gone.
+// Close closes fd, which must have been removed from its poller. The descriptor is gone even after
+// an error.
 func Close(fd int) error {
 	if err := unix.Close(fd); err != unix.EINTR {
 		return err
@@ -168,8 +167,8 @@ func socket(family int) (int, error) {
 	return fd, err
 }
 
-// failure turns a system call's failure into an error. Errno values are small enough for
-// Go to keep them ready-made, so that making an error of one does not allocate.
+// failure turns the errno of a system call into an error. Go has ready-made interface values for
+// such small numbers, so that this doesn't allocate.
 //
 //go:noinline
 func failure(errno unix.Errno) error {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Read reads what has arrived on fd into p. It returns io.EOF at the end of the
-// stream and ErrAgain if nothing has arrived yet.
+// Read reads bytes that have arrived on fd into p. It returns io.EOF at the end of the stream and
+// ErrAgain if nothing has arrived yet.
 func Read(fd int, p []byte) (n int, err error) {
 	s, err := streamOf(fd)
 	if err != nil || len(p) == 0 {
@@ -26,12 +26,12 @@ func Read(fd int, p []byte) (n int, err error) {
 	return 0, ErrAgain
 }
 
-// Write writes as much of p as there is room for in the send buffer of the socket
-// fd, and returns how much that was. It returns ErrAgain if there is no room.
+// Write writes as much of p as the send buffer of the socket fd has room for, and returns how many
+// bytes. It returns ErrAgain if there is no room.
 func Write(fd int, p []byte) (n int, err error) { return write(fd, []iovec{{p}}) }
 
-// Writev is Write for several buffers. The caller drops what was written by
-// v.Advance(n), and calls again when the socket is writable.
+// Writev is Write for several buffers. The caller drops the n written bytes by v.Advance(n), and
+// calls again when the socket is writable.
 func Writev(fd int, v *IOVecs) (n int, err error) { return write(fd, v.vecs[v.first:v.end]) }
 
 func write(fd int, all []iovec) (n int, err error) {
@@ -74,8 +74,8 @@ func SetNoDelay(fd int) error {
 	return syscall.EINVAL
 }
 
-// Shutdown ends one direction: of writing, so that the peer reads to the end, or
-// of reading.
+// Shutdown ends one direction of fd: writing if write is true, so that the peer reads an end, or
+// else reading.
 func Shutdown(fd int, write bool) error {
 	s, err := streamOf(fd)
 	if err != nil {
@@ -84,11 +84,11 @@ func Shutdown(fd int, write bool) error {
 	return s.shutdown(write)
 }
 
-// Unsent returns how many bytes written to fd the peer's system hasn't acknowledged: unknown here.
+// Unsent reports false: it isn't known here how many bytes the peer's system hasn't acknowledged.
 func Unsent(fd int) (n int, known bool) { return 0, false }
 
-// Close closes fd, which must have been removed from its poller. Whatever it
-// returns, the descriptor is gone. What was written is still being sent.
+// Close closes fd, which must have been removed from its poller. The descriptor is gone even after
+// an error. Bytes that were written are still sent.
 func Close(fd int) error {
 	s, err := handles.leave(fd)
 	if err != nil {
@@ -109,7 +109,7 @@ func LocalAddr(fd int) string {
 	return ""
 }
 
-// RemoteAddr returns the address of fd's other end, as LocalAddr does.
+// RemoteAddr returns the address of fd's other end, in LocalAddr's form.
 func RemoteAddr(fd int) string {
 	if s, err := streamOf(fd); err == nil {
 		return s.address(net.Conn.RemoteAddr)

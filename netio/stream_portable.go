@@ -14,40 +14,40 @@ import (
 )
 
 const (
-	// sendMax is how many bytes one blocking write takes, so that room comes back in steps.
+	// sendMax is how many bytes one blocking write takes: room for more comes back in such steps.
 	sendMax = 16 << 10
 	// sendTimeout is how long such a write may take once the stream is closed.
 	sendTimeout = 5 * time.Second
-	// discardTimeout is how long, and discardMax how many bytes, a closed stream is read after
-	// that.
+	// discardTimeout is how long, and discardMax how many bytes, a closed stream is read after all
+	// is sent.
 	discardTimeout = time.Second
 	discardMax     = 4 << 20
-	// probeEvery is how often a stream whose peer has ended its side is tried.
+	// probeEvery is the time between two probes of a peer that has ended its side.
 	probeEvery = 50 * time.Millisecond
 )
 
-// stream is a connection, or the attempt at one. A goroutine reads ahead for as long as
-// there is room, and one sends for as long as there is something to send; neither exists otherwise,
-// so none has to be stopped.
+// stream is a connection, or the attempt at one. One goroutine reads ahead while there is room,
+// another sends while there are bytes to send. They end otherwise, so neither has to be stopped.
 //
-// A closed stream first sends what was written. Then it reads and discards, because a system
-// answers the close of a socket with unread bytes by a reset, which may overtake what was sent.
+// A closed stream first sends the bytes that were written. Then it reads and discards, because a
+// system answers the close of a socket with unread bytes by a reset, which may overtake the bytes
+// sent.
 type stream struct {
 	watched
 	conn       net.Conn           // nil until connected
-	cancel     context.CancelFunc // gives the attempt up; nil: there was none
-	in         ring               // received and not read
+	cancel     context.CancelFunc // gives up the attempt; nil: there was none
+	in         ring               // received, and not read by the user
 	out        ring               // written and not sent
-	inEnd      error              // why no more will come in; nil: it may
-	failed     error              // what broke the connection; nil: nothing
+	inEnd      error              // why nothing more comes in; nil: more may come
+	failed     error              // why the connection broke; nil: it didn't
 	reading    bool               // read runs
 	sending    bool               // send runs
-	short      bool               // a Write found too little room, and more isn't told yet
-	writeShut  bool               // no more will be written
-	readShut   bool               // no more is to come in
+	short      bool               // a Write found too little room, and room hasn't been told since
+	writeShut  bool               // no more is written
+	readShut   bool               // the user wants no more to come in
 	discarding bool               // closed, and all is sent
 	dropped    int                // bytes that came after the close
-	held       *Poller            // its Close waits until all is sent
+	held       *Poller            // the poller whose Close waits until all is sent
 	survey     survey
 
 	sendTimeout, discardTimeout time.Duration // shorter in tests
@@ -64,14 +64,15 @@ func connected(conn net.Conn) *stream {
 
 func newStream() *stream { return &stream{sendTimeout: sendTimeout, discardTimeout: discardTimeout} }
 
-// begin is called with the lock held, as are all methods here that don't say otherwise.
+// begin makes conn the stream's connection. The caller holds the lock, as for all methods here that
+// don't say otherwise.
 func (s *stream) begin(conn net.Conn) {
 	s.conn = conn
 	s.restart()
 	s.changed()
 }
 
-// connect dials. It is a goroutine, without the lock.
+// connect dials. It is a goroutine; the caller doesn't hold the lock.
 func (s *stream) connect(ctx context.Context, network, address string) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	s.cancel()
@@ -87,7 +88,7 @@ func (s *stream) connect(ctx context.Context, network, address string) {
 	}
 }
 
-// fail notes what broke the connection. The first reason stays.
+// fail breaks the connection because of err. The first reason stays.
 func (s *stream) fail(err error) {
 	if s.failed == nil {
 		s.failed = err
@@ -99,7 +100,7 @@ func (s *stream) fail(err error) {
 	s.changed()
 }
 
-// restart has read run if there is room for a good many bytes.
+// restart starts read, unless it runs, if at least half of the ring is free.
 func (s *stream) restart() {
 	if !s.reading && s.inEnd == nil && s.in.free() >= ringMax/2 {
 		s.reading = true
@@ -107,7 +108,7 @@ func (s *stream) restart() {
 	}
 }
 
-// read fills the ring. It is a goroutine, without the lock.
+// read fills the ring. It is a goroutine; the caller doesn't hold the lock.
 func (s *stream) read() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +149,8 @@ func (s *stream) received(n int, err error) {
 	}
 }
 
-// probe finds out whether a peer that has ended its side is gone: nothing is read any
-// more, so only a write can tell. It is called without the lock.
+// probe finds out whether a peer that has ended its side is gone: nothing is read any more, so only
+// a write can tell. The caller doesn't hold the lock.
 func (s *stream) probe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +187,7 @@ func (s *stream) write(b []byte) int {
 	return n
 }
 
-// writable returns why nothing can be written; nil: something can.
+// writable returns why no bytes can be written; nil if some can.
 func (s *stream) writable() error {
 	switch {
 	case s.failed != nil:
@@ -199,8 +200,8 @@ func (s *stream) writable() error {
 	return nil
 }
 
-// send empties the ring, and ends the stream of bytes if it is shut. It is a goroutine,
-// without the lock.
+// send empties the ring, and ends the sending side if that is shut. It is a goroutine; the caller
+// doesn't hold the lock.
 func (s *stream) send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +225,7 @@ func (s *stream) sent(n int, err error) {
 		s.fail(failure(err))
 		return
 	}
-	if s.out.size > 0 { // else it failed meanwhile
+	if s.out.size > 0 { // else fail has dropped all bytes
 		s.out.drop(n)
 	}
 	if s.short && s.out.free() >= ringMax/2 {
@@ -236,8 +237,8 @@ func (s *stream) sent(n int, err error) {
 	}
 }
 
-// finish is what the goroutines do last: it closes the connection of a closed stream once all is
-// sent, and what still came was discarded for a while.
+// finish is the last call of both goroutines. It closes the connection of a closed stream once all
+// bytes are sent and the peer has had discardTimeout to end its side.
 func (s *stream) finish() {
 	if !s.closed || s.sending {
 		return
@@ -322,7 +323,8 @@ func (s *stream) shutdown(write bool) error {
 	return nil
 }
 
-// The sockets of package net have both. A failure is told by the next read or write.
+// The connections of package net have CloseWrite and CloseRead. The next read or write tells a
+// failure.
 
 func closeWrite(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseWrite() error }); ok {

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// surveyTime is how long a goroutine may take to look at what has arrived: it waits for
-// that long if there is nothing.
+// surveyTime is how long a goroutine may take to look for bytes or connections that have arrived:
+// it waits for so long if there are none.
 const surveyTime = 10 * time.Millisecond
 
-// survey finds out what had arrived at a socket, but was not taken in yet: the goroutine
-// that reads or accepts is interrupted by a deadline in the past, tries again with
-// one in the future, which takes what is there, and reports when that has passed. The socket's
-// lock guards it.
+// survey finds out what had arrived at a socket, but was not taken in yet. The goroutine that reads
+// or accepts is interrupted by a deadline in the past. It tries again with a deadline in the
+// future, takes in what is there, and reports when that deadline has passed. The socket's lock
+// guards it.
 type survey struct {
 	asked []*sync.WaitGroup // each waits for the report
-	again bool              // it is trying again
+	again bool              // the deadline in the future is set
 }
 
-// ask interrupts the goroutine; its report ends done's wait.
+// ask interrupts the goroutine, whose report ends the wait of done.
 func (v *survey) ask(done *sync.WaitGroup, deadline func(time.Time) error) {
 	done.Add(1)
 	v.asked = append(v.asked, done)
@@ -39,8 +39,8 @@ func (v *survey) interrupted(deadline func(time.Time) error) {
 	v.end()
 }
 
-// end reports. It is called, too, when the goroutine ends, because there is no room or
-// no more to come.
+// end reports. It is also called when the goroutine ends, because there is no room or nothing more
+// comes.
 func (v *survey) end() {
 	for _, done := range v.asked {
 		done.Done()
