@@ -1,19 +1,18 @@
 package future
 
-// Node is a promise's place in a timing wheel, or in the Queue once it is due.
-// While it stands in one, that alone writes these fields, on the worker that owns
-// the promise's house; they are exported because the wheel lives in a package of
-// its own. The zero Node stands nowhere.
+// Node is a promise's place in a timing wheel, or in the Queue once it is due. While it stands in a
+// wheel or queue only these write its fields, on the worker that owns the promise's house; the
+// fields are exported because the wheel is in a package of its own. The zero Node stands nowhere.
 type Node struct {
 	Prev, Next *Node
 	When       int64 // nanoseconds on the system's clock; the node is due when the clock reaches it
-	// 1 + index of the slot that holds it; 0 while in no wheel and no queue; -1 in a Queue
+	// 1 + index of the wheel's slot that holds it; 0 in no wheel and no queue; -1 in a Queue
 	Slot int32
-	// it is no promise's, but of a house, which looks whether it is idle; written by its maker
+	// the node is not a promise's but a house's, which then looks whether it is idle; written once
 	House bool
 }
 
-// DueAt says when n, which stands nowhere, is due.
+// DueAt sets When, in ns, of n, which stands nowhere.
 func (n *Node) DueAt(when int64) { n.When = when }
 
 // Armed reports whether the node stands in a wheel.
@@ -22,14 +21,14 @@ func (n *Node) Armed() bool { return n.Slot > 0 }
 // Queued reports whether the node is due and stands in its house's Queue.
 func (n *Node) Queued() bool { return n.Slot < 0 }
 
-// Queue is the due nodes of one house, in the order in which they came due. The
-// zero Queue is empty.
+// Queue is the due nodes of one house, in the order in which they came due. The zero Queue is
+// empty.
 type Queue struct{ head, tail *Node }
 
-// Empty reports whether nothing is due.
+// Empty reports whether no node is due.
 func (q *Queue) Empty() bool { return q.head == nil }
 
-// Push appends n, which stands nowhere.
+// Push appends n. It panics if n stands in a wheel or a queue.
 func (q *Queue) Push(n *Node) {
 	if n.Slot != 0 {
 		refusePush()
@@ -52,7 +51,7 @@ func (q *Queue) Pop() *Node {
 	return n
 }
 
-// Remove takes n, which stands in q, out of it.
+// Remove takes n, which must stand in q, out of it.
 func (q *Queue) Remove(n *Node) {
 	if n.Slot >= 0 {
 		refuseRemove()

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// tableMin is the first size of a table, in buckets: most actors wait for a
-	// handful of answers.
+	// tableMin is the first size of a table, in buckets: most actors wait for a few answers.
 	tableMin = 8
-	// tableLoad is the promises per bucket at which a table doubles.
+	// tableLoad is the number of promises per bucket at which a table doubles.
 	tableLoad = 2
-	// tableIdle is how many times its first size a table must have to halve.
+	// tableIdle is how many times tableMin a table must have to be halved.
 	tableIdle = 4
 )
 
-// buckets is one array of a table, recycled by size.
+// buckets is the array of a table. Arrays of one length are a kind of pooled object.
 type buckets struct {
 	pool.Object
 	heads []*Promise // Invariant: len is a power of two
@@ -35,11 +34,11 @@ var bucketKinds = func() (all [32]*pool.Kind) {
 	return all
 }()
 
-// Table finds the waiting promises of one house by id. The promise is the node;
-// the array comes from the shard s that the methods take, that of the worker that
-// owns the house and alone may call them. It doubles at a load of 2 and halves
-// under a load of 1/2, so that a count that swings about a bound moves nothing.
-// The zero Table is empty and holds no array until the first Insert.
+// Table finds the waiting promises of one house by id. The promise is its own node. The array comes
+// from the shard that methods are given: that of the worker that owns the house, which alone may
+// call them. The array doubles at a load of 2 and halves under a load of 1/2, so that it isn't
+// moved again and again when the count swings about a bound. The zero Table is empty and has no
+// array until the first Insert.
 type Table struct {
 	array *buckets
 	count int
@@ -48,7 +47,7 @@ type Table struct {
 // Len returns the number of waiting promises.
 func (t *Table) Len() int { return t.count }
 
-// Insert adds p under p.ID, which must not stand in the table.
+// Insert adds p under p.ID, which must not be 0 or in the table.
 //
 //alloc:none
 func (t *Table) Insert(p *Promise, s *pool.Shard) {
@@ -67,8 +66,8 @@ func (t *Table) Insert(p *Promise, s *pool.Shard) {
 	t.count++
 }
 
-// Take removes and returns the promise with this id, or nil: it was answered,
-// timed out or cancelled before.
+// Take removes and returns the promise with this id. nil: it was answered, timed out or cancelled
+// before.
 //
 //alloc:none
 func (t *Table) Take(id uint64, s *pool.Shard) *Promise {
@@ -106,9 +105,9 @@ func (t *Table) Find(id uint64) *Promise {
 	return nil
 }
 
-// Any returns a waiting promise, or nil if there is none: the first of the first
-// bucket in use at or after *from, or else before. It leaves the bucket in *from,
-// so that taking all promises out, one after each call, looks at few buckets twice.
+// Any returns a waiting promise, or nil if there is none: the first of the first bucket in use at
+// or after *from, or else before it. It writes that bucket to *from: if each call is followed by
+// taking out its promise, a loop that empties the table looks at few buckets twice.
 func (t *Table) Any(from *int) *Promise {
 	if t.count == 0 {
 		return nil
@@ -136,7 +135,7 @@ func (t *Table) Each(f func(*Promise)) {
 	}
 }
 
-// Close gives the array back. The table, which must be empty, is as new.
+// Close gives the array back. It panics if promises wait. The table can be used again.
 func (t *Table) Close(s *pool.Shard) {
 	if t.count != 0 {
 		panic("future: close of a table with waiting promises")

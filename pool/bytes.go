@@ -12,17 +12,17 @@ import (
 const (
 	// slabMin is the smallest slab, in bytes: one cache line.
 	slabMin = 64
-	// SlabMax is the largest slab that is at home at a shard, in bytes: the collector may take
-	// longer ones, see longs.
+	// SlabMax is the largest slab that has a home, in bytes. The collector may free longer ones,
+	// see longs.
 	SlabMax = 64 << 10
 )
 
 // slab is a counted block of bytes. It is
 //
-//	held   by as many as refs says. Who holds it may Retain: the count goes up; and Release: it
-//	       goes down, but the last holder, who is alone, leaves it at one and sends the slab home
-//	home   an object that is free or on its way there, see shard.go; one of more than SlabMax
-//	       bytes has none, see long.go. Nobody may Retain or Release
+//	held   refs is the number of holders. Each may Retain, which raises it, and Release, which
+//	       drops it; but the last holder leaves it at one and sends the slab home
+//	home   free or on the way home, see shard.go; a slab of more than SlabMax bytes has no home,
+//	       see long.go. Nobody may Retain or Release
 type slab struct {
 	Object
 	refs atomic.Int32 // holders; the last one leaves it at 1
@@ -40,18 +40,17 @@ var slabKinds = func() (all [11]*Kind) {
 	return all
 }()
 
-// Bytes is a counted view of a slab. The zero Bytes is empty. Copying the value
-// doesn't change the count: whoever keeps a copy beyond the holder's Release
-// calls Retain first. Retain and Release may be called on any goroutine; after
-// the last Release both panic, until the slab is taken again.
+// Bytes is a counted view of a slab. The zero Bytes is empty. Copying the value doesn't change the
+// count: to use a copy beyond the holder's Release call Retain first. Retain and Release may be
+// called on any goroutine; after the last Release both panic, until the slab is taken again.
 type Bytes struct {
 	slab    *slab
 	off, up uint32 // the view is data[off:up]
 }
 
-// Bytes returns n bytes with a count of one, contents undefined. Only the
-// shard's owner may call it. Above SlabMax bytes it allocates, unless some of that Size were
-// let go of since the last collection.
+// Bytes returns n bytes with a count of one, contents undefined. Only the shard's owner may call
+// it. Above SlabMax bytes it allocates, unless bytes of the same Size were released since the last
+// garbage collection. It panics at 4 GiB.
 //
 //alloc:none
 func (s *Shard) Bytes(n int) Bytes {
@@ -77,7 +76,7 @@ func (b *slab) view(n int) Bytes {
 	return Bytes{slab: b, up: uint32(n)}
 }
 
-// Size returns how long the slab is that Bytes(n) takes. Any goroutine may call it.
+// Size returns the length of the slab that Bytes(n) takes, in bytes. Any goroutine may call it.
 func Size(n int) int {
 	switch {
 	case n <= 0:
@@ -99,7 +98,7 @@ func (s *Shard) Copy(p []byte) Bytes {
 	return b
 }
 
-// B returns the bytes themselves, valid until the holder's Release.
+// B returns the bytes, valid until the holder's Release.
 func (b Bytes) B() []byte {
 	if b.slab == nil {
 		return nil
@@ -107,11 +106,11 @@ func (b Bytes) B() []byte {
 	return b.slab.data[b.off:b.up:b.up]
 }
 
-// Len returns the number of bytes in view.
+// Len returns the number of bytes in the view.
 func (b Bytes) Len() int { return int(b.up - b.off) }
 
-// Slice returns the view of b's bytes from i up to but not including j, under
-// the same count.
+// Slice returns the view of the bytes i <= k < j of b, under the same count. It panics if they
+// aren't in the view.
 func (b Bytes) Slice(i, j int) Bytes {
 	if i < 0 || j < i || j > b.Len() {
 		panic("pool: slice of bytes out of range")
@@ -121,8 +120,8 @@ func (b Bytes) Slice(i, j int) Bytes {
 	return b
 }
 
-// Part returns the view of p under the same count, or false if p is not part of
-// b's bytes. An empty p is part of anything; its view is the zero Bytes.
+// Part returns the view of p under the same count, or false if p isn't a part of b's memory. An
+// empty p is a part of any Bytes; its view is the zero Bytes.
 func (b Bytes) Part(p []byte) (Bytes, bool) {
 	if b.slab == nil || len(p) == 0 {
 		return Bytes{}, len(p) == 0
@@ -144,8 +143,8 @@ func (b Bytes) Cap() int {
 	return len(b.slab.data) - int(b.off)
 }
 
-// Grow returns the view that starts where b does and is n bytes long, at most
-// Cap. What it adds has undefined contents.
+// Grow returns the view that starts where b starts and is n bytes long, under the same count. Bytes
+// behind b have undefined contents. It panics if n is negative or above Cap.
 func (b Bytes) Grow(n int) Bytes {
 	if n < 0 || n > b.Cap() {
 		panic("pool: bytes grown beyond their slab")
@@ -154,20 +153,20 @@ func (b Bytes) Grow(n int) Bytes {
 	return b
 }
 
-// Retain raises the count and returns b.
+// Retain raises the count and returns b. The caller must hold b.
 func (b Bytes) Retain() Bytes {
 	if b.slab == nil {
 		return b
 	}
 	invariant.Point("bytes.retain")
-	// A lone holder's Release leaves the count at one, hence the look at gen.
+	// The last Release leaves the count at one: so gen tells whether b was released.
 	if b.slab.gen&1 == 0 || b.slab.refs.Add(1) <= 1 {
 		panic("pool: retain of released bytes")
 	}
 	return b
 }
 
-// Release drops the count; the last one sends the slab home. The view is dead.
+// Release drops the count; the last Release sends the slab home. The view is dead afterwards.
 func (b Bytes) Release() {
 	if b.slab == nil {
 		return
@@ -176,7 +175,7 @@ func (b Bytes) Release() {
 		panic("pool: bytes released twice")
 	}
 	invariant.Point("bytes.look")
-	// A holder that is alone needs no read-modify-write: nobody else may Retain.
+	// A lone holder needs no read-modify-write: no other goroutine may Retain.
 	if b.slab.refs.Load() != 1 {
 		invariant.Point("bytes.drop")
 		if n := b.slab.refs.Add(-1); n > 0 {
@@ -203,11 +202,12 @@ func (b *slab) recycle() {
 	b.list.shard.receive(&b.Object, &b.Object)
 }
 
-// Carrier holds slabs, and objects, that are let go together: what a stack carries until it is
-// put. The zero Carrier is empty.
+// Carrier holds slabs and objects that are released together, such as those that a stack carries
+// until it is put. Only one goroutine may use it at a time. The zero Carrier is empty.
 type Carrier struct{ head *Object }
 
-// Carry takes n bytes from s and holds them, with a count of one, until Release.
+// Carry takes n bytes from s and holds them, with a count of one, until Release. Only the owner of
+// s may call it.
 //
 //alloc:none
 func (c *Carrier) Carry(s *Shard, n int) Bytes {
@@ -219,7 +219,7 @@ func (c *Carrier) Carry(s *Shard, n int) Bytes {
 	return b
 }
 
-// tie has a Carrier hold an object, which others may too.
+// tie is how a Carrier holds an object that others may hold too.
 type tie struct {
 	Object
 	to *Object
@@ -236,8 +236,8 @@ var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSiz
 // isTie reports whether o, which a Carrier holds, is a tie rather than a slab.
 func isTie(o *Object) bool { return o.list != nil && o.list.kind == tieKind }
 
-// Keep holds o, which the caller has taken and puts as ever, until Release. Only the owner of s
-// may call it.
+// Keep holds o until Release. The caller has taken o, and still puts it. Only the owner of s may
+// call it.
 //
 //alloc:none
 func (c *Carrier) Keep(s *Shard, o *Object) {
@@ -247,10 +247,10 @@ func (c *Carrier) Keep(s *Shard, o *Object) {
 	c.head = &t.Object
 }
 
-// Release drops the count of all slabs held, and puts the objects held.
+// Release releases all slabs held, and puts the objects held. Any goroutine may call it.
 func (c *Carrier) Release() {
 	for o := c.head; o != nil; {
-		next := o.next // read first: whoever gets the slab overwrites it
+		next := o.next // read first: the slab's next holder overwrites it
 		if isTie(o) {
 			Send(o)
 		} else {
@@ -261,7 +261,7 @@ func (c *Carrier) Release() {
 	c.head = nil
 }
 
-// Join takes over all that other holds.
+// Join takes over everything that other holds.
 func (c *Carrier) Join(other *Carrier) {
 	last := other.head
 	if last == nil {
@@ -274,7 +274,7 @@ func (c *Carrier) Join(other *Carrier) {
 	c.head, other.head = other.head, nil
 }
 
-// Size returns how many bytes the slabs held have.
+// Size returns the length of the slabs held, in bytes.
 func (c *Carrier) Size() (n int) {
 	for o := c.head; o != nil; o = o.next {
 		if !isTie(o) {
@@ -284,5 +284,5 @@ func (c *Carrier) Size() (n int) {
 	return n
 }
 
-// Empty reports whether nothing is held.
+// Empty reports whether c holds nothing.
 func (c *Carrier) Empty() bool { return c.head == nil }

@@ -2,10 +2,10 @@ package pool
 
 import "bytes"
 
-// poison fills freed slabs under the build tag "invariants".
+// poison is the byte that fills released slabs under the build tag "invariants".
 const poison = 0xDB
 
-// checkFree panics if o is not free, or was written to after it was put.
+// checkFree panics if o isn't free, or was written to after it was put.
 func checkFree(o *Object) {
 	if o.gen&1 == 1 {
 		panic("pool: a taken object stands on a free list: " + o.list.kind.name)
@@ -23,7 +23,7 @@ func checkFree(o *Object) {
 	}
 }
 
-// poison fills the slab b, which is let go of.
+// poison fills b, which is being released.
 func (b *slab) poison() {
 	b.data[0] = poison
 	for n := 1; n < len(b.data); n *= 2 {

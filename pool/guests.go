@@ -7,13 +7,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/self"
 )
 
-// Guests are shards for goroutines that are not workers: the same pools, behind
-// mutexes. What a worker puts for them comes home through the incoming chain, as between
-// workers. A goroutine keeps to one of the shards, so that two seldom want the same mutex.
-// The zero Guests is ready.
+// Guests are shards for goroutines that are not workers: the same pools, behind mutexes. Objects
+// that a worker puts come home through the incoming chain, as between workers. A goroutine keeps to
+// one of the shards, so that two seldom want the same mutex. The zero Guests is ready.
 type Guests struct{ stripes [GuestStripes]stripe }
 
-// GuestStripes is many times the processors of most machines.
+// GuestStripes is the number of shards: so many that two busy goroutines seldom have the same.
 const GuestStripes = 1 << stripeBits
 
 const stripeBits = 4
@@ -33,15 +32,15 @@ func Stripe() int {
 
 func (g *Guests) mine() *stripe { return &g.stripes[Stripe()] }
 
-// Lock locks the calling goroutine's shard and returns it, until Unlock: for what is at home
-// there and needs more than one call. Nothing of the user's may run meanwhile.
+// Lock locks the calling goroutine's shard and returns it, valid until Unlock: for several calls on
+// one shard. No code of users may run meanwhile.
 func (g *Guests) Lock() *Shard {
 	s := g.mine()
 	invariant.Lock(&s.mu)
 	return &s.shard
 }
 
-// Unlock is the end of what Lock began, on the same goroutine.
+// Unlock undoes Lock. It must be called on the same goroutine.
 func (g *Guests) Unlock() { g.mine().mu.Unlock() }
 
 // Take is Shard.Take; any goroutine may call it.
@@ -52,8 +51,8 @@ func (g *Guests) Take(k *Kind) *Object {
 	return s.shard.Take(k)
 }
 
-// Put is Shard.Put; any goroutine may call it. It clears without the lock, which what clear runs
-// may want.
+// Put is Shard.Put; any goroutine may call it. It clears o before it locks, as the code that clear
+// runs may need the lock.
 func (g *Guests) Put(o *Object) {
 	if !o.release() {
 		return
@@ -64,7 +63,7 @@ func (g *Guests) Put(o *Object) {
 	s.mu.Unlock()
 }
 
-// TakeTwo is two Takes behind one lock.
+// TakeTwo is two calls of Take under one lock.
 func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 	s := g.mine()
 	invariant.Lock(&s.mu)
@@ -72,7 +71,7 @@ func (g *Guests) TakeTwo(a, b *Kind) (x, y *Object) {
 	return s.shard.Take(a), s.shard.Take(b)
 }
 
-// PutTwo is two Puts behind one lock.
+// PutTwo is two calls of Put under one lock.
 func (g *Guests) PutTwo(x, y *Object) {
 	xFree, yFree := x.release(), y.release()
 	s := g.mine()
@@ -86,7 +85,8 @@ func (g *Guests) PutTwo(x, y *Object) {
 	s.mu.Unlock()
 }
 
-// keep adds o, which was released, to the free ones, or sends it home: nobody ends a turn here.
+// keep adds o, which was released, to the free objects, or sends it home at once, as no turn ends
+// here whose Flush would.
 func (s *stripe) keep(o *Object) {
 	if l := o.list; l.shard == &s.shard {
 		o.next = l.head
@@ -104,19 +104,19 @@ func (g *Guests) Bytes(n int) Bytes {
 	return s.shard.Bytes(n)
 }
 
-// Trim is Shard.Trim of all; any goroutine may call it.
+// Trim is Shard.Trim of all shards; any goroutine may call it.
 func (g *Guests) Trim() (dropped int) {
 	g.each(func(s *Shard) { dropped += s.Trim() })
 	return dropped
 }
 
-// Outstanding is Shard.Outstanding of all; any goroutine may call it.
+// Outstanding is Shard.Outstanding of all shards; any goroutine may call it.
 func (g *Guests) Outstanding() (n int) {
 	g.each(func(s *Shard) { n += s.Outstanding() })
 	return n
 }
 
-// Usage is Shard.Usage of all, kind by kind; any goroutine may call it.
+// Usage is Shard.Usage of all shards, added up by kind; any goroutine may call it.
 func (g *Guests) Usage() []Usage {
 	var all []Usage
 	at := map[string]int{}

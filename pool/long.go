@@ -8,14 +8,14 @@ import (
 	"weak"
 )
 
-// longs is the last slabs of more than SlabMax bytes that were let go of, for whoever takes as many
-// bytes next, as fresh memory of that size costs more than what is done with it: pages that the
-// system clears, and collections. They are at home nowhere, and the collector takes those that are
-// here when it runs: what pinned them would pin as much as the largest bytes that there ever were,
-// whatever limit of memory the process has.
+// longs is the slabs of more than SlabMax bytes that were released last, for the next call that
+// takes as many bytes. Fresh memory of that size costs more than most uses of it: the system clears
+// its pages, and collections come sooner. These slabs have no home, and the collector frees them
+// when it runs. If they were pinned they would pin as much memory as was ever in use at once,
+// whatever the process's limit.
 var longs struct {
 	mu   sync.Mutex
-	free []freeLong // the last is the last that was let go of; longsMax at most
+	free []freeLong // in the order of their release; longsMax at most
 }
 
 type freeLong struct {
@@ -24,19 +24,19 @@ type freeLong struct {
 }
 
 const (
-	// longsMax is how many free ones are known. Each take looks at all.
+	// longsMax is how many released slabs are known. A take may look at all of them.
 	longsMax = 128
-	// longSizes is how many Sizes there are from each power of two to the next.
+	// longSizes is how many different Sizes there are from each power of two to the next.
 	longSizes = 16
 )
 
-// longSize returns the Size of n bytes, more than SlabMax.
+// longSize returns the Size of n bytes, where n is above SlabMax.
 func longSize(n int) int {
 	step := bits.Len(uint(n-1)) - bits.Len(longSizes)
 	return ((n-1)>>step + 1) << step
 }
 
-// takeLong returns n bytes, more than SlabMax.
+// takeLong returns n bytes, where n is above SlabMax.
 //
 //go:noinline
 func takeLong(n int) Bytes {
@@ -52,14 +52,14 @@ func takeLong(n int) Bytes {
 	return b.view(n)
 }
 
-// findLong takes the last of that size off longs; nil: there is none.
+// findLong takes the slab of that size that was released last off longs; nil: there is none.
 func findLong(size int) *slab {
 	longs.mu.Lock()
 	defer longs.mu.Unlock()
 	for i := len(longs.free) - 1; i >= 0; i-- {
 		if f := longs.free[i]; f.size == size {
 			longs.free = slices.Delete(longs.free, i, i+1)
-			if b := f.slab.Value(); b != nil { // else it is the collector's
+			if b := f.slab.Value(); b != nil { // else the collector has freed it
 				return b
 			}
 		}
@@ -67,10 +67,10 @@ func findLong(size int) *slab {
 	return nil
 }
 
-// putLong adds b, which was let go of, to longs.
+// putLong adds b, which was released, to longs.
 func (b *slab) putLong() {
 	b.gen++
-	b.next = nil // a Carrier's
+	b.next = nil // it may be in a Carrier's chain
 	longs.mu.Lock()
 	defer longs.mu.Unlock()
 	if len(longs.free) == longsMax {

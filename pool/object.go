@@ -7,19 +7,19 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// Object is the head of everything that is pooled. It is embedded, by value,
-// somewhere in the pooled struct; its Kind knows where.
+// Object is the head of everything that is pooled. It is embedded, by value, somewhere in the
+// pooled struct; its Kind knows where.
 type Object struct {
 	next *Object // owned by the list or chain that holds the object
-	list *list   // where it is at home; written once
-	// raised at take and at put by the holder, and at the first Hold. Invariant: odd while taken
-	// and never held
+	list *list   // of its kind, at its home; written once
+	// raised by the holder at take, at put, and at the first Hold. Invariant: odd while taken and
+	// not held since
 	gen  uint32
-	held int32 // puts to come of what is held; atomic, as each may be on another worker
+	held int32 // puts still to come, once it is held; atomic, as each may be on another worker
 }
 
-// Hold has o, which the caller has taken, go home once it has been put once more: somebody else
-// uses it too. Whoever puts it last clears it.
+// Hold has o go home after one more put, because another user holds it too. The caller must hold o.
+// The last put clears it.
 func (o *Object) Hold() {
 	if o.Taken() { // by the caller alone
 		o.gen++
@@ -29,8 +29,8 @@ func (o *Object) Hold() {
 	}
 }
 
-// last counts a put of o, which isn't the caller's alone, and reports whether it was the last:
-// then it is.
+// last counts a put of o, which is held, and reports whether it was the last one: then o is the
+// caller's alone.
 //
 //go:noinline
 func (o *Object) last() bool {
@@ -46,25 +46,24 @@ func (o *Object) last() bool {
 }
 
 // Generation differs between any two lives of the object (until it wraps, after a billion lives),
-// and in one from the first Hold on. Only the holder may read it: who meets an object again and
-// noted its generation can tell that it was recycled meanwhile.
+// and within one life changes at the first Hold. Only the holder may read it: if it differs from
+// the number noted before, the object was recycled in between.
 func (o *Object) Generation() uint32 { return o.gen }
 
-// Taken reports whether the object is out of its pool, and was never held. Only who has taken it
-// may ask.
+// Taken reports whether the object is taken and wasn't held since. Only its holder may call it.
 func (o *Object) Taken() bool { return o.gen&1 == 1 }
 
 // Alone reports whether nobody but the caller, who has taken the object, holds it any more.
 func (o *Object) Alone() bool { return o.Taken() || atomic.LoadInt32(&o.held) == 1 }
 
-// Link returns where the holder of an object that is taken may chain it to others. Nothing else
-// is there until it is put.
+// Link returns the pointer by which the holder of a taken object may chain it to others. The pool
+// doesn't use it until the put.
 func (o *Object) Link() **Object { return &o.next }
 
-// Home returns the shard that the object goes back to.
+// Home returns the shard that the object goes back to. Any goroutine may call it.
 func (o *Object) Home() *Shard { return o.list.shard }
 
-// Kind returns what the object is.
+// Kind returns the object's kind. Any goroutine may call it.
 func (o *Object) Kind() *Kind { return o.list.kind }
 
 // Kind describes one type of pooled object. Kinds are made once, mostly in
@@ -74,7 +73,7 @@ type Kind struct {
 	name   string
 	layout Layout
 	keeps  bool // clear leaves scratch behind, so memory isn't zero at take
-	shared bool // its last holder isn't alone in writing to it
+	shared bool // others than its last holder may still write to it
 	make   func() *Object
 	clear  func(*Object)
 }
@@ -83,8 +82,8 @@ type Kind struct {
 type Layout struct {
 	Size   uintptr // of the whole struct
 	Offset uintptr // of the Object
-	// from the Object on: what make writes once and clear leaves alone; at least the Object
-	// itself
+	// of the part, from the Object on, that make writes once and clear leaves alone: at least
+	// ObjectSize
 	Fixed uintptr
 }
 
@@ -93,9 +92,9 @@ const ObjectSize = unsafe.Sizeof(Object{})
 
 var kinds atomic.Int64
 
-// NewKind registers a type; any goroutine may call it. The function make
-// allocates one; clear, called at each put on whichever worker puts, zeroes
-// everything but the fixed part.
+// NewKind registers a type; any goroutine may call it. The function make allocates one object.
+// clear zeroes everything but the fixed part; it is called at each put, on the worker or goroutine
+// that puts. NewKind panics if the layout is impossible.
 func NewKind(name string, layout Layout, make func() *Object, clear func(*Object)) *Kind {
 	if layout.Fixed < ObjectSize || layout.Offset+layout.Fixed > layout.Size {
 		panic("pool: impossible layout of " + name)
@@ -103,16 +102,16 @@ func NewKind(name string, layout Layout, make func() *Object, clear func(*Object
 	return &Kind{id: int(kinds.Add(1)) - 1, name: name, layout: layout, make: make, clear: clear}
 }
 
-// Keeps declares that clear leaves scratch memory in the object for its next
-// life, which exempts it from the check for writes after put.
+// Keeps declares that clear leaves scratch memory in the object for its next life. Such a kind
+// isn't checked for writes after put.
 func (k *Kind) Keeps() *Kind {
 	k.keeps = true
 	return k
 }
 
-// Shared declares that others than the holder who puts may still write to the object, to
-// bytes that clear leaves alone, until it is taken again. It exempts the kind from being announced
-// to the race detector as written when it is put.
+// Shared declares that other goroutines than the last holder may still write to bytes that clear
+// leaves alone, until the object is taken again. The put of such a kind isn't announced to the race
+// detector as a write.
 func (k *Kind) Shared() *Kind {
 	k.shared = true
 	return k

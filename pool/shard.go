@@ -9,19 +9,20 @@ import (
 // Where an object is:
 //
 //	free      on the list of its kind, in the shard where it is at home
-//	taken     its holder's: Take, Put
-//	held      taken by several (Hold): each puts it once, and the last one's Put is as any
-//	outgoing  put by another worker: on a chain of that one's shard, until its Flush
+//	taken     its holder's, from Take to Put
+//	held      taken by several holders (Hold): each puts it once, and the last Put counts
+//	outgoing  put by another worker: on a chain of that worker's shard, until its Flush
 //	incoming  on the chain in of its home, pushed there by Flush, Send or the last Release of
-//	          bytes (receive), until the owner, who has no free one left, swaps that out (collect)
+//	          bytes (receive), until the owner, which has no free object left, swaps the chain
+//	          out (collect)
 //
-// So objects cross in one word, and only one goroutine, the home's owner, touches its lists.
+// So objects cross between workers in one word, and only the home's owner uses its lists.
 
-// Shard is the pools of one worker. Only that worker may call its methods;
-// others reach it through the incoming chain that Flush, Send and Bytes.Release
-// push. The zero Shard is ready; once used it must not be copied.
+// Shard is the pools of one worker. Only that worker may call its methods; other goroutines reach
+// it through the incoming chain, onto which Flush, Send and Bytes.Release push. The zero Shard is
+// ready; once used it must not be copied.
 type Shard struct {
-	lists []*list // by Kind.id; &noList: never taken from
+	lists []*list // by Kind.id; &noList if no object of that kind was taken yet
 	out   []chain // one for each foreign home met since the last Flush; few
 
 	_  [128]byte
@@ -37,16 +38,16 @@ type list struct {
 	kind  *Kind
 	made  int // objects of this kind whose home this is
 
-	// What was free at the last Trim and wasn't needed since: taken from when nothing else is
-	// at home. Invariant: made minus spare is the most that were out at once since then.
+	// Objects that were free at the last Trim and weren't needed since: taken only if no other is
+	// at home. Invariant: made minus these is the most that were out at once since then.
 	spare *Object
 }
 
-// noList stands for the list of a kind that was never taken from: it is empty, and never
+// noList stands for the list of a kind of which no object was taken yet: it is empty, and never
 // written to.
 var noList list
 
-// chain is objects on their way to one foreign home.
+// chain is the objects on their way to one foreign home.
 type chain struct {
 	home       *Shard
 	head, tail *Object
@@ -62,8 +63,8 @@ func (s *Shard) Take(k *Kind) *Object {
 	return s.Miss(k)
 }
 
-// TakeFree is Take, but returns nil if no object is at hand: then call Miss. Take is
-// the two in one call; apart, the frequent half is compiled into its caller.
+// TakeFree is Take, but returns nil if no object is free: then call Miss. Take consists of the two;
+// apart, TakeFree, which mostly suffices, is compiled into its caller.
 //
 //alloc:none
 func (s *Shard) TakeFree(k *Kind) *Object {
@@ -85,8 +86,8 @@ func (l *list) pop() *Object {
 	return o
 }
 
-// Miss is Take when no object is at hand: it collects what came home, takes a spare one, or makes
-// a new one.
+// Miss is Take when no object is free: it collects the objects that came home, takes a spare one,
+// or makes a new one.
 //
 //go:noinline
 func (s *Shard) Miss(k *Kind) *Object {
@@ -111,8 +112,8 @@ func (s *Shard) Miss(k *Kind) *Object {
 	return o
 }
 
-// Put clears o and sends it home: at once if home is here, otherwise with the next Flush; not
-// before the last put, if it is held. The caller's pointer is dead. It panics if o is not taken.
+// Put clears o and sends it home: at once if home is here, otherwise with the next Flush. If o is
+// held only the last Put does that. The caller's pointer is dead. It panics if o is not taken.
 //
 //alloc:none
 func (s *Shard) Put(o *Object) {
@@ -128,12 +129,12 @@ func (s *Shard) Put(o *Object) {
 	s.away(o)
 }
 
-// PutClear is Put of an object that the caller has cleared already. Bytes that hold no
-// pointers may be left, if every next holder writes them before it reads them.
+// PutClear is Put of an object that the caller has cleared already. Bytes without pointers needn't
+// be cleared if every next holder writes them before it reads them.
 //
 //alloc:none
 func (s *Shard) PutClear(o *Object) {
-	// whose checks want every byte cleared; it panics, or counts
+	// Put clears every byte, as checkFree wants; and it panics, or counts a put of what is held
 	if invariant.Enabled || o.gen&1 == 0 {
 		s.Put(o)
 	} else if !s.PutHere(o) {
@@ -142,8 +143,8 @@ func (s *Shard) PutClear(o *Object) {
 	}
 }
 
-// PutHere is PutClear, but does nothing and returns false unless the object is at home
-// here: then call PutClear. It is apart to be compiled into its caller.
+// PutHere is PutClear, but does nothing and returns false if home is another shard, among other
+// cases: then call PutClear. It is apart to be compiled into its caller.
 //
 //alloc:none
 func (s *Shard) PutHere(o *Object) bool {
@@ -157,7 +158,7 @@ func (s *Shard) PutHere(o *Object) bool {
 	return true
 }
 
-// release ends the object's life, or reports false if others hold it still.
+// release ends the object's life, or reports false if it has other holders.
 func (o *Object) release() bool {
 	if o.gen&1 == 0 && !o.last() {
 		return false
@@ -194,15 +195,15 @@ func (s *Shard) meet(o *Object) {
 	s.out = append(s.out, chain{home: o.list.shard, head: o, tail: o})
 }
 
-// Send is Put for goroutines that own no shard: the object goes home over the
-// incoming chain at once. Any goroutine that holds o may call it.
+// Send is Put for goroutines that own no shard: the object goes home at once, over the incoming
+// chain. Any goroutine that holds o may call it.
 func Send(o *Object) {
 	if o.release() {
 		o.list.shard.receive(o, o)
 	}
 }
 
-// Flush sends the outgoing chains home, and forgets those homes, whose systems may end. A worker
+// Flush sends the outgoing chains home, and forgets their homes, whose systems may end. A worker
 // calls it at the end of each turn and before it parks.
 //
 //alloc:none
@@ -215,8 +216,8 @@ func (s *Shard) Flush() {
 	s.out = s.out[:0]
 }
 
-// receive pushes the chain head..tail onto the incoming chain. Any goroutine may
-// call it; pairs with the swap in collect.
+// receive pushes the chain head..tail onto the incoming chain. Any goroutine may call it; it pairs
+// with the swap in collect.
 func (s *Shard) receive(head, tail *Object) {
 	for {
 		invariant.Point("pool.receive")
@@ -229,7 +230,7 @@ func (s *Shard) receive(head, tail *Object) {
 	}
 }
 
-// collect sorts what came home into the free lists.
+// collect sorts the incoming chain into the free lists.
 func (s *Shard) collect() {
 	invariant.Point("pool.look")
 	if s.in.Load() == nil {

@@ -3,14 +3,14 @@ package pool
 const (
 	// TrimEvery is how often a worker calls Trim, in nanoseconds.
 	TrimEvery = 30e9
-	// trimKeep is how many objects each pool keeps beyond what was needed: a burst starts without
-	// a miss.
+	// trimKeep is how many objects each list keeps beyond those that were needed, for a burst to
+	// begin with.
 	trimKeep = 10
 )
 
-// Trim drops all but 10 of the free objects of each kind that weren't needed since the last Trim:
-// what is left are as many as were out at once at some moment since then, and 10. It returns the
-// number of objects that it left to the collector. The owner calls it every TrimEvery.
+// Trim drops the free objects of each kind that weren't needed since the last Trim, all but 10.
+// There remain as many as were out at once at some moment since then, and 10. It returns how many
+// objects it left to the collector. The owner calls it every TrimEvery.
 func (s *Shard) Trim() (dropped int) {
 	s.collect()
 	for _, l := range s.lists {
@@ -21,8 +21,8 @@ func (s *Shard) Trim() (dropped int) {
 	return dropped
 }
 
-// trim has all that is free be spare, but for what was before and is dropped. It looks at no more
-// than that and 10 others.
+// trim drops the spare objects, all but trimKeep, and makes the free ones spare. It walks over the
+// spare ones only.
 func (l *list) trim() (dropped int) {
 	kept := &l.spare
 	for n := 0; n < trimKeep && *kept != nil; n++ {
@@ -47,11 +47,11 @@ func (l *list) free() int { return count(l.head) + count(l.spare) }
 type Usage struct {
 	Name string // the kind's
 	Made int    // objects that exist and are at home here
-	Free int    // objects at hand; Made - Free are taken or on their way home
+	Free int    // objects at home; Made - Free are taken or on their way home
 }
 
-// Usage returns the state of each pool that was ever used, after collecting what
-// came home. Only the owner may call it.
+// Usage returns the state of each pool that was ever used, with what came home so far. Only the
+// owner may call it.
 func (s *Shard) Usage() []Usage {
 	s.collect()
 	var all []Usage
