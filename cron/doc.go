@@ -1,5 +1,5 @@
-// Package cron has schedules fire by lines as in a crontab. It is a module of its own, so that who
-// needs no calendar doesn't carry its parser:
+// Package cron makes schedules of core fire by lines as in a crontab. It is a module of its own, so
+// that only programs that need it carry the parser:
 //
 //	nights, err := cron.Parse("30 2 * * 1-5", time.Local)
 //	...
