@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// addBig is addFloats for all numbers that there are.
+// addBig is addFloats for all numbers that Redis accepts.
 //
 //go:noinline
 func addBig(out, a, b []byte) ([]byte, problem) {
@@ -34,7 +34,7 @@ func addBig(out, a, b []byte) ([]byte, problem) {
 }
 
 const (
-	floatMax    = 5 << 10 // Redis takes no longer ones
+	floatMax    = 5 << 10 // Redis takes no longer numbers, in bytes
 	exponentMax = 16384   // of the largest long double
 	exponentMin = -16445  // of the smallest
 )
@@ -68,8 +68,8 @@ func parseBig(b []byte) (x *big.Float, inf, ok bool) {
 	return x, false, true
 }
 
-// plain reports whether a number has none of the forms that only Go knows, and an
-// exponent of a size that can be calculated with.
+// plain reports whether a number has none of the forms that only Go knows, and an exponent that
+// isn't too large to calculate with.
 func plain(text string) bool {
 	hex := len(text) > 2 && text[:2] == "0x"
 	mark := byte('e')

@@ -26,7 +26,7 @@ var catalogCommands = []entry{
 // detailMax is the length of one entry of COMMAND, in bytes.
 const detailMax = 128
 
-// catalog tells what there is.
+// catalog answers the details of all commands.
 func (f *front) catalog(s *command) core.Yield {
 	out := resp.AppendArray(s.Bytes(frameMax + len(commands)*detailMax)[:0], len(commands))
 	for i := range commands {
@@ -57,7 +57,7 @@ func (f *front) catalogInfo(s *command) core.Yield {
 	return s.answer(resp.Raw(out))
 }
 
-// appendDetails appends the name, the arity, flags, and where the keys stand.
+// appendDetails appends the name, the arity, flags, and the places of keys.
 func (e *entry) appendDetails(out []byte, v resp.Version) []byte {
 	out = resp.AppendArray(out, 6)
 	out = resp.AppendBulkString(out, e.name)
@@ -80,8 +80,8 @@ func (e *entry) appendDetails(out []byte, v resp.Version) []byte {
 	return resp.AppendInt(resp.AppendInt(resp.AppendInt(out, first), last), step)
 }
 
-// keys says which arguments are keys: the first, the last (-1: of all) and the
-// distance between two.
+// keys returns which arguments are keys: the first, the last (-1: that of the command) and the
+// distance between two keys.
 func (e *entry) keys() (first, last, step int64) {
 	switch {
 	case e.pairs:

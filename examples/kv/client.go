@@ -69,7 +69,7 @@ func (f *front) clientSetName(s *command) core.Yield {
 	return s.answer(resp.OK())
 }
 
-// describe is the line of CLIENT LIST about the connection, as far as it is known.
+// describe is the line of CLIENT LIST about the connection, with what this server knows of it.
 func (s *command) describe(sub string) []byte {
 	c := s.Req.session
 	return s.Copy(fmt.Appendf(nil, "id=%d addr=?:0 laddr=?:0 fd=-1 name=%s age=%d idle=0 flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 "+
@@ -109,7 +109,7 @@ func (f *front) clientList(s *command) core.Yield {
 	return s.answer(resp.Verbatim("txt", s.describe("list")))
 }
 
-// isClientType reports whether Redis has clients of that type; those here are normal.
+// isClientType reports whether Redis has clients of that type; all clients here are normal ones.
 func isClientType(name []byte) bool {
 	for _, right := range [...]string{"normal", "master", "replica", "slave", "pubsub"} {
 		if resp.EqualFold(name, right) {
@@ -123,8 +123,8 @@ func unknownType(name []byte) resp.Reply {
 	return resp.Err(fmt.Sprintf("ERR Unknown client type '%s'", clip(name, len(name))))
 }
 
-// clientKill is CLIENT KILL address, or CLIENT KILL with filters, of which the last of a kind
-// holds. Only the client that asks can be meant, and it is skipped unless SKIPME says no.
+// clientKill is CLIENT KILL address, or CLIENT KILL with filters; of several filters of one kind
+// the last holds. Only the connection that asks is known, and it is skipped unless SKIPME says no.
 func (f *front) clientKill(s *command) core.Yield {
 	cmd := &s.Req.Command
 	if cmd.Len() == 3 {

@@ -12,14 +12,14 @@ import (
 // codec is the Redis protocol on one connection.
 type codec struct {
 	decoder  resp.Decoder
-	stranger bool // has strangerLimits
+	stranger bool // the decoder has strangerLimits
 	service  *service
 	session  session
 	stores   *stores
 }
 
-// owed is how many replies each request in flight owes, in order: a request that failed
-// owes them too.
+// owed is how many replies each request in flight owes, in order. A request that fails owes them
+// too.
 type owed struct {
 	counts    [inflightMax]uint8
 	took, put int // Invariant: 0 <= put-took <= inflightMax
@@ -33,7 +33,7 @@ func (o *owed) push(n int) {
 func (o *owed) first() int { return int(o.counts[o.took%inflightMax]) }
 
 func (c *codec) Decode(in []byte, req *inbound) (int, error) {
-	if c.session.id == 0 { // not every codec that is made is a client's
+	if c.session.id == 0 { // Listen makes a codec that serves no client
 		c.session.id = c.service.ids.Add(1)
 	}
 	req.session = &c.session
@@ -54,8 +54,8 @@ func (c *codec) Decode(in []byte, req *inbound) (int, error) {
 	return n, err
 }
 
-// errHTTP ends the connection of somebody else's browser, without an answer. A page may
-// have it send a request whose body is commands.
+// errHTTP ends the connection of a browser, without an answer. A web page may have a browser send a
+// request whose body is commands.
 var errHTTP = errors.New("kv: a request of HTTP")
 
 // speaksHTTP reports whether a command's name is one that only a browser sends.
@@ -71,8 +71,8 @@ func speaksHTTP(name []byte) bool {
 
 func (c *codec) Need() int { return c.decoder.Need() }
 
-// frameMax is what surrounds the bytes of a reply, and the longest reply without
-// bytes, in bytes.
+// frameMax is how many bytes surround the text of a reply, and the length of the longest reply
+// without text, in bytes.
 const frameMax = 40
 
 func (c *codec) Size(rep *resp.Reply, err error) int {
@@ -111,7 +111,7 @@ func (c *codec) Refuse(out []byte, err error) []byte {
 	return resp.AppendError(out, err.Error())
 }
 
-// failure says what went wrong within the server.
+// failure is the reply for an error within the server.
 func failure(err error) string {
 	switch {
 	case errors.Is(err, core.ErrTimeout):

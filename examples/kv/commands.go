@@ -7,33 +7,33 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// entry is one command, or one of the subcommands of another. Exactly one of run
-// and do is set, or subs.
+// entry is a command, or a subcommand. Exactly one of run, do and subs is set, but a command may
+// have both run, for use without a subcommand, and subs.
 type entry struct {
-	name        string // lower case; of a subcommand with its command's: "config|get"
+	name        string // lower case; a subcommand's has its command's in front: "config|get"
 	least, most int    // arguments, the name included
-	pairs       bool   // arguments behind the name must come in twos
+	pairs       bool   // arguments behind the name must come in pairs
 	key         int    // which argument is the key; 0: the first
 	traits      trait
 
-	run   func(f *front, s *command) core.Yield    // done by the front itself
-	do    func(t *store, s *storeStack) resp.Reply // done by the store of the key, or
-	merge func(f *front, s *command) resp.Reply    // by every store; then put together
+	run   func(f *front, s *command) core.Yield    // the front does the command
+	do    func(t *store, s *storeStack) resp.Reply // the store of the key does it; with merge all
+	merge func(f *front, s *command) resp.Reply    // puts the replies of all stores together
 	sums  bool                                     // merge adds: one key needs one store only
 	subs  []entry
 
 	folded folded // the name, for lookup
 }
 
-// trait is what decides whether a command is taken at all.
+// trait is a property of a command by which the front decides whether and how to do it.
 type trait uint8
 
 const (
 	grows trait = 1 << iota // is refused when memory is used up
 	open                    // needs no password
-	walks                   // may be a walk, with many names, or
-	whole                   // with all of a hash, or
-	picks                   // with a count
+	walks                   // may be a walk: with many names, or, if
+	whole                   // is set, because it reads all of a hash, or, if
+	picks                   // is set, because of its count
 	alone                   // takes several steps: see order
 )
 
@@ -42,11 +42,11 @@ const lots = math.MaxInt
 // commands is sorted by name; lookup finds one.
 var commands []entry
 
-// byName finds commands: their numbers, plus one, by the hash of the name, with
-// linear probing. A map costs every request as much as decoding it does.
+// byName finds commands by the hash of the name, with linear probing. It has their index in
+// commands plus one; 0: empty. A map would cost each request as much as decoding does.
 var byName [256]uint8
 
-func init() { // COMMAND refers to commands, and they to it
+func init() { // commands and the functions of COMMAND refer to each other
 	commands = []entry{
 		{name: "append", least: 3, most: 3, traits: grows, do: (*store).append},
 		{name: "auth", least: 2, most: lots, traits: open, run: (*front).auth},
@@ -140,17 +140,17 @@ func (e *entry) arity() int64 {
 	return -int64(e.least)
 }
 
-// takes reports whether the command may have n arguments. It is what arity tells:
-// what else is wrong with them, only those learn who may use the command.
+// takes reports whether the command may have n arguments, as arity tells everyone. Other errors in
+// the arguments are told only to clients that may use the command.
 func (e *entry) takes(n int) bool { return n >= e.least && n <= e.most }
 
-// ofAll reports whether every store has a part of cmd.
+// ofAll reports whether every store does a part of cmd.
 func (e *entry) ofAll(cmd *resp.Command) bool { return e.merge != nil && !(e.sums && cmd.Len() == 2) }
 
 // nameMax is the length of the longest name.
 const nameMax = 16
 
-// lookup returns the command of that name, in any case; nil if there is none.
+// lookup returns the command with that name, in any case; nil if there is none.
 //
 //alloc:none
 func lookup(name []byte) *entry {
@@ -160,7 +160,8 @@ func lookup(name []byte) *entry {
 	return nil
 }
 
-// number returns the place in commands of that name, in any case; -1 if there is none.
+// number returns the index in commands of the command with that name, in any case; -1 if there is
+// none.
 //
 //alloc:none
 func number(name []byte) int {
@@ -176,8 +177,8 @@ func number(name []byte) int {
 	return -1
 }
 
-// folded is a name in lower case, filled up with zeros. All names are letters, for which
-// a bit makes the difference; no other byte becomes a letter by it but the letter's own.
+// folded is a name in lower case, filled up with zeros. All names are letters, whose two cases
+// differ in one bit; setting that bit makes no other byte equal to a lower-case letter.
 type folded [nameMax / 8]uint64
 
 func foldName(name []byte) (f folded) {
@@ -191,7 +192,7 @@ func (f folded) hash() uint8 {
 	return uint8((f[0]*0x9e3779b97f4a7c15 ^ f[1]*0xbf58476d1ce4e5b9) >> 56)
 }
 
-// sub returns the subcommand of that name, in any case; nil if there is none.
+// sub returns the subcommand with that name, in any case; nil if there is none.
 func (e *entry) sub(name []byte) *entry {
 	for i := range e.subs {
 		if s := &e.subs[i]; resp.EqualFold(name, s.name[len(e.name)+1:]) {

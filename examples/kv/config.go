@@ -9,11 +9,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// parameter is what CONFIG GET tells and CONFIG SET may change.
+// parameter is a setting that CONFIG GET tells and CONFIG SET may change.
 type parameter struct {
 	name string
 	get  func(f *front) string
-	set  func(f *front, value string) (complaint string) // nil: only to what it is
+	set  func(f *front, value string) (complaint string) // nil: accepts only the present value
 }
 
 func fixed(value string) func(*front) string { return func(*front) string { return value } }
@@ -26,7 +26,7 @@ var parameters = []parameter{
 	{name: "maxmemory", get: func(f *front) string { return strconv.FormatInt(f.stores.memory.limit.Load(), 10) }, set: setMaxmemory},
 	{name: "maxmemory-policy", get: fixed("noeviction")},
 	{name: "proto-max-bulk-len", get: fixed(strconv.Itoa(64 << 20))},
-	{name: "requirepass", set: setPassword}, // not told: only its hash is known
+	{name: "requirepass", set: setPassword}, // CONFIG GET can't tell it: only its hash is kept
 	{name: "save", get: fixed("")},
 }
 
@@ -65,7 +65,7 @@ var configCommands = []entry{
 
 func (f *front) configResetStat(s *command) core.Yield { return s.answer(resp.OK()) }
 
-// patternsMax bounds the work of one CONFIG GET, which is done at once, in bytes.
+// patternsMax bounds the arguments of one CONFIG GET, in bytes, as all of it is done in one step.
 const patternsMax = 16 << 10
 
 // configGet answers the parameters that match one of the patterns.
@@ -74,7 +74,7 @@ func (f *front) configGet(s *command) core.Yield {
 		return s.answer(resp.Err("ERR the patterns of CONFIG GET are too long: 16 KiB together is the most"))
 	}
 	var found []*parameter
-	var names [][]byte // as they were asked for
+	var names [][]byte // in the spelling of the request
 	size := frameMax
 	for i := range parameters {
 		p := &parameters[i]
@@ -102,7 +102,7 @@ func (f *front) configGet(s *command) core.Yield {
 	return s.answer(resp.Raw(out))
 }
 
-// configSet sets all parameters or none, but for a value that is refused: those before it are set.
+// configSet sets all parameters or none. Only if a value is refused are those before it set.
 func (f *front) configSet(s *command) core.Yield {
 	cmd := &s.Req.Command
 	if cmd.Len()%2 != 0 {

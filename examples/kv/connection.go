@@ -113,5 +113,5 @@ func welcome(s *command) resp.Reply {
 	return resp.Raw(out)
 }
 
-// redisVersion is whose replies these are.
+// redisVersion is the version of Redis whose replies these are.
 const redisVersion = "7.0.15"

@@ -19,7 +19,7 @@ var debugCommands = []entry{
 		"    Print this help.")},
 }
 
-// debugGC is DEBUG GC. A collection blocks whoever asks for it, so that a worker must not.
+// debugGC is DEBUG GC. A collection blocks the goroutine that asks for it, so a worker must not.
 func (f *front) debugGC(s *command) core.Yield {
 	core.Offload(s, &s.reply, struct{}{}, collect)
 	return core.Suspend(s, (*front).answered)

@@ -2,8 +2,8 @@ package main
 
 import "math/bits"
 
-// dice are pseudo-random numbers for RANDOMKEY and HRANDFIELD: nothing secret
-// depends on them. It is Steele, Lea and Flood's SplitMix64.
+// dice are pseudo-random numbers for RANDOMKEY and HRANDFIELD: no secret depends on them. They are
+// Steele, Lea and Flood's SplitMix64.
 type dice uint64
 
 func (d *dice) roll() uint64 {

@@ -9,15 +9,15 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// Deadlines in the table are times of the system's clock, which only goes forward.
-// Clients speak of Unix time, in milliseconds or seconds: what the machine's clock
-// showed at the start, and what has passed since.
+// Deadlines in the table are times of the system's clock, which only goes forward. Clients give
+// Unix time, in milliseconds or seconds: here that is the wall clock's time at the start plus the
+// time that has passed since.
 
-// unix returns the Unix time of a moment, in milliseconds.
+// unix returns the Unix time, in milliseconds, of the clock's time at.
 func (t *store) unix(at int64) int64 { return t.stores.wall + at/int64(time.Millisecond) }
 
-// moment returns the clock's time at a Unix time in milliseconds, never 0, which
-// would be never. What lies beyond 292 years counts as that.
+// moment returns the clock's time at a Unix time in milliseconds. It is never 0, which means never.
+// A time more than 292 years ahead becomes the last that there is.
 func (t *store) moment(ms int64) int64 {
 	ms = max(ms, 0) - t.stores.wall
 	switch {
@@ -41,8 +41,8 @@ func badTime(s *storeStack) resp.Reply {
 	return resp.Err(fmt.Sprintf("ERR invalid expire time in '%s' command", lookup(s.arg(0)).name))
 }
 
-// deadline returns when a string should expire that is set by one of the options
-// for that; false: it makes no sense, and rep says so.
+// deadline returns when a string expires that an option of SET or GETEX gives a time. It reports
+// false if the time makes no sense; then rep is the reply.
 func (t *store) deadline(s *storeStack, now int64, o stringOptions) (at int64, rep resp.Reply, ok bool) {
 	n, ok := resp.ParseInt(o.time)
 	if !ok {
@@ -73,13 +73,14 @@ func (t *store) pexpireAt(s *storeStack) resp.Reply { return t.expireIn(s, 1, fa
 type condition uint8
 
 const (
-	ifNone    condition = 1 << iota // NX: only if it would not expire
-	ifSome                          // XX
-	ifLater                         // GT
-	ifEarlier                       // LT
+	ifNone    condition = 1 << iota // NX: only if the key has no deadline
+	ifSome                          // XX: only if it has one
+	ifLater                         // GT: only to a later one
+	ifEarlier                       // LT: only to an earlier one
 )
 
-// conditions reads the options of EXPIRE.
+// conditions reads the options of EXPIRE. It reports false if they make no sense; then rep is the
+// reply.
 func conditions(cmd *resp.Command) (c condition, rep resp.Reply, ok bool) {
 	words := cmd.Args(3)
 	for arg, ok := words.Next(); ok; arg, ok = words.Next() {
@@ -105,8 +106,8 @@ func conditions(cmd *resp.Command) (c condition, rep resp.Reply, ok bool) {
 	return c, resp.Reply{}, true
 }
 
-// holds reports whether a key that expires at old, in Unix ms, may expire at when
-// instead.
+// holds reports whether the deadline of a key may become when, in Unix ms. old is the present one,
+// if expires is true.
 func (c condition) holds(old int64, expires bool, when int64) bool {
 	switch {
 	case c&ifNone != 0 && expires,
@@ -118,7 +119,8 @@ func (c condition) holds(old int64, expires bool, when int64) bool {
 	return true
 }
 
-// expireIn is EXPIRE and its kin: unit is in ms, relative is from now.
+// expireIn is EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT. unit is the argument's, in ms; relative: it
+// counts from now.
 func (t *store) expireIn(s *storeStack, unit int64, relative bool) resp.Reply {
 	cond, rep, ok := conditions(s.cmd)
 	if !ok {
@@ -151,7 +153,7 @@ func (t *store) expireIn(s *storeStack, unit int64, relative bool) resp.Reply {
 
 func (t *store) persist(s *storeStack) resp.Reply { return yes(t.table.Persist(s.arg(1), core.Now(s))) }
 
-// ttl is the four ways to ask when a key expires; -1: never; -2: there is no such key.
+// ttl and the three below tell when a key expires; -1: never; -2: there is no such key.
 func (t *store) ttl(s *storeStack) resp.Reply         { return t.expires(s, 1000, true) }
 func (t *store) pttl(s *storeStack) resp.Reply        { return t.expires(s, 1, true) }
 func (t *store) expireTime(s *storeStack) resp.Reply  { return t.expires(s, 1000, false) }

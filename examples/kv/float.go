@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// extended is a number as Redis calculates with on x86, a long double of 64 bits
-// precision: mant * 2^exp.
+// extended is a number as Redis calculates with on x86, a long double with a mantissa of 64 bits:
+// mant * 2^exp.
 //
-// Invariant: the highest bit of mant is set, or all is 0.
+// Invariant: the highest bit of mant is set, or all fields are 0.
 type extended struct {
 	neg  bool
 	mant uint64
 	exp  int
 }
 
-// problem is why there is no sum.
+// problem is why addFloats returns no sum.
 type problem uint8
 
 const (
@@ -26,9 +26,8 @@ const (
 	infinite
 )
 
-// addFloats appends the sum of two numbers, with at most 17 digits behind the point
-// and no zeros at the end. Numbers that people use are added without allocation,
-// the others in addBig.
+// addFloats appends the sum of two numbers, with at most 17 digits behind the point and no zeros at
+// the end. Short decimal numbers are added without allocation, others by addBig.
 func addFloats(out, a, b []byte) ([]byte, problem) {
 	x, okX := parseExtended(a)
 	y, okY := parseExtended(b)
@@ -40,7 +39,7 @@ func addFloats(out, a, b []byte) ([]byte, problem) {
 	return addBig(out, a, b)
 }
 
-// fivesMax is the largest power of 5 in 64 bits.
+// fivesMax is the exponent of the largest power of 5 in 64 bits.
 const fivesMax = 27
 
 var fives = func() (list [fivesMax + 1]uint64) {
@@ -51,8 +50,8 @@ var fives = func() (list [fivesMax + 1]uint64) {
 	return list
 }()
 
-// parseExtended reads a decimal number of at most 19 digits with not too large an
-// exponent; of others it says false.
+// parseExtended reads a decimal number of at most 19 digits, without an exponent and with at most
+// 27 digits behind the point. It reports false for others.
 func parseExtended(b []byte) (x extended, ok bool) {
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		x.neg = b[0] == '-'
@@ -103,8 +102,8 @@ func (x extended) quotient(d uint64, exp int) extended {
 	return extended{x.neg, q, exp}.round(rest > d-rest, rest == d-rest)
 }
 
-// round adds one to the mantissa if what was cut off is more than half of one, or
-// half and the mantissa odd.
+// round adds one to the mantissa if more than half of its last bit was cut off (more), or exactly
+// half (half) and the mantissa is odd.
 func (x extended) round(more, half bool) extended {
 	if more || half && x.mant&1 != 0 {
 		if x.mant++; x.mant == 0 {
@@ -114,8 +113,8 @@ func (x extended) round(more, half bool) extended {
 	return x
 }
 
-// plus returns the sum, rounded once. Both are taken as 128 bits; of the smaller
-// number's bits below those one stands for all.
+// plus returns the sum, rounded once. Both numbers are extended to 128 bits; of the smaller
+// number's bits below those one bit tells whether any was set.
 func (x extended) plus(y extended) extended {
 	switch {
 	case x.mant == 0:
@@ -165,10 +164,10 @@ func shiftRight(m uint64, n int) (hi, lo uint64) {
 
 const (
 	places   = 17
-	tenToThe = 100_000_000_000_000_000 // places
+	tenToThe = 100_000_000_000_000_000 // 10^places
 )
 
-// append writes a number below 2^64; of others it says false.
+// append appends a number below 2^64 with up to 17 places. It reports false for others.
 func (x extended) append(out []byte) ([]byte, bool) {
 	if x.exp > 0 {
 		return nil, false
@@ -208,7 +207,7 @@ func (x extended) append(out []byte) ([]byte, bool) {
 // roundedShift returns hi:lo / 2^k, which is below 2^64, rounded to the nearest,
 // half to even.
 func roundedShift(hi, lo uint64, k int) uint64 {
-	var q, rest, half uint64 // rest and half are cut to their upper 64 bits, and a bit
+	var q, rest, half uint64 // rest and half are cut to their upper 64 bits
 	switch {
 	case k == 0 || k >= 128:
 		return 0

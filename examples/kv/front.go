@@ -24,8 +24,8 @@ type inbound struct {
 	resp.Command // the first one
 	session      *session
 	pipeline     pipeline
-	bytes        []byte // of the pipeline
-	index        int    // of owed
+	bytes        []byte // all commands of the pipeline
+	index        int    // its number in session.owed
 }
 
 // command is one request in progress.
@@ -34,20 +34,20 @@ type command struct {
 	reply   core.Future[resp.Reply]            // of the one store asked
 	parts   [storesMax]core.Future[resp.Reply] // of each store, for commands on many keys
 	room    core.Future[core.Room]             // for more of the reply
-	entry   *entry                             // the command; nil: it goes alone, or is a pipeline
-	at      int                                // the store that a walk is in
-	epoch   uint32                             // in which the stores were asked
+	entry   *entry                             // the command; nil: it has a run, or is a pipeline
+	at      int                                // the store that KEYS walks through
+	epoch   uint32                             // the order's, when the stores were asked last
 	version resp.Version
-	mute    bool     // nobody wants the reply
+	mute    bool     // CLIENT REPLY: the reply isn't sent
 	asked   storeSet // the stores that were asked last
 
 	// Of a pipeline.
 
 	next    int              // the first command whose reply isn't sent
-	left    [storesMax]share // what each store hasn't done
-	taken   [storesMax]uint8 // how many of the replies that it gave last are sent
-	muted   share            // nobody wants their replies
-	refused share            // not for any store
+	left    [storesMax]share // the commands that each store hasn't done
+	taken   [storesMax]uint8 // how many replies of each store's last answer are sent
+	muted   share            // their replies aren't sent
+	refused share            // their reply is refusal: no store does them
 	refusal string
 }
 
@@ -67,7 +67,7 @@ func (f *front) serve(s *command) core.Yield {
 	return f.begin(s)
 }
 
-// begin does a command, or a pipeline, whose turn it is.
+// begin does a command, or a pipeline, when its turn has come.
 func (f *front) begin(s *command) core.Yield {
 	if s.Req.pipeline.n > 0 {
 		return f.beginAll(s)
@@ -110,9 +110,10 @@ func (f *front) begin(s *command) core.Yield {
 	return f.ask(s)
 }
 
-// ask asks the store of the key, or those that haven't done their part.
+// ask asks the store of the key; for a command of all stores, those of them that haven't done their
+// part.
 func (f *front) ask(s *command) core.Yield {
-	if s.Req.session.isLong(s.entry, &s.Req.Command) { // also if it was put off
+	if s.Req.session.isLong(s.entry, &s.Req.Command) { // also when it is asked again
 		return f.walk(s)
 	}
 	if e := s.entry; !e.ofAll(&s.Req.Command) {
@@ -121,8 +122,8 @@ func (f *front) ask(s *command) core.Yield {
 	return f.askAll(s, s.entry.do, (*front).merged)
 }
 
-// request makes the message to a store: the bytes of the whole command. One that goes alone isn't
-// put off, as all before it have been answered.
+// request makes the message to a store, with the bytes of the whole command. A command that goes
+// alone isn't put off, as all before it have been answered.
 func (f *front) request(s *command, do func(t *store, s *storeStack) resp.Reply) request {
 	c := s.Req.session
 	s.epoch = c.order.epoch
@@ -149,7 +150,7 @@ func (f *front) askAll(s *command, do func(t *store, s *storeStack) resp.Reply, 
 	return core.Suspend(s, next)
 }
 
-// answered passes a store's reply on.
+// answered answers with the reply of the one store asked.
 func (f *front) answered(s *command) core.Yield {
 	rep, err := s.reply.Get()
 	if err != nil {
@@ -181,7 +182,7 @@ func (f *front) merged(s *command) core.Yield {
 	return s.answer(s.entry.merge(f, s))
 }
 
-// failed returns what went wrong at a store.
+// failed returns the reply if a store has failed.
 func (f *front) failed(s *command) (rep resp.Reply, failed bool) {
 	for i := range f.stores.ports {
 		rep, err := s.parts[i].Get()
@@ -195,8 +196,8 @@ func (f *front) failed(s *command) (rep resp.Reply, failed bool) {
 	return resp.Reply{}, false
 }
 
-// answer ends a command with its reply, in the version that its connection spoke
-// when it began.
+// answer ends a command with its reply, in the protocol version that its connection had when the
+// command began.
 func (s *command) answer(rep resp.Reply) core.Yield {
 	if s.mute {
 		rep = resp.Raw(nil)
@@ -205,10 +206,10 @@ func (s *command) answer(rep resp.Reply) core.Yield {
 	return s.Return(rep)
 }
 
-// fail ends a command that a store didn't answer.
+// fail ends a command whose store didn't answer.
 func (s *command) fail(err error) core.Yield { return s.answer(resp.Err(failure(err))) }
 
-// clip shortens what is quoted in an error; there, as in C, a NUL ends it.
+// clip shortens text that an error quotes, to most bytes. As in C the text ends at a NUL.
 func clip(b []byte, most int) []byte {
 	b = b[:min(len(b), most)]
 	if i := bytes.IndexByte(b, 0); i >= 0 {
@@ -217,7 +218,7 @@ func clip(b []byte, most int) []byte {
 	return b
 }
 
-// unknown is Redis' answer to a command that isn't there.
+// unknown is Redis' reply to an unknown command.
 func unknown(cmd *resp.Command) resp.Reply {
 	var args strings.Builder
 	for i := 1; i < cmd.Len() && args.Len() < 128; i++ {
@@ -230,7 +231,7 @@ func unknownSub(e *entry, name []byte) resp.Reply {
 	return resp.Err(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", clip(name, 128), strings.ToUpper(e.name)))
 }
 
-// arity is Redis' answer to too few or too many arguments.
+// arity is Redis' reply to too few or too many arguments.
 func arity(e *entry) resp.Reply {
 	return resp.Err(fmt.Sprintf("ERR wrong number of arguments for '%s' command", e.name))
 }

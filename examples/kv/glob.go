@@ -2,30 +2,30 @@ package main
 
 import "math"
 
-// matches reports whether all of text is what pattern describes: ? is any byte, *
-// any bytes, [a-c] one of a set, [^a-c] none of it, and \ takes the next byte as it
-// is. It reads patterns that have no end as Redis does, and as there an empty text
-// matches the patterns "" and "*" only.
+// matches reports whether pattern describes all of text: ? stands for any byte, * for any bytes,
+// [a-c] for one byte of a set, [^a-c] for one that isn't in it, and \ makes the next byte an
+// ordinary one. A set without an end is read as Redis does; and as there an empty text matches only
+// the patterns "" and "*".
 func matches(pattern, text []byte) bool {
 	g := newGlob(pattern, text)
 	g.run(math.MaxInt)
 	return g.matches
 }
 
-// glob is a match under way. In all it takes at most as many steps as the product of the lengths,
-// and their sum: only the last * is tried again.
+// glob is a match under way. In all it takes at most as many steps as the product of the two
+// lengths plus their sum: only the last * is tried again.
 type glob struct {
 	pattern, text []byte
-	p, i          int // what comes next of either
-	star          int // where the last * stands, or -1
-	again         int // how far it reached
+	p, i          int // where matching goes on in pattern, in text
+	star          int // where the last * of the pattern is, or -1
+	again         int // where the text behind that * begins
 	matches       bool
 }
 
 func newGlob(pattern, text []byte) glob { return glob{pattern: pattern, text: text, star: -1} }
 
-// run goes on for that many steps, and for a set that the last of them is at. It returns how many
-// are left, and whether it is done.
+// run goes on for that many steps, or more if the last is in a set, which is matched to its end. It
+// returns how many are left, and whether the match is done.
 func (g *glob) run(steps int) (left int, done bool) {
 	if len(g.text) == 0 {
 		g.matches = len(g.pattern) == 0 || string(g.pattern) == "*"
@@ -58,8 +58,8 @@ func (g *glob) run(steps int) (left int, done bool) {
 	return steps, false
 }
 
-// one matches one byte with what stands in the pattern at p, and returns what
-// follows that.
+// one matches c with the part of the pattern at p that stands for one byte, and returns where the
+// next part begins.
 func one(pattern []byte, p int, c byte) (next int, ok bool) {
 	switch pattern[p] {
 	case '?':
@@ -74,7 +74,7 @@ func one(pattern []byte, p int, c byte) (next int, ok bool) {
 	return p + 1, pattern[p] == c
 }
 
-// set is one for a set, whose first byte stands at p.
+// set does for a set, whose first byte is at p, what one does.
 func set(pattern []byte, p int, c byte) (next int, ok bool) {
 	not := p < len(pattern) && pattern[p] == '^'
 	if not {

@@ -106,8 +106,8 @@ func (s *storeStack) appendListHead(out []byte, pairs bool, n int) []byte {
 	return resp.AppendArray(out, n)
 }
 
-// listLarge is list of a large hash of n fields, in the order of a walk: the names of HKEYS and
-// the values of HVALS stand in one order, whichever way they came.
+// listLarge is list of a large hash of n fields, in the order of a walk: so HKEYS and HVALS answer
+// in one order, whether they are walks or not.
 func (t *store) listLarge(s *storeStack, names, values bool, n int) resp.Reply {
 	out := t.scratch[:0]
 	for cursor, more := uint64(0), true; more; more = cursor != 0 {
@@ -130,8 +130,8 @@ func (t *store) listLarge(s *storeStack, names, values bool, n int) resp.Reply {
 func (t *store) hset(s *storeStack) resp.Reply  { return t.setFields(s, false) }
 func (t *store) hmset(s *storeStack) resp.Reply { return t.setFields(s, true) }
 
-// setFields sets fields and answers how many are new, or OK. The error of an odd
-// number of words is found late in Redis, too.
+// setFields sets fields and answers how many are new, or OK. As in Redis an odd number of arguments
+// is noticed only here.
 func (t *store) setFields(s *storeStack, ok bool) resp.Reply {
 	if s.cmd.Len()%2 != 0 {
 		return arity(lookup(s.arg(0)))
@@ -210,7 +210,7 @@ func (t *store) hincrBy(s *storeStack) resp.Reply {
 
 func (t *store) hincrByFloat(s *storeStack) resp.Reply {
 	by := s.arg(3)
-	// before anything is looked up
+	// as in Redis, before the field is looked up
 	switch _, problem := addFloats(t.scratch[:0], by, zero); problem {
 	case badFirst:
 		return resp.Err("ERR value is not a valid float")
@@ -239,8 +239,8 @@ func (t *store) hincrByFloat(s *storeStack) resp.Reply {
 	return resp.Bulk(s.Copy(sum))
 }
 
-// hrandfield is HRANDFIELD key [count [WITHVALUES]]. A count below 0 takes fields
-// more than once; one above takes neighbours, from a random one on.
+// hrandfield is HRANDFIELD key [count [WITHVALUES]]. With a count below 0 fields may be answered
+// more than once; with one above they are neighbours, from a random field on.
 func (t *store) hrandfield(s *storeStack) resp.Reply {
 	key, now := s.arg(1), core.Now(s)
 	count, rep, ok := parseRandom(s.cmd)
@@ -265,7 +265,8 @@ func (t *store) hrandfield(s *storeStack) resp.Reply {
 	return t.repeated(s, -count)
 }
 
-// parseRandom reads the count of HRANDFIELD; false: rep is the reply.
+// parseRandom reads the count of HRANDFIELD. It reports false if it makes no sense; then rep is the
+// reply.
 func parseRandom(cmd *resp.Command) (count int64, rep resp.Reply, ok bool) {
 	if cmd.Len() == 2 {
 		return 1, rep, true
@@ -286,7 +287,7 @@ func parseRandom(cmd *resp.Command) (count int64, rep resp.Reply, ok bool) {
 	return 0, rep, false
 }
 
-// repeated answers count fields, each picked anew; many are a walk.
+// repeated answers count fields, each chosen at random. A large count is a walk instead.
 func (t *store) repeated(s *storeStack, count int64) resp.Reply {
 	out := t.scratch[:0]
 	for range count {
@@ -314,7 +315,7 @@ func (t *store) neighbours(s *storeStack, count, size int) resp.Reply {
 	return resp.Raw(append(appendFieldsHead(s.Bytes(frameMax + len(out))[:0], s.cmd, s.Req.version, count), out...))
 }
 
-// appendField appends a name, and its value if that was asked for.
+// appendField appends a name, and its value if the command has WITHVALUES.
 func appendField(out []byte, cmd *resp.Command, v resp.Version, name, value []byte) []byte {
 	switch {
 	case cmd.Len() < 4:

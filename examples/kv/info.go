@@ -12,13 +12,13 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// section is one part of what INFO tells.
+// section is one part of the reply to INFO.
 type section struct {
 	name string
 	tell func(v *service, b *lines)
 }
 
-// sections in the order in which they are told, however they were asked for.
+// sections are in the order of the reply, whatever the order of the request.
 var sections = []section{
 	{"Server", (*service).tellServer},
 	{"Clients", (*service).tellClients},
@@ -50,7 +50,7 @@ func (f *front) info(s *command) core.Yield {
 	return s.answer(resp.Verbatim("txt", s.Copy(b.B)))
 }
 
-// wanted reports whether c is among the names, or all are.
+// wanted reports whether c is among the names, or all sections are.
 func (c *section) wanted(names resp.Args) bool {
 	if names.Len() == 0 {
 		return true
@@ -65,7 +65,7 @@ func (c *section) wanted(names resp.Args) bool {
 	return false
 }
 
-// listener returns what the server counts and where it listens, once it does.
+// listener returns the server's counts and its address; zeros until it listens.
 func (v *service) listener() (conns channel.Stats, address string) {
 	if v.opened.Load() {
 		conns, address = v.server.Stats(), v.server.Addr()

@@ -41,7 +41,7 @@ func (t *store) flush(s *storeStack) resp.Reply {
 	return resp.OK()
 }
 
-// randomKey picks a key of this store, and tells how many there are: see pick.
+// randomKey answers a key of this store, with the number of its keys: see pick.
 func (t *store) randomKey(s *storeStack) resp.Reply {
 	key, ok := t.table.Random(t.dice.roll(), core.Now(s))
 	if !ok {
@@ -116,8 +116,7 @@ func isInteger(value []byte) bool {
 	return ok
 }
 
-// sharedMax is below which Redis has one object for each integer, and everything
-// is 1<<31-1 times in use.
+// sharedMax bounds the integers of which Redis has one shared object each, with a count of 1<<31-1.
 const sharedMax = 10000
 
 func (t *store) refCount(s *storeStack) resp.Reply {
