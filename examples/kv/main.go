@@ -44,10 +44,11 @@ func main() {
 	}
 }
 
-// usualPort is where kv listens unless it is told.
+// usualPort is the port of the default address.
 const usualPort = "6380"
 
-// usualAddress is where kv listens unless it is told: everywhere only if not everyone may use it.
+// usualAddress is the default address. It is all of the machine's addresses only if there is a
+// password.
 func (o options) usualAddress() string {
 	if o.password == "" {
 		return "127.0.0.1:" + usualPort
@@ -55,7 +56,7 @@ func (o options) usualAddress() string {
 	return ":" + usualPort
 }
 
-// validate refuses what makes no sense before anything is opened.
+// validate refuses options that make no sense, before anything is opened.
 func (o options) validate(arguments []string) error {
 	switch {
 	case len(arguments) > 0:
@@ -94,12 +95,12 @@ func run(o options) error {
 	return err
 }
 
-// collectorMin is the least that collectorLimit gives, in bytes: some of the largest requests and
-// replies.
+// collectorMin is the least limit that collectorLimit returns, in bytes: room for some of the
+// largest requests and replies.
 const collectorMin = 32 << 20
 
-// collectorLimit is how many bytes there may be beside the values, which aren't the collector's,
-// before it works harder; 0: no limit.
+// collectorLimit is Go's memory limit, in bytes: above it the collector works harder. It is for
+// memory beside the values, which aren't on the collector's heap. 0: no limit.
 func collectorLimit(maxmemory int64) int64 {
 	if maxmemory == 0 {
 		return 0
@@ -107,11 +108,11 @@ func collectorLimit(maxmemory int64) int64 {
 	return max(maxmemory/4, collectorMin)
 }
 
-// open reports whether others than programs of this machine may use a server that
-// listens at this address, without a password.
+// open reports whether programs of other machines may use a server that listens at this address
+// without a password.
 func (o options) open(address string) bool { return o.password == "" && o.exposed(address) }
 
-// exposed reports whether others than programs of this machine may reach this address.
+// exposed reports whether programs of other machines may reach this address.
 func (o options) exposed(address string) bool {
 	if o.network == "unix" {
 		return false

@@ -13,22 +13,21 @@ import (
 
 const errMemory = "OOM command not allowed when used memory > 'maxmemory'."
 
-// memory is what all stores use, and may use. A front looks before it asks a store,
-// so that what is in flight can go beyond the limit.
+// memory is how many bytes all stores use, and may use. A front looks before it asks a store, so
+// commands in flight can exceed the limit.
 type memory struct {
 	limit atomic.Int64 // bytes; 0: none
 	parts [storesMax]part
 }
 
-// What clients send is in memory until it is answered, beside the values: so that is less where
-// those are to be few.
+// Requests are in memory until they are answered, beside the values: so their bounds are lower
+// where maxmemory is small.
 
-// argumentMax is how long an argument may be, in bytes: 64 MiB, and a fourth of maxmemory, or 1 MiB
-// if that is more.
+// argumentMax is how long an argument may be, in bytes: a fourth of maxmemory, but at least 1 MiB
+// and at most 64 MiB, as without a limit.
 func argumentMax(maxmemory int64) int { return partOf(maxmemory, 4) }
 
-// inputMax is how many bytes all clients may have sent that aren't answered yet: the same, with an
-// eighth.
+// inputMax is channel.Config.InputMax: an eighth of maxmemory, with the same bounds.
 func inputMax(maxmemory int64) int { return partOf(maxmemory, 8) }
 
 func partOf(maxmemory, parts int64) int {
@@ -41,11 +40,11 @@ func partOf(maxmemory, parts int64) int {
 
 // part is what one store uses, written by it and read by fronts.
 type part struct {
-	used, held atomic.Int64 // bytes: of what it has, of what it holds
+	used, held atomic.Int64 // bytes: of keys, values and indexes; of its memory
 	_          [128 - 16]byte
 }
 
-// tell tells the fronts what a store uses.
+// tell publishes how much memory t uses, if there is a limit.
 func (m *memory) tell(t *store) {
 	if m.limit.Load() != 0 {
 		m.publish(t)
@@ -65,7 +64,7 @@ func (m *memory) used() (used, held int64) {
 	return used, held
 }
 
-// full reports whether nothing may grow any more.
+// full reports whether commands that make values grow are refused.
 func (m *memory) full() bool {
 	limit := m.limit.Load()
 	if limit == 0 {
@@ -75,7 +74,7 @@ func (m *memory) full() bool {
 	return used > limit
 }
 
-// units are those of sizes, as Redis has them: k is decimal, kb binary.
+// units are the units of sizes, as Redis has them: k is decimal, kb binary.
 var units = map[string]int64{"": 1, "b": 1, "k": 1e3, "kb": 1 << 10, "m": 1e6, "mb": 1 << 20, "g": 1e9, "gb": 1 << 30}
 
 // parseSize reads a number of bytes, as in 100mb.

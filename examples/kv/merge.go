@@ -6,7 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 )
 
-// How a front puts the replies of all stores together; merged has looked for errors.
+// Functions by which a front puts the replies of all stores together; merged has looked for errors
+// before.
 
 // sum adds integers.
 func (f *front) sum(s *command) resp.Reply { return resp.Int(f.total(s)) }
@@ -21,8 +22,7 @@ func (f *front) total(s *command) (n int64) {
 
 func (f *front) allOK(s *command) resp.Reply { return resp.OK() }
 
-// concat makes one array of the elements that each store has sent, encoded, with
-// their number.
+// concat makes one array of the encoded elements of all stores; each reply has their number.
 func (f *front) concat(s *command) resp.Reply {
 	size := frameMax
 	for i := range f.stores.ports {
@@ -37,8 +37,8 @@ func (f *front) concat(s *command) resp.Reply {
 	return resp.Raw(out)
 }
 
-// pick chooses one of the keys that the stores have chosen, each of which has told
-// how many it has.
+// pick chooses one of the keys that the stores have chosen, each with the odds of its number of
+// keys.
 func (f *front) pick(s *command) resp.Reply {
 	n := f.total(s)
 	if n == 0 {
@@ -58,8 +58,8 @@ func (f *front) pick(s *command) resp.Reply {
 	return resp.Bulk(chosen.Str)
 }
 
-// interleave brings the values of all stores into the order of their keys. Each
-// store has sent those of its keys, encoded, in order.
+// interleave brings the values of all stores into the order of their keys. Each store has answered
+// the encoded values of its keys, in order.
 func (f *front) interleave(s *command) resp.Reply {
 	var rest [storesMax][]byte
 	size := frameMax
@@ -79,8 +79,7 @@ func (f *front) interleave(s *command) resp.Reply {
 	return resp.Raw(out)
 }
 
-// bulkLen returns how many bytes the bulk string, or the nil, that b begins with
-// takes; it was encoded by mget.
+// bulkLen returns the length of the bulk string, or nil, at the start of b, which mget has encoded.
 func bulkLen(b []byte) int {
 	end := bytes.IndexByte(b, '\n') + 1
 	n, ok := resp.ParseInt(b[1 : end-2])

@@ -5,7 +5,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/examples/kv/table"
 )
 
-// option is one that SET or GETEX may have.
+// option is a set of options of SET or GETEX.
 type option uint16
 
 const (
@@ -24,7 +24,7 @@ const (
 	ofGetEx  = optPersist | optTimes
 )
 
-// optionNames are the options with those that they exclude.
+// optionNames are the options, each with those that it excludes.
 var optionNames = [...]struct {
 	name    string
 	is, not option
@@ -40,10 +40,10 @@ var optionNames = [...]struct {
 	{"pxat", optPXAT, optKeep | optPersist | optTimes&^optPXAT},
 }
 
-// stringOptions are those of one command.
+// stringOptions are the options of one command.
 type stringOptions struct {
 	is   option
-	time []byte // when it expires, if an option says so
+	time []byte // the argument of EX, PX, EXAT or PXAT
 }
 
 func (o stringOptions) timed() bool { return o.is&optTimes != 0 }
@@ -61,8 +61,8 @@ func (o stringOptions) flags() (flags table.Flags) {
 	return flags
 }
 
-// parseOptions reads the options from argument i on, of those that the command
-// has; false: they make no sense.
+// parseOptions reads the options from argument i on; has are those that the command knows. It
+// reports false if the options make no sense.
 func parseOptions(cmd *resp.Command, i int, has option) (o stringOptions, ok bool) {
 	words := cmd.Args(i)
 	for arg, there := words.Next(); there; arg, there = words.Next() {

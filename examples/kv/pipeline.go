@@ -11,25 +11,23 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// What a client sends at once is done at once. Several commands in a row that are each
-// for the store of one key are one request, a pipeline. Its front asks each store once,
-// for all that the store has to do of it; the answer is the replies, encoded, in order. (Again, if
-// they are long: see order.)
-// So one stack, one promise and, if the store is another worker's, one crossing serve
-// many commands.
+// Several commands in a row that are each for the store of one key are one request, a pipeline.
+// The front asks each store once, for its share of the commands; the answer is the replies,
+// encoded, in order. (If they are long it asks again: see order.) So one stack, one promise and, if
+// the store is another worker's, one crossing serve many commands.
 //
-// A command that its front has to look at, that is for several stores, or that is long,
-// stands alone; see front.begin. So does one with nothing of its kind beside it.
+// A command stands alone if the front does it, if it is for several stores, or if it is long; see
+// front.begin. So does one with no other such command beside it.
 
 const (
-	// pipelineMax is how many commands are one request: as many as redis-benchmark and
-	// most clients send at once, and few enough for others to have their turn.
+	// pipelineMax is how many commands one request has at most: as many as redis-benchmark and most
+	// clients send at once, and few enough for other connections to have their turn.
 	pipelineMax = 16
-	// pipelineBytes is how long they are together: an end is a uint16.
+	// pipelineBytes is how long they are together, in bytes, at most: place.end is a uint16.
 	pipelineBytes = math.MaxUint16
 )
 
-// pipeline is where the commands of one request stand, and whose they are.
+// pipeline is the commands of one request.
 type pipeline struct {
 	n      int // commands; 0: there is no pipeline
 	places [pipelineMax]place
@@ -43,30 +41,29 @@ func (p *pipeline) start(i int) uint16 {
 	return p.places[i-1].end
 }
 
-// place is that of one command.
+// place is where one command of a pipeline is, and which it is.
 type place struct {
-	end   uint16 // in the bytes of the pipeline; it begins where the one before it ends
+	end   uint16 // in the pipeline's bytes; the command begins at the end before
 	entry uint8  // in commands
 	store uint8
 }
 
-// width is how many commands the next pipeline of a connection may have. What many commands
-// share must not be large: it is copied, it waits in memory for the client, and others wait
-// meanwhile. So it begins with one, short replies double it and long ones halve it, or make it one
-// again.
+// width is how many commands the next pipeline of a connection may have. The reply to a pipeline
+// must not be large: it is copied, it waits in memory for the client, and other connections wait
+// while it is made. So width begins with 1; short replies double it, long ones halve it or make it
+// 1 again.
 type width int
 
-// shortReplies is how long the replies of a pipeline are together that may be twice as wide, and
-// a fourth of how long they may be for the next one to be as wide, in bytes: slabs
-// that have a home take them.
+// shortReplies is the length, in bytes, below which the replies to a request double the width.
+// Above four times that they halve it: so most replies fit into slabs that have a home.
 const shortReplies = pool.SlabMax / 8
 
-// longReplies is from where on the replies to a request are so long that the next ones stand
-// alone, and that their store puts off what comes behind them, in bytes: what a connection may
-// have unsent before it isn't read.
+// longReplies is the length, in bytes, above which the replies to a request make the width 1, and
+// their store puts off later requests: as many bytes as a connection may have unsent before it
+// isn't read.
 const longReplies = 128 << 10
 
-// adapt takes note of how long the replies to a request were.
+// adapt notes that the replies to a request had size bytes.
 func (w *width) adapt(size int) {
 	switch {
 	case size > longReplies:
@@ -83,14 +80,14 @@ type share uint16
 
 func (s share) has(i int) bool { return s>>i&1 != 0 }
 
-// first is the first command of a share that has any.
+// first is the first command of a share, which must have one.
 func (s share) first() int { return bits.TrailingZeros16(uint16(s)) }
 
 // rest is the share without its first command.
 func (s share) rest() share { return s & (s - 1) }
 
-// decodePipeline makes the command in req, which took n bytes of in, and those behind it
-// a pipeline, and returns how many bytes that takes; 0 if it stands alone.
+// decodePipeline makes a pipeline of the command in req, which took n bytes of in, and of those
+// behind it. It returns how many bytes the pipeline takes; 0 if the command stands alone.
 func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
 	most := int(c.session.width)
 	if most == 1 || !c.place(&req.pipeline, &req.Command, n) {
@@ -98,7 +95,7 @@ func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
 	}
 	var next resp.Command
 	for end := n; req.pipeline.n < most && end < len(in); end += n {
-		// What isn't taken is decoded again, as the first of its request.
+		// A command that isn't taken is decoded again, as the first of its request.
 		var err error
 		if n, err = c.decode(in[end:], &next); n == 0 || err != nil || !c.place(&req.pipeline, &next, end+n) {
 			break
@@ -113,7 +110,7 @@ func (c *codec) decodePipeline(in []byte, n int, req *inbound) int {
 	return end
 }
 
-// place adds a command that ends there, if it may stand in a pipeline.
+// place adds a command that ends at end, or reports false if it can't be in a pipeline.
 func (c *codec) place(p *pipeline, cmd *resp.Command, end int) bool {
 	if cmd.Len() == 0 || end > pipelineBytes {
 		return false
@@ -127,13 +124,13 @@ func (c *codec) place(p *pipeline, cmd *resp.Command, end int) bool {
 	return true
 }
 
-// ofOneStore reports whether a command of n arguments is done by the store of its first
-// argument, whatever the rest is.
+// ofOneStore reports whether a command of n arguments is done, in one step, by the store of its
+// first key, whatever the other arguments are.
 func (e *entry) ofOneStore(n int) bool {
 	return e.do != nil && (e.merge == nil || e.sums && n == 2) && e.takes(n) && (e.traits&walks == 0 || n <= namesMax && e.traits&picks == 0)
 }
 
-// beginAll does a pipeline whose turn it is.
+// beginAll does a pipeline when its turn has come.
 func (f *front) beginAll(s *command) core.Yield {
 	c, p := s.Req.session, &s.Req.pipeline
 	s.version = c.version
@@ -159,8 +156,8 @@ func (f *front) beginAll(s *command) core.Yield {
 	return f.askShares(s)
 }
 
-// askShares asks each store for what it hasn't done, unless it has done something that is still to
-// be sent.
+// askShares asks each store for the commands that it hasn't done, unless replies of that store are
+// still to be sent.
 func (f *front) askShares(s *command) core.Yield {
 	c, p := s.Req.session, &s.Req.pipeline
 	s.epoch, s.asked = c.order.epoch, 0
@@ -185,14 +182,14 @@ func (s *command) kept(store int) int {
 	}
 	rep, err := s.parts[store].Get()
 	if err != nil {
-		return 0 // all that it hadn't done fails: there is nothing left
+		return 0 // all that the store hadn't done fails: no command is left
 	}
 	return max(0, int(rep.Int)) - int(s.taken[store])
 }
 
-// answeredAll brings the replies of all stores into the order of their commands. If some aren't
-// there, as a store has put them off, those before them are sent as a part, and it is asked again
-// in the turn of s.
+// answeredAll brings the replies of all stores into the order of their commands. If one is missing,
+// as its store has put the command off, the replies before it are sent as a part, and then the
+// store is asked again.
 func (f *front) answeredAll(s *command) core.Yield {
 	p := &s.Req.pipeline
 	var from [storesMax]replies
@@ -208,9 +205,9 @@ func (f *front) answeredAll(s *command) core.Yield {
 		s.Req.session.width.adapt(size - p.n*errorMax)
 	}
 	if first := &from[p.places[0].store]; len(first.lengths) == p.n*lengthBytes && s.muted == 0 {
-		return s.Return(resp.Raw(first.data)) // one store has done all
+		return s.Return(resp.Raw(first.data)) // one store has done all commands
 	}
-	if size > math.MaxInt32 { // those of all stores together may be more
+	if size > math.MaxInt32 { // the replies of each store are shorter, but not all together
 		return s.Throw(errLong)
 	}
 	out := s.Bytes(size)[:0]
@@ -234,8 +231,8 @@ func (f *front) answeredAll(s *command) core.Yield {
 	return s.Return(resp.Raw(out))
 }
 
-// note takes note of what a store has done, if it was asked last, or passes over what is sent of
-// it.
+// note notes which commands a store has done, if it was asked last. Otherwise it skips the replies
+// of that store that are sent already.
 func (s *command) note(store int, r *replies) {
 	if !s.asked.has(store) {
 		for range s.taken[store] {
@@ -258,19 +255,19 @@ func (s *command) note(store int, r *replies) {
 
 var errLong = errors.New(errReply)
 
-// errorMax is more than an error takes that isn't a store's, in bytes.
+// errorMax is more than the length, in bytes, of any error that isn't a store's.
 const errorMax = 128
 
-// replies are what a store has answered to its share of a pipeline.
+// replies are a store's answer to its share of a pipeline.
 type replies struct {
-	lengths []byte // of each, 4 bytes
-	data    []byte // all, one behind the other
-	failed  string // or why there are none
+	lengths []byte // of each reply, in 4 bytes
+	data    []byte // the replies, one behind the other
+	failed  string // why there are no replies; "": there are
 }
 
 const lengthBytes = 4
 
-// noLengths is room for those of a whole pipeline.
+// noLengths is room for the lengths of a whole pipeline.
 var noLengths [pipelineMax * lengthBytes]byte
 
 // repliesOf reads what doShare has written.
@@ -299,7 +296,7 @@ func (r *replies) next() (reply []byte) {
 	return reply
 }
 
-// doShare does a store's share of a pipeline, at once: no other message comes between. Behind a
+// doShare does a store's share of a pipeline in one step: no other message comes between. After a
 // long reply it puts off the rest.
 func (t *store) doShare(s *storeStack) resp.Reply {
 	p := &s.Req.pipeline
@@ -328,8 +325,8 @@ func (t *store) doShare(s *storeStack) resp.Reply {
 	return rep
 }
 
-// lookAhead decodes the commands of a share, whose number it returns, and asks for the memory
-// that they will look at, which all comes while the first waits for its own.
+// lookAhead decodes the commands of a share and returns their number. It fetches the memory that
+// all of them will look at, so that the processor waits for it once, not once a command.
 func (t *store) lookAhead(s *storeStack) (n int) {
 	p, in := &s.Req.pipeline, s.Req.bytes.B()
 	for left := s.Req.share; left != 0; left = left.rest() {

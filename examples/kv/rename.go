@@ -8,11 +8,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// RENAME within one store is one call of its table. To another store, what the key
-// holds is taken out and sent as a notice: a notice has no deadline and can't be
-// cancelled, so that what is under way arrives whatever becomes of the client. It
-// is in the mailbox of the other store before the client has its answer, so that
-// whoever knows of the answer finds the key. In between, nobody finds either.
+// RENAME within one store is one call of its table. To another store the value is taken out and
+// sent as a notice: a notice has no deadline and can't be cancelled, so the value arrives whatever
+// becomes of the client. It is in the mailbox of the other store before the client has its answer,
+// so any command sent after that answer finds the new key. In between neither key is found.
 
 // rename is RENAME from to.
 func (f *front) rename(s *command) core.Yield {
@@ -34,7 +33,7 @@ func (t *store) rename(s *storeStack) resp.Reply {
 	return resp.OK()
 }
 
-// parcel is what a key held that moves to another store.
+// parcel is a value that moves to another store, with its new key.
 type parcel struct {
 	key, value pool.Bytes
 	dump       table.Dump
@@ -78,9 +77,8 @@ func (t *store) accept(s *parcelStack) core.Yield {
 	return s.Return()
 }
 
-// renameNX is RENAMENX from to: to be refused if to is there. With two stores it
-// looks first and renames then; a key that another connection makes in between is
-// overwritten.
+// renameNX is RENAMENX from to, which is refused if to exists. With two stores it looks first and
+// renames then: if another connection makes the key in between it is overwritten.
 func (f *front) renameNX(s *command) core.Yield {
 	from, to := f.stores.of(s.Req.Arg(1)), f.stores.of(s.Req.Arg(2))
 	if from == to {
@@ -91,7 +89,7 @@ func (f *front) renameNX(s *command) core.Yield {
 	return core.Suspend(s, (*front).renameFree)
 }
 
-// renameFree goes on when it is known which of the two keys are there.
+// renameFree goes on when the front knows which of the two keys exist.
 func (f *front) renameFree(s *command) core.Yield {
 	from, err := s.parts[0].Get()
 	to, errTo := s.parts[1].Get()
@@ -138,8 +136,8 @@ func (t *store) renameNX(s *storeStack) resp.Reply {
 	return resp.Int(1)
 }
 
-// msetNX is MSETNX: nothing is set if one of the keys is there. With several stores
-// it looks first and sets then, as renameNX does.
+// msetNX is MSETNX, which sets nothing if one of the keys exists. With several stores it looks
+// first and sets then, as renameNX does.
 func (f *front) msetNX(s *command) core.Yield {
 	at, one := f.stores.ofAll(&s.Req.Command)
 	if one {
@@ -149,7 +147,7 @@ func (f *front) msetNX(s *command) core.Yield {
 	return f.askAll(s, (*store).present, (*front).msetFree)
 }
 
-// msetFree goes on when it is known how many keys are there.
+// msetFree goes on when the front knows how many of the keys exist.
 func (f *front) msetFree(s *command) core.Yield {
 	rep, failed := f.failed(s)
 	if !failed && f.total(s) == 0 {
@@ -168,7 +166,7 @@ func (f *front) msetDone(s *command) core.Yield {
 	return s.answer(resp.Int(1))
 }
 
-// present counts the keys of an MSETNX that live here and are there.
+// present counts the keys of an MSETNX that belong to this store and exist.
 func (t *store) present(s *storeStack) resp.Reply {
 	now, n := core.Now(s), int64(0)
 	words := s.cmd.Args(1)

@@ -9,19 +9,18 @@ import (
 
 const errCursor = "ERR invalid cursor"
 
-// scratchMax is what a store keeps of its scratch between commands, in bytes.
+// scratchMax is how long a scratch a store keeps between commands, in bytes.
 const scratchMax = 1 << 20
 
-// keep makes out the scratch of later commands, unless it is large. It stays valid
-// until the end of this one.
+// keep makes out the scratch of later commands, unless it is large. out stays valid until the end
+// of this command.
 func (t *store) keep(out []byte) {
 	if t.scratch = out; cap(out) > scratchMax {
 		t.scratch = nil
 	}
 }
 
-// parseCursor reads a cursor as C's strtoul does: -1 is a number too, and a zero byte is
-// the end.
+// parseCursor reads a cursor as C's strtoul does: -1 is a number too, and a NUL is the end.
 func parseCursor(b []byte) (n uint64, ok bool) {
 	if end := bytes.IndexByte(b, 0); end >= 0 {
 		b = b[:end]
@@ -43,7 +42,7 @@ func parseCursor(b []byte) (n uint64, ok bool) {
 	return n, true
 }
 
-// scanOptions are those of SCAN and HSCAN.
+// scanOptions are the options of SCAN and HSCAN.
 type scanOptions struct {
 	count   int
 	pattern []byte // nil: any
@@ -55,7 +54,8 @@ const (
 	countMax     = 1 << 20
 )
 
-// parseScan reads the options from argument i on.
+// parseScan reads the options from argument i on; kinds: TYPE is one of them. It reports false if
+// they make no sense; then rep is the reply.
 func parseScan(cmd *resp.Command, i int, kinds bool) (o scanOptions, rep resp.Reply, ok bool) {
 	o.count = countDefault
 	words := cmd.Args(i)

@@ -13,13 +13,13 @@ const (
 	errWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
 )
 
-// secret is the password that connections need, as its hash: so comparing takes
-// the same time whatever is guessed, and however long it is.
+// secret is the password that connections need, kept as its hash: so a comparison takes the same
+// time whatever the guess is, and however long.
 type secret struct {
 	sum atomic.Pointer[[sha256.Size]byte]
 }
 
-// set makes password the one; "" is none.
+// set makes password the one that connections need; "": they need none.
 func (v *secret) set(password string) {
 	if password == "" {
 		v.sum.Store(nil)
@@ -32,8 +32,8 @@ func (v *secret) set(password string) {
 // needed reports whether there is a password.
 func (v *secret) needed() bool { return v.sum.Load() != nil }
 
-// admits reports whether user, of whom there is only "default", has that password.
-// Without one, any is right.
+// admits reports whether the name and password of a user are right. The only user is "default"; if
+// no password is needed any is right.
 func (v *secret) admits(user, password []byte) bool {
 	want := v.sum.Load()
 	if want == nil {
@@ -46,7 +46,7 @@ func (v *secret) admits(user, password []byte) bool {
 
 const userName = "default"
 
-// auth says whether the arguments of AUTH, behind the name, are right.
+// auth is the reply to AUTH with these arguments.
 func (v *secret) auth(args resp.Args) resp.Reply {
 	first, _ := args.Next()
 	if second, ok := args.Next(); ok {
@@ -58,7 +58,7 @@ func (v *secret) auth(args resp.Args) resp.Reply {
 	return right(v.admits([]byte(userName), first))
 }
 
-// isShown reports whether a command tells the password.
+// isShown reports whether a command, AUTH or HELLO, gives the right password.
 func (v *secret) isShown(cmd *resp.Command) bool {
 	switch {
 	case cmd.Is("auth"):

@@ -13,7 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// options are the command line's.
+// options are those of the command line, and some for tests.
 type options struct {
 	network, address string
 	workers          int
@@ -22,8 +22,8 @@ type options struct {
 	password         string        // empty: none
 	drain            time.Duration // how long SIGTERM lets connections finish
 	seed             uint64        // of the hash of keys
-	clock            func() int64  // of tests; nil: the machine's
-	// of tests: Unix time, in ms, when the clock is 0; 0: the machine's
+	clock            func() int64  // for tests; nil: the machine's
+	// for tests: Unix time, in ms, when the clock is 0; 0: the machine's
 	wall int64
 }
 
@@ -31,22 +31,22 @@ type options struct {
 type service struct {
 	system  *house.System
 	server  *channel.Server[inbound, resp.Reply]
-	opened  atomic.Bool // server is set: connections may come before
-	exposed atomic.Bool // others than programs of this machine may reach it
+	opened  atomic.Bool // server is set; connections may come before that
+	exposed atomic.Bool // programs of other machines may reach it
 	cluster *stores
 	secret  secret
-	limits  resp.Limits  // of the requests of who has given the password
+	limits  resp.Limits  // of clients that have given the password
 	ids     atomic.Int64 // of sessions: the last one
 }
 
-// storesMax bounds the stores, because a command on many keys holds a future for each.
+// storesMax bounds the number of stores, because a command on many keys has a future for each.
 const storesMax = 8
 
-// stores says where keys live.
+// stores are the stores, and which keys each holds.
 type stores struct {
 	ports  []core.Port[request, resp.Reply]
 	walks  []core.Port[walkRequest, resp.Reply]
-	doors  []core.NoticePort[parcel] // for what moves between them
+	doors  []core.NoticePort[parcel] // for values that RENAME moves
 	seed   uint64
 	wall   int64 // Unix time, in ms, when the system's clock is 0
 	memory memory
@@ -59,8 +59,8 @@ func (c *stores) of(key []byte) int {
 	return int(table.Hash(key, c.seed) >> 32 * uint64(len(c.ports)) >> 32)
 }
 
-// ofAll returns the number of the store of the first key of a command of pairs, and
-// whether it holds all of them.
+// ofAll returns the store of the first key of a command of pairs, and whether it holds all keys of
+// the command.
 func (c *stores) ofAll(cmd *resp.Command) (index int, all bool) {
 	index = c.of(cmd.Arg(1))
 	words := cmd.Args(3)
@@ -88,7 +88,7 @@ func start(ctx context.Context, o options) (*service, error) {
 	s := &service{system: system, cluster: newStores(system, o.seed, o.wall), limits: resp.Limits{MaxBulk: argumentMax(o.maxmemory)}}
 	s.cluster.memory.limit.Store(o.maxmemory)
 	s.secret.set(o.password)
-	s.exposed.Store(true) // until it is known
+	s.exposed.Store(true) // until the address is known
 	if s.server, err = listen(ctx, s, o); err != nil {
 		return nil, errors.Join(err, system.Shutdown(ctx))
 	}
@@ -98,8 +98,8 @@ func start(ctx context.Context, o options) (*service, error) {
 	return s, nil
 }
 
-// keeps has an actor whose step panics go on with what it has: a cache that lost all its keys, or
-// all its connections, for a request that fails would be worse.
+// keeps lets an actor go on with its state after a step has panicked: for one failed request a
+// cache must not lose all its keys, or all its connections.
 var keeps = &core.Strategy{Decide: func(error) core.Directive { return core.Resume }}
 
 // newStores spawns the stores.
@@ -107,8 +107,8 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 	c := &stores{seed: seed, wall: wall}
 	workers := system.Workers()
 	n := min(len(workers), storesMax)
-	// Who asks a store is bounded: by its connections, and inflightMax of each. Keys that another
-	// store sends must arrive.
+	// Asks of a store are bounded by the connections, each with inflightMax requests. And keys that
+	// another store sends must arrive.
 	props := core.Props{OnFailure: keeps, Mailbox: core.Unbounded()}
 	for i := range n {
 		at, err := core.SpawnWith(workers[i], func() *store { return newStore(c, i) }, props)
@@ -123,11 +123,11 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 	return c
 }
 
-// inflightMax is how many requests of a connection may be under way: so many that it is about
-// 128 commands, of a client that sends pipelines.
+// inflightMax is how many requests of a connection may be in flight: full pipelines have 128
+// commands then.
 const inflightMax = 128 / pipelineMax
 
-// listen spawns the fronts and has them served.
+// listen spawns the fronts and opens the server that they serve.
 func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
 	var fronts []core.Address[front]
 	for i, w := range s.system.Workers() {
@@ -141,7 +141,7 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 		Address: o.address,
 		Codec:   s.codec,
 
-		InflightMax: inflightMax, // see owed, too
+		InflightMax: inflightMax, // owed.counts has that length
 		InputMax:    inputMax(o.maxmemory),
 	}, frontServe, fronts...)
 }

@@ -13,13 +13,13 @@ type store struct {
 	index   int
 	table   *table.Table
 	dice    dice
-	scratch []byte // of one command
+	scratch []byte // for one command
 	decoder resp.Decoder
 
 	// Of one pipeline, or of one command.
 
 	commands [pipelineMax]resp.Command
-	hashes   [pipelineMax]uint64 // of their keys
+	hashes   [pipelineMax]uint64 // of the commands' keys
 	replies  []byte
 }
 
@@ -27,15 +27,15 @@ func newStore(c *stores, index int) *store {
 	return &store{stores: c, index: index, table: table.New(table.Config{Seed: c.seed}), dice: dice(c.seed + uint64(index))}
 }
 
-// request is a command, or a share of a pipeline, for a store: it takes effect on the
-// keys that live there.
+// request is a command, or a share of a pipeline, for a store. It takes effect on the keys that the
+// store holds.
 type request struct {
-	do       func(t *store, s *storeStack) resp.Reply // nil: what each command of the share says
+	do       func(t *store, s *storeStack) resp.Reply // nil: the store does share of the pipeline
 	pipeline pipeline
 	share    share
-	bytes    pool.Bytes   // the command, or the pipeline; none if do needs none
-	version  resp.Version // of what the store encodes
-	cuts     *cuts        // of the connection; nil: nothing is put off
+	bytes    pool.Bytes   // the command, or the pipeline
+	version  resp.Version // in which the store encodes
+	cuts     *cuts        // of the connection; nil: the request is never put off
 	epoch    uint32
 }
 
@@ -45,14 +45,14 @@ func (r *request) Release() { r.bytes.Release() }
 // storeStack is a request at a store.
 type storeStack struct {
 	core.AskStack[request, resp.Reply]
-	cmd *resp.Command // the one that is being done, of its store
+	cmd *resp.Command // the command that is being done, in store.commands
 }
 
 // arg returns an argument of the command.
 func (s *storeStack) arg(i int) []byte { return s.cmd.Arg(i) }
 
-// show returns, for the reply, bytes that stay as they are until the next command
-// changes the table: until then the replies of a pipeline are encoded.
+// show returns value for a reply. In a pipeline the reply is encoded before the next command can
+// change the table, so it needs no copy.
 func (s *storeStack) show(value []byte) []byte {
 	if s.Req.do == nil {
 		return value
@@ -84,13 +84,13 @@ func (t *store) run(s *storeStack) core.Yield {
 	return s.Return(rep)
 }
 
-// forget lets go of the first n commands, whose bytes are their request's.
+// forget clears the first n commands, which refer to bytes of the request.
 func (t *store) forget(n int) { clear(t.commands[:n]) }
 
-// decode decodes in, as its front has done before.
+// decode decodes in, which the front has decoded before.
 func (t *store) decode(cmd *resp.Command, in []byte) {
 	if n, err := t.decoder.Decode(in, cmd); n != len(in) || err != nil {
-		t.decoder.Reset() // the next one isn't its end
+		t.decoder.Reset() // the next command doesn't continue this one
 		panic("kv: a command that was decoded can't be")
 	}
 }
@@ -105,7 +105,7 @@ const (
 	errNoKey   = "ERR no such key"
 )
 
-// refused is the reply to what the table doesn't do.
+// refused is the reply for an error of the table.
 func refused(err error) resp.Reply {
 	if err == table.ErrKind {
 		return resp.Err(errKind)
@@ -113,7 +113,7 @@ func refused(err error) resp.Reply {
 	return resp.Err(errLarge)
 }
 
-// yes is 1 for true.
+// yes is the reply 1 or 0.
 func yes(b bool) resp.Reply {
 	if b {
 		return resp.Int(1)
@@ -121,5 +121,5 @@ func yes(b bool) resp.Reply {
 	return resp.Int(0)
 }
 
-// mine reports whether a key of a command on many keys lives here.
+// mine reports whether this store holds the key, one of a command on many.
 func (t *store) mine(key []byte) bool { return t.stores.of(key) == t.index }

@@ -6,7 +6,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel/resp"
 )
 
-// strangerLimits are for requests of who hasn't given the password: Redis' own.
+// strangerLimits are the limits of clients that haven't given the password: Redis' own.
 var strangerLimits = resp.Limits{MaxArgs: 10, MaxBulk: 16 << 10}
 
 var (
@@ -17,8 +17,9 @@ var (
 // Stranger implements channel.Gated.
 func (c *codec) Stranger() bool { return c.stranger }
 
-// decode decodes one command. Who gives the password in it may send longer ones from there on, and
-// keeps that: what follows is decoded before the front has looked at it.
+// decode decodes one command. If the command gives the right password the client may send longer
+// ones from then on, for good: those behind it are decoded before the front has looked at the
+// password.
 func (c *codec) decode(in []byte, cmd *resp.Command) (int, error) {
 	n, err := c.decoder.Decode(in, cmd)
 	if c.stranger && (n > 0 || err != nil) {
@@ -42,7 +43,7 @@ func (c *codec) lookAtStranger(in []byte, cmd *resp.Command, err error) error {
 	return err
 }
 
-// isWrong reports whether others, too, get err for in.
+// isWrong reports whether clients that have given the password get err for in, too.
 func (c *codec) isWrong(in []byte, err error) bool {
 	var cmd resp.Command
 	all := resp.NewDecoder(c.service.limits)

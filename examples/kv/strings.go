@@ -6,8 +6,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/examples/kv/table"
 )
 
-// read returns the string that a key holds, as it is in the table. If it holds a
-// hash or nothing, ok is false and rep is the reply of a command that needs a string.
+// read returns the string that a key holds, valid until the table changes. If the key holds a hash
+// or nothing ok is false, and rep is the reply of a command that needs a string.
 func (t *store) read(s *storeStack) (value []byte, rep resp.Reply, ok bool) {
 	value, kind, ok := t.table.Look(s.arg(1), core.Now(s))
 	if ok && kind.IsHash() {
@@ -24,7 +24,7 @@ func (t *store) get(s *storeStack) resp.Reply {
 	return resp.Bulk(s.show(value))
 }
 
-// take is get for commands that change the key then.
+// take is get for commands that then change the key.
 func (t *store) take(s *storeStack) resp.Reply {
 	value, rep, ok := t.read(s)
 	if !ok {
@@ -85,7 +85,7 @@ func (t *store) setFor(s *storeStack, unit option) resp.Reply {
 	return stored(t.table.Set(s.arg(1), s.arg(3), at))
 }
 
-// stored is the reply to what sets a string.
+// stored is the reply of a command that sets a string.
 func stored(err error) resp.Reply {
 	if err != nil {
 		return refused(err)
@@ -167,7 +167,8 @@ func (t *store) setRange(s *storeStack) resp.Reply {
 	return resp.Int(int64(n))
 }
 
-// getRange counts from the end below 0, and takes what there is of the range.
+// getRange counts from the end if an index is below 0, and answers the part of the range that
+// exists.
 func (t *store) getRange(s *storeStack) resp.Reply {
 	from, ok := resp.ParseInt(s.arg(2))
 	to, okTo := resp.ParseInt(s.arg(3))

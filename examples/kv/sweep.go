@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// sweepEvery is how often a store looks for expired keys that nobody asks for.
+	// sweepEvery is how often a store looks for expired keys that no command asks for.
 	sweepEvery = 100 * time.Millisecond
-	// sweepBatch is how many it looks at, and sweepsMax how many batches it takes
-	// at once while a fourth of a batch was expired: as Redis does.
+	// sweepBatch is how many keys it looks at, and sweepsMax how many batches it takes in one step.
+	// As in Redis it goes on while a fourth of a batch was expired.
 	sweepBatch = 20
 	sweepsMax  = 50
 	// reapBatch is how many fields of deleted hashes it frees in a batch.

@@ -13,46 +13,48 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// A walk is a command that only reads, and may look at much: at all that a store has, at all
-// fields of a hash, at many names, or at one name for as long as a pattern takes. It gives the
-// store up after walkSteps: it forwards the rest to the store, behind what has come meanwhile, so
-// that it may see what that changes. A timer, or an ask, would go ahead: answers do. The commands
-// behind it on its connection wait: see order.
+// A walk is a command that only reads, and may take long: it looks at all keys of a store, at all
+// fields of a hash, at many names, or matches a long pattern. After walkSteps it forwards the rest
+// of itself to the store, behind the messages that have come meanwhile, whose changes it may see. A
+// timer or an ask wouldn't do, as answers overtake messages. Commands behind the walk on its
+// connection wait: see order.
 //
-// So are HGETALL, HKEYS and HVALS where the last reply was long, or there was none, and commands
-// on more than namesMax names.
+// HGETALL, HKEYS and HVALS are walks if the last reply was long or there was none; commands on
+// names are walks if they have more than namesMax.
 
 const (
-	// walkSteps is how many steps a walk takes at once: as long as a few commands of others.
+	// walkSteps is how many steps a walk takes in one turn: so many take as long as a few other
+	// commands.
 	walkSteps = 1 << 9
-	// visitSteps is for the homes that one visit of the table looks at, or for a name that it
-	// looks up.
+	// visitSteps is how many steps one visit counts as: a look at one place of the table, or for
+	// one name.
 	visitSteps = 10
-	// walkTime is how long a walk may take: others that ask for much make it longer.
+	// walkTime is how long a walk may take: the more work the store has besides, the longer it
+	// takes.
 	walkTime = 30 * time.Second
-	// namesMax is how many arguments a command has that is done at once.
+	// namesMax is how many arguments a command on names may have without becoming a walk.
 	namesMax = 128
-	// pageMax is how long a page of SCAN or HSCAN may be, in bytes, for one more visit.
+	// pageMax is the length, in bytes, above which a page of SCAN or HSCAN ends.
 	pageMax = 256 << 10
 )
 
-// walkRequest is what a store does next of a walk.
+// walkRequest is a walk, or the rest of one, for a store to go on with.
 type walkRequest struct {
 	bytes   pool.Bytes // the command
 	version resp.Version
 	begun   bool
-	walk    walk // what has been done
+	walk    walk // how far it is
 }
 
 // Release implements stack.Releaser.
 func (r *walkRequest) Release() { r.bytes.Release() }
 
-// walkStack is a part of a walk through one store.
+// walkStack is one turn of a walk at one store.
 type walkStack struct {
 	core.AskStack[walkRequest, resp.Reply]
 }
 
-// walk is how far it has come.
+// walk is how far a walk is.
 type walk struct {
 	cmd  resp.Command
 	kind *walkKind
@@ -61,13 +63,13 @@ type walk struct {
 	key     []byte // whose fields it walks through; nil: it walks through keys
 	names   resp.Args
 	cursor  uint64
-	hash    uint64 // which hash that is, and how many places it, or the table, has
-	slots   int
-	visits  int // that are left
-	steps   int // that are left of this turn
+	hash    uint64 // the identity of the hash
+	slots   int    // places of the hash, or of the table
+	visits  int    // left
+	steps   int    // left in this turn
 	out     []byte
-	n       int         // elements in it
-	pending []candidate // names that were found when no steps were left
+	n       int         // elements in out
+	pending []candidate // found when no steps were left
 }
 
 // walkKind is how a command walks.
@@ -78,10 +80,10 @@ type walkKind struct {
 	visit         func(t *store, s *walkStack, w *walk) error
 	end           func(t *store, s *walkStack, w *walk) resp.Reply
 	fields, texts bool // the names of fields, their values
-	most          int  // how long the reply may be, in bytes; 0: it ends there
+	most          int  // how long the reply may be, in bytes; 0: the walk ends at pageMax
 }
 
-// walkKinds are in no order: few commands look here.
+// walkKinds are in no order, as few commands are looked up here.
 var walkKinds = []walkKind{
 	{name: "keys", begin: (*store).beginKeys, visit: (*store).visitKeys, end: (*store).endPart, fields: true, most: replyMax},
 	{name: "scan", begin: (*store).beginScan, visit: (*store).visitKeys, end: (*store).endScan, fields: true},
@@ -96,7 +98,7 @@ var walkKinds = []walkKind{
 	{name: "touch", begin: (*store).beginNames, visit: (*store).count, end: (*store).endPart, most: replyMax},
 }
 
-// candidate is a name that may match, and its value, in memory of their own.
+// candidate is a name that may match, and its value, both copied.
 type candidate struct {
 	glob
 	value []byte
@@ -124,8 +126,8 @@ func kindOf(cmd *resp.Command) *walkKind {
 	return &walkKinds[i]
 }
 
-// again reports whether a walk through all of something, which goes on, begins anew: it would see
-// some twice as there are fewer places than there were, or the rest of another hash.
+// again reports whether a walk through a whole hash or table must begin anew: with fewer places
+// than before it would see some elements twice; and the hash may be another one now.
 func (t *store) again(s *walkStack, w *walk) bool {
 	hash, slots := w.hash, w.slots
 	if w.key == nil {
@@ -142,7 +144,7 @@ func (t *store) beginKeys(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 }
 
 func (t *store) beginScan(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
-	cursor, _ := parseCursor(w.cmd.Arg(1)) // its front has looked
+	cursor, _ := parseCursor(w.cmd.Arg(1)) // the front has checked it
 	w.cursor = cursor / uint64(t.stores.len())
 	w.scanOptions, rep, ok = parseScan(&w.cmd, 2, true)
 	w.visits = w.count
@@ -184,11 +186,11 @@ func (t *store) beginNames(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 
 func (t *store) beginRandom(s *walkStack, w *walk) (rep resp.Reply, ok bool) {
 	count, rep, ok := parseRandom(&w.cmd)
-	w.key, w.visits = w.cmd.Arg(1), int(min(-count, math.MaxInt32)) // replyMax comes first
+	w.key, w.visits = w.cmd.Arg(1), int(min(-count, math.MaxInt32)) // replyMax ends it first
 	return rep, ok
 }
 
-// walkOn does what a walk may do at once.
+// walkOn takes the steps of one turn.
 func (t *store) walkOn(s *walkStack, w *walk) core.Yield {
 	if w.visits == math.MaxInt && t.again(s, w) {
 		w.cursor, w.out, w.n, w.pending = 0, w.out[:0], 0, nil
@@ -216,7 +218,7 @@ func (t *store) walkOn(s *walkStack, w *walk) core.Yield {
 	return s.Return(rep)
 }
 
-// visitKeys looks at one more entry, or a few that the table has in one place.
+// visitKeys looks at one more place of the table, which has one key or a few.
 func (t *store) visitKeys(s *walkStack, w *walk) error {
 	w.cursor = t.table.Scan(w.cursor, 1, core.Now(s), func(key, _ []byte, kind table.Kind) {
 		if w.scanOptions.kind == nil || resp.EqualFold(w.scanOptions.kind, typeName(kind)) {
@@ -227,7 +229,7 @@ func (t *store) visitKeys(s *walkStack, w *walk) error {
 	return nil
 }
 
-// visitFields is the same for the fields of a hash.
+// visitFields looks at one more place of a hash.
 func (t *store) visitFields(s *walkStack, w *walk) (err error) {
 	w.cursor, err = t.table.ScanFields(w.key, w.cursor, 1, core.Now(s), w.see)
 	w.visited()
@@ -244,7 +246,8 @@ func (w *walk) visited() {
 	}
 }
 
-// lookUp takes the next name of a command on many keys, if that key lives here.
+// lookUp takes the next name of a command on many keys, and adds its value if this store holds the
+// key.
 func (t *store) lookUp(s *walkStack, w *walk) error {
 	key, _ := w.names.Next()
 	w.visits--
@@ -255,7 +258,7 @@ func (t *store) lookUp(s *walkStack, w *walk) error {
 	return nil
 }
 
-// count is lookUp of who wants to know how many there are.
+// count does what lookUp does for a command that counts keys.
 func (t *store) count(s *walkStack, w *walk) error {
 	key, _ := w.names.Next()
 	w.visits--
@@ -292,7 +295,7 @@ func (t *store) pickField(s *walkStack, w *walk) error {
 	return nil
 }
 
-// add appends a value, or that there is none.
+// add appends a value, or nil if it wasn't found.
 func (w *walk) add(s *walkStack, value []byte, found bool) {
 	w.n++
 	if w.steps -= len(value) / bytesPerStep; found {
@@ -305,7 +308,7 @@ func (w *walk) add(s *walkStack, value []byte, found bool) {
 // bytesPerStep is how many bytes are copied in a step.
 const bytesPerStep = 128
 
-// see takes a name that the table has, which is valid for the call.
+// see takes a name in the table, and its value, valid for the call.
 func (w *walk) see(name, value []byte) {
 	g := newGlob(w.pattern, name)
 	if len(w.pending) == 0 && w.try(&g, value) {
@@ -315,7 +318,8 @@ func (w *walk) see(name, value []byte) {
 	w.pending = append(w.pending, candidate{glob: g, value: bytes.Clone(value)})
 }
 
-// try goes on with a match and appends what matches; false: there are no steps left for it.
+// try goes on with a match and appends the name and value if it matches. It reports false if the
+// match isn't done, as no steps are left.
 func (w *walk) try(g *glob, value []byte) bool {
 	if w.pattern != nil {
 		left, done := g.run(w.steps)
@@ -336,8 +340,7 @@ func (w *walk) try(g *glob, value []byte) bool {
 	return true
 }
 
-// endPart is the reply of one of several stores: what it has of the reply, encoded, and the
-// number.
+// endPart is the reply of one of several stores: its elements, encoded, and their number.
 func (t *store) endPart(s *walkStack, w *walk) resp.Reply {
 	rep := resp.Raw(s.Copy(w.out))
 	rep.Int = int64(w.n)
@@ -359,13 +362,13 @@ func (t *store) endMap(s *walkStack, w *walk) resp.Reply {
 	return resp.Raw(append(out, w.out...))
 }
 
-// endScan is the reply to SCAN, whose cursor says in which store it goes on.
+// endScan is the reply to SCAN. Its cursor tells in which store the next call goes on.
 func (t *store) endScan(s *walkStack, w *walk) resp.Reply {
 	switch stores, index := uint64(t.stores.len()), uint64(t.index); {
 	case w.cursor != 0:
 		w.cursor = w.cursor*stores + index
 	case index+1 < stores:
-		w.cursor = index + 1 // the start of the next
+		w.cursor = index + 1 // the start of the next store
 	}
 	return t.page(s, w)
 }
@@ -398,8 +401,8 @@ func (f *front) keysMore(s *command) core.Yield {
 	return s.answer(f.concat(s))
 }
 
-// scan is SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]. A cursor is that of a
-// store's table and, in it, the store's number.
+// scan is SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]. A cursor is that of a store's table,
+// times the number of stores, plus the store's number.
 func (f *front) scan(s *command) core.Yield {
 	cursor, ok := parseCursor(s.Req.Arg(1))
 	if !ok {
@@ -411,9 +414,9 @@ func (f *front) scan(s *command) core.Yield {
 // hscan is HSCAN key cursor [MATCH pattern] [COUNT n].
 func (f *front) hscan(s *command) core.Yield { return f.walkOne(s, f.stores.of(s.Req.Arg(1))) }
 
-// isLong reports whether a command is better a walk: it has many names, asks for many fields at
-// random, or is on all fields of a hash and the last reply of its connection was long, or there
-// was none.
+// isLong reports whether a command is to be a walk: because it has many names, asks for many random
+// fields, or reads all of a hash while the last reply of its connection was long, or there was
+// none.
 func (c *session) isLong(e *entry, cmd *resp.Command) bool {
 	switch {
 	case e.traits&walks == 0:
@@ -427,7 +430,7 @@ func (c *session) isLong(e *entry, cmd *resp.Command) bool {
 	return cmd.Len() > namesMax
 }
 
-// walk has a walk done by the store of its key, or by all, whose results are put together.
+// walk has the store of the key walk, or all stores, whose replies are then put together.
 func (f *front) walk(s *command) core.Yield {
 	if !s.entry.ofAll(&s.Req.Command) {
 		return f.walkOne(s, f.stores.of(s.Req.Arg(1)))
