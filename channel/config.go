@@ -52,9 +52,8 @@ type Config[Req, Rep any] struct {
 	// time than RequestTimeout. 0: 1 KiB a second. Negative: no request is given more time.
 	RateMin int
 	// WriteTimeout closes a connection whose client took no byte of a pending result for so long,
-	// up to a fourth more. Except on Linux the socket is watched, not the client: it takes bytes in
-	// steps of megabytes, so a short timeout closes clients that are merely slow. 0: 30 s.
-	// Negative: never.
+	// up to a fourth more. Except on Linux it watches the socket, which takes megabytes at a time:
+	// a short timeout closes clients that are only slow. 0: 30 s. Negative: never.
 	WriteTimeout time.Duration
 	// KeepAlive is how long a TCP client's system may be silent before it is probed. Three probes
 	// without an answer, or bytes unacknowledged for four times KeepAlive (WriteTimeout if that is

@@ -93,7 +93,7 @@ type conn[Req, Rep any] struct {
 	out      output
 	flush    stack.Deferred
 
-	activeAt int64 // when a part of a request last came, or a part of a result went, ns
+	activeAt int64 // when bytes of a request last came, or bytes of a result went, ns
 	owedAt   int64 // since when the rest of a request is missing, ns; 0: none is
 	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: one does
 	stuckAt int64

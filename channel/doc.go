@@ -45,9 +45,11 @@
 // wait, requests that were read don't begin either. So one connection holds OutputMax bytes of
 // results, one result more, and the results of requests that had begun. A result counts with the
 // bytes of its stack: Bytes, Copy, and the answers of its futures. Received bytes take up to four
-// times as much memory, and 2 KiB. The default of Config.RequestsMax keeps fronts from filling an
-// actor's mailbox of the system's usual bound, house.Config.MailboxMax. If fronts ask an actor with
-// another bound, set RequestsMax to match: then no request fails because of a full mailbox.
+// times as much memory, and 2 KiB.
+//
+// The default of Config.RequestsMax keeps fronts from filling an actor's mailbox of the system's
+// usual bound, house.Config.MailboxMax. If fronts ask an actor with another bound, set RequestsMax
+// to match: then no request fails because of a full mailbox.
 //
 // Received bytes that aren't answered are bounded for all connections together, by Config.InputMax.
 // When that is used up a connection is read 1 KiB at a time, and only if it holds no other bytes:

@@ -10,8 +10,8 @@ import (
 type inflight struct {
 	head, tail *stack.Inbound
 	n          int
-	bytes      int  // that the requests were decoded from
-	heldBytes  int  // that the stacks of requests hold which are complete, or wait behind a part
+	bytes      int  // of the input of all requests
+	heldBytes  int  // held by stacks of requests that are complete, or wait behind a part
 	heldBack   int  // requests that holdBack keeps from beginning
 	fresh      bool // holdBack may find requests that haven't begun
 }
@@ -134,8 +134,9 @@ func (q *inflight) holdBack() (n int) {
 	return n
 }
 
-// letBegin lets at most most of the requests held back begin, the oldest first, and returns how
-// many did. It reports false if some of them still stand in a lane: then it must be called again.
+// letBegin lets the oldest requests held back begin, at most as many as most, and returns how many
+// did. It reports false if some of those held back still stand in a lane: then it must be called
+// again.
 func (q *inflight) letBegin(w *stack.Engine, most int) (n int, aside bool) {
 	for c := q.head; c != nil; c = c.After {
 		if c.IsHeldBack() && !c.Complete && !c.Aside {

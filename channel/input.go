@@ -10,9 +10,9 @@ const inputMin = 1 << 10
 //
 // A read goes to a buffer that all connections of a site use in turn; the bytes that came are
 // copied to a slab of about their size. For requests refer to the slab that they were decoded from
-// and hold it as long as they live: of slabs as large as a read, a few bytes would hold each. Only
-// the rest of a long request is read straight into its slab, which grows as bytes come: memory is
-// bounded by what was received, not by what was announced.
+// and hold it as long as they live: a request of a few bytes would hold a slab as large as a read.
+// Only the rest of a long request is read straight into its slab, which grows as bytes come: memory
+// is bounded by what was received, not by what was announced.
 type input struct {
 	slab pool.Bytes // of which slab.B()[from:] isn't decoded
 	from int

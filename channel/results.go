@@ -173,7 +173,7 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 }
 
 // lookUntaken notes whether the client takes bytes although the socket doesn't: a kernel asks for
-// more only when it has room for many.
+// more bytes only when it has room for many.
 func (c *conn[Req, Rep]) lookUntaken(now int64) {
 	if c.stuckAt == 0 || c.writable {
 		return

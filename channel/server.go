@@ -31,8 +31,8 @@ func offered[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).offered(
 
 func ended[Req, Rep any](s *stack.Inbound) { s.Conn.(*conn[Req, Rep]).ended(s) }
 
-// Server accepts connections and has actors serve them, one on each worker that takes part. Its
-// methods block, but for Addr and Stats: only guests may call them.
+// Server accepts connections and has actors serve them, one on each worker that takes part. Drain
+// or Close ends it.
 type Server[Req, Rep any] struct {
 	service service[Req, Rep]
 	door    door

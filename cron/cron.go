@@ -59,7 +59,8 @@ func parse(line string) (parsed cron.Schedule, err error) {
 	return cron.FullParser().Parse(line)
 }
 
-// Next returns the first time after after at which the line fires; the zero time: there is none.
+// Next returns the first time later than after at which the line fires; the zero time: there is
+// none.
 func (c calendar) Next(after time.Time) time.Time {
 	for at := after.In(c.in); ; {
 		if at = c.line.Next(at); at.IsZero() || c.hourly || !again(at) {

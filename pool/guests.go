@@ -12,7 +12,7 @@ import (
 // one of the shards, so that two seldom want the same mutex. The zero Guests is ready.
 type Guests struct{ stripes [GuestStripes]stripe }
 
-// GuestStripes is the number of shards: so many that two busy goroutines seldom have the same.
+// GuestStripes is the number of shards: enough that few busy goroutines share one.
 const GuestStripes = 1 << stripeBits
 
 const stripeBits = 4

@@ -143,8 +143,9 @@ func (s *Shard) PutClear(o *Object) {
 	}
 }
 
-// PutHere is PutClear, but does nothing and returns false if home is another shard, among other
-// cases: then call PutClear. It is apart to be compiled into its caller.
+// PutHere is PutClear in the usual case: o is at home here and not held, and the build has no
+// checks. Otherwise it does nothing and returns false: then call PutClear. It is apart to be
+// compiled into its caller.
 //
 //alloc:none
 func (s *Shard) PutHere(o *Object) bool {

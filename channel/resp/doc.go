@@ -33,12 +33,14 @@
 //
 // Where this package differs from Redis 7.0:
 //
-// - A length line, and an argument, must end in CR LF. Redis accepts any byte in place of a line's
-// LF and any two bytes behind an argument, so it doesn't notice a client whose lengths are wrong.
-// Here that is an invalid length. - A line is too long by its length alone. In Redis that depends
-// on how much of it came with one read. - NUL in an inline request is an ordinary byte. Redis
-// doesn't see the line's end behind it and waits until the request is too big. - Requests have a
-// limit in total, [Limits.MaxRequest].
+//   - A length line, and an argument, must end in CR LF. Redis accepts any byte in place of a
+//     line's LF and any two bytes behind an argument, so it doesn't notice a client whose
+//     lengths are wrong. Here that is an invalid length.
+//   - A line is too long by its length alone. In Redis that depends on how much of
+//     it came with one read.
+//   - NUL in an inline request is an ordinary byte. Redis doesn't see the line's
+//     end behind it and waits until the request is too big.
+//   - Requests have a limit in total, [Limits.MaxRequest].
 //
 // Of RESP3, streams (lengths of "?") are refused: no Redis sends them.
 package resp

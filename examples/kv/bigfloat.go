@@ -34,7 +34,7 @@ func addBig(out, a, b []byte) ([]byte, problem) {
 }
 
 const (
-	floatMax    = 5 << 10 // Redis takes no longer numbers, in bytes
+	floatMax    = 5 << 10 // bytes; Redis takes only shorter numbers
 	exponentMax = 16384   // of the largest long double
 	exponentMin = -16445  // of the smallest
 )

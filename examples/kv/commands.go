@@ -31,9 +31,9 @@ type trait uint8
 const (
 	grows trait = 1 << iota // is refused when memory is used up
 	open                    // needs no password
-	walks                   // may be a walk: with many names, or, if
-	whole                   // is set, because it reads all of a hash, or, if
-	picks                   // is set, because of its count
+	walks                   // may be a walk: see isLong
+	whole                   // of walks: reads all of a hash
+	picks                   // of walks: its count decides
 	alone                   // takes several steps: see order
 )
 

@@ -45,9 +45,9 @@
 // KEYS, SCAN and HSCAN give up their store after a few microseconds, and go on when other commands
 // had their turn: changes made meanwhile they may see or not. So do MGET, HMGET, EXISTS and TOUCH
 // of more than 128 arguments, HRANDFIELD with a count below -128, and HGETALL, HKEYS and HVALS if
-// the last reply of their connection was long or there was none. None of these sees a key or a
-// field twice, except SCAN and HSCAN. Commands behind them on their connection wait. One that takes
-// longer than 30 s ends with an error.
+// the last reply of their connection was long or there was none. Of those that go through all keys
+// or fields only SCAN and HSCAN may see one twice. Commands behind them on their connection wait.
+// One that takes longer than 30 s ends with an error.
 //
 // # What a command may cost
 //
