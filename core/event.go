@@ -8,7 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// What a system tells of itself; see Events.
+// The types of events, and what is in them; see Events.
 type (
 	// ActorStarted tells that an actor may handle its first message.
 	ActorStarted = stack.ActorStarted
@@ -34,37 +34,37 @@ type (
 // The reasons of dead letters.
 const (
 	LostStopped   = lost.Stopped   // the actor, or its whole system, had stopped
-	LostExpired   = lost.Expired   // its deadline had passed before its turn came
-	LostCancelled = lost.Cancelled // who sent it gave up before its turn came
+	LostExpired   = lost.Expired   // the deadline of its sender passed before its turn came
+	LostCancelled = lost.Cancelled // its sender gave up before its turn came
 	LostNoMember  = lost.NoMember  // a router had nobody to choose from
 	LostFull      = lost.Full      // the mailbox was full, or the stash
 	LostRefused   = lost.Refused   // middleware of the handler refused it
 	LostForeign   = lost.Foreign   // a step sent it to an actor of another system than its own
 )
 
-// Event is what a system tells of itself.
+// Event is the types of events by which a system tells of itself.
 type Event interface {
 	ActorStarted | ActorStopped | ActorRestarted | Failure | SlowStep | DeadLetter | OpenedLetter
 }
 
-// Teller is what tells of itself: a house.System.
+// Teller is the source of events: a house.System.
 type Teller interface {
-	// Topics returns them; the runtime's business.
+	// Topics returns the topics of all events. Only the runtime calls it.
 	Topics() *stack.Events
 }
 
-// Events returns the topic of one kind of event of a system, as in
+// Events returns the topic of one type of event of a system, as in
 //
 //	core.Events[core.DeadLetter](system).Subscribe(undertakerBury.At(undertaker))
 //
-// The worker where something happens tells of it; an event that nobody listens to is never made.
-// What is told of one actor reaches a subscriber in order, and ActorStarted and ActorStopped once
-// in its life. Only of an actor that is spawned while its system stops all others, ActorStarted may
-// come last. Users must not publish there.
+// The worker on which something happens publishes the event; without subscribers it isn't made.
+// Events about one actor reach a subscriber in order, ActorStarted and ActorStopped once in the
+// actor's life. For an actor spawned while its system shuts down, ActorStarted may come last. Users
+// must not publish to these topics.
 //
-// An ask that is refused is no dead letter: who asked gets the error. A notice that is refused is
-// one, also if it returns the error. A DeadLetter or OpenedLetter that gets lost itself is
-// counted, and nobody is told.
+// A refused ask is no dead letter, as its asker gets the error. A refused notice is one, even
+// though its sender gets the error. A DeadLetter or OpenedLetter that gets lost itself is counted,
+// and no event tells of it.
 func Events[E Event](of Teller) *Topic[E] {
 	all := of.Topics()
 	var topic any

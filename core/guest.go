@@ -6,16 +6,16 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Ask asks from a goroutine that is not a worker, and blocks until the answer is there or ctx
-// ends: ErrTimeout or ErrCancelled. The deadline of ctx goes with the ask; without one the
-// system's default holds. If the reply refers to bytes that the callee's stack carries, or is
-// Answers, it is dead on return: use AskInto. In a step it fails with ErrBlockingOnWorker. Of a
-// system that was never started it waits in vain, and ends with ErrNotStarted. Timer, and other
-// ports without an actor, are for steps.
+// Ask asks from a goroutine that is not a worker. It blocks until the answer is there or ctx ends,
+// then with ErrTimeout or ErrCancelled. The ask has the deadline of ctx; if ctx has none, the
+// system's default. Bytes in the reply that the callee's stack carries, and Answers, are invalid
+// once Ask has returned: use AskInto. Called in a step, Ask fails with ErrBlockingOnWorker. If the
+// actor's system was never started, it waits until the deadline and fails with ErrNotStarted. Timer
+// and other ports without an actor are for steps only.
 //
-// A caller that finds the callee's worker parked runs the worker's turns on its own
-// goroutine until the answer is there: see house.Config.WakeForGuests. Meanwhile it
-// doesn't look at ctx, and no step may wait for what the caller holds or will do.
+// If the callee's worker is parked, Ask runs the worker's turns on the caller's goroutine until the
+// answer is there: see house.Config.WakeForGuests. Meanwhile it doesn't look at ctx, and no step
+// may wait for what the caller holds or will do.
 func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep, err error) {
 	var c begun
 	if !p.begin(&c, req) {
@@ -29,8 +29,8 @@ func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep,
 	return rep, nil
 }
 
-// AskInto is Ask; read is called with the reply while all that it refers to is
-// valid, and not at all if there is none.
+// AskInto is Ask for replies that refer to bytes: read is called with the reply while all that it
+// refers to is valid. If there is no reply, read isn't called.
 func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read func(*Rep)) error {
 	var c begun
 	if !p.begin(&c, req) {
@@ -44,11 +44,11 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 	return nil
 }
 
-// Notice tells from a goroutine that is not a worker, and doesn't wait. The error is
-// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped,
-// or whose system has; or ErrNoMember of a router that chooses one and has none (Broadcast to
-// nobody is no error). Nobody gets the message then, and if it is one that is released, it was.
-// What an actor hasn't handled when it stops is a dead letter.
+// Notice sends msg from a goroutine that is not a worker, without waiting. The error is
+// ErrMailboxFull, and then the message is a dead letter; ErrStopped if the actor, or its system,
+// has stopped; or ErrNoMember if a router that chooses one member has none (Broadcast to nobody is
+// no error). With an error nobody gets the message, and if it has a Release method, it was
+// released. A notice that the actor hasn't handled when it stops is a dead letter.
 func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
@@ -56,12 +56,14 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	return stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
-// NoticeWait is Notice that waits while the actor's mailbox is full, until it is half empty, the
-// actor stops, or ctx ends (ErrTimeout or ErrCancelled, and the message is no dead letter). Who has
-// waited competes with others for the room, so that one message may wait several times. If there is
-// room it is sent, whether ctx has ended or not. With DropNewest it waits too, and with DropOldest
-// it waits for as long as that refuses. A router doesn't wait: see Notice. In a step it fails with
-// ErrBlockingOnWorker if it would wait.
+// NoticeWait is Notice that waits while the actor's mailbox is full: until it is half empty, the
+// actor stops, or ctx ends. Then the error is ErrTimeout or ErrCancelled, and the message is no
+// dead letter. Senders that have waited compete with others for the room, so one message may wait
+// several times. If there is room, the message is sent even if ctx has ended.
+//
+// Where Mailbox has DropNewest, NoticeWait waits instead; with DropOldest it waits while messages
+// are rejected. It doesn't wait for room at a router's port: see Notice. In a step it fails with
+// ErrBlockingOnWorker if it would have to wait.
 func NoticeWait[Msg any](ctx context.Context, p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {
 		return p.post(msg)
@@ -69,18 +71,18 @@ func NoticeWait[Msg any](ctx context.Context, p NoticePort[Msg], msg Msg) error 
 	return stack.TellWait(ctx, p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
-// Pending is an ask of a guest that doesn't block: several can be under way at
-// once. Its goroutine polls Ready, or blocks in Get.
+// Pending is an ask of a guest in progress that doesn't block; a guest may have several. The guest
+// polls Ready, or blocks in Get.
 type Pending[Rep any] struct {
 	guests *stack.Guests
 	call   *stack.Call
-	life   uint32 // of call: another one was begun by somebody else
+	life   uint32 // of call, when the ask began: it changes when call is freed
 	err    error  // why nothing was asked
 }
 
-// Begin asks from a goroutine that is not a worker and returns at once, with the
-// system's default deadline for the callee. Get, which has none of its own, must be
-// called, once: what nobody gets is never freed, and a second Get panics.
+// Begin asks from a goroutine that is not a worker and returns at once. The ask has the system's
+// default deadline; Get has none of its own. Call Get exactly once: an answer that nobody gets is
+// never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 	var c begun
 	if !p.begin(&c, req) {
@@ -96,7 +98,8 @@ func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 // Ready reports whether Get returns at once.
 func (p Pending[Rep]) Ready() bool { return p.err != nil || p.current().Ready() }
 
-// current returns the call, unless it was freed, or will be as its Get has failed in a step.
+// current returns the call. It panics if the call was freed, or will be because Get has failed in a
+// step.
 func (p Pending[Rep]) current() *stack.Call {
 	if p.call.Generation() != p.life || p.call.Abandoned() {
 		panic("core: a Pending is used after its Get")
@@ -104,16 +107,16 @@ func (p Pending[Rep]) current() *stack.Call {
 	return p.call
 }
 
-// Get waits for the answer and frees it. If the reply refers to bytes that the
-// callee's stack carries, or is Answers, it is dead on return: use GetInto. In a step it
-// fails with ErrBlockingOnWorker rather than wait.
+// Get waits for the answer and frees it. Bytes in the reply that the callee's stack carries, and
+// Answers, are invalid once Get has returned: use GetInto. In a step Get fails with
+// ErrBlockingOnWorker if it would have to wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {
 	err = p.GetInto(func(r *Rep) { rep = *r })
 	return rep, err
 }
 
-// GetInto is Get; read is called with the reply while all that it refers to is valid,
-// and not at all if there is none.
+// GetInto is Get for replies that refer to bytes: read is called with the reply while all that it
+// refers to is valid. If there is no reply, read isn't called.
 func (p Pending[Rep]) GetInto(read func(*Rep)) error {
 	if p.err != nil {
 		return p.err

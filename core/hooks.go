@@ -8,50 +8,51 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// HookStack is a hook of an actor's life in progress. A hook ends with Return or Throw, or
-// asks and ends with Suspend. What it asks into are futures that are fields of the actor. Nothing
-// else of the actor runs meanwhile.
+// HookStack is one hook of an actor's life in progress. A hook ends with Return or Throw, or asks
+// and ends its step with Suspend. The futures that it asks into are fields of the actor. Nothing
+// else of the actor runs until the hook has ended.
 type HookStack struct {
 	told
 	state stack.HookState
 }
 
-// Cause returns the failure for which the actor restarts; nil in a start that is no restart, and
-// in a stop.
+// Cause returns the failure for which the actor restarts; nil in a first start and in a stop.
 func (s *HookStack) Cause() error { return s.state.Cause() }
 
 // Starter is implemented by actors that prepare themselves.
 type Starter interface {
-	// PreStart runs in a turn of the actor's worker; messages wait until it has ended. A Throw or
-	// a panic is a failure of the start: the supervisor gets it as a *StartError, and stops the
-	// actor unless its strategy says otherwise. If the actor is stopped while the hook waits,
-	// that isn't resumed, and PostStop runs at once, as behind a failure.
+	// PreStart runs in a turn of the actor's worker; messages wait until it has ended. A Throw or a
+	// panic is a failure of the start: the supervisor gets it as a *StartError, and stops the actor
+	// unless its strategy says otherwise. If the actor is stopped while the hook is suspended, the
+	// hook isn't resumed, and PostStop runs at once, as after a failure.
 	PreStart(s *HookStack) Yield
 }
 
 // Stopper is implemented by actors that clean up.
 type Stopper interface {
 	// PostStop runs once for each instance, in a turn of the actor's worker, when every stack of
-	// the actor has ended and its children have stopped. A Throw or a panic is reported, and
-	// changes nothing.
+	// the actor has ended and its children have stopped. A Throw or a panic is reported, but the
+	// actor stops all the same.
 	PostStop(s *HookStack) Yield
 }
 
-// PreRestarter is implemented by actors that clean up otherwise before a restart.
+// PreRestarter is implemented by actors that clean up before a restart otherwise than before a
+// stop.
 type PreRestarter interface {
-	// PreRestart runs in place of PostStop in the instance that failed, s.Cause says by what.
+	// PreRestart runs in place of PostStop in the instance that failed; s.Cause is the failure.
 	PreRestart(s *HookStack) Yield
 }
 
-// PostRestarter is implemented by actors that prepare themselves otherwise after a restart.
+// PostRestarter is implemented by actors that prepare themselves after a restart otherwise than at
+// the first start.
 type PostRestarter interface {
-	// PostRestart runs in place of PreStart in the new instance, s.Cause says why there is one.
+	// PostRestart runs in place of PreStart in the new instance; s.Cause is the failure.
 	PostRestart(s *HookStack) Yield
 }
 
-// refuseFalseHooks panics if an actor has a method with the name of a hook that is none: it would
-// never be called. What is looked up are constants, as otherwise the linker keeps all methods of
-// all types.
+// refuseFalseHooks panics if an actor has a method with the name of a hook but another signature:
+// it would never be called. The names are looked up as constants: with variables the linker would
+// keep all methods of all types.
 func refuseFalseHooks(actor reflect.Type) {
 	a := reflect.PointerTo(actor)
 	check := func(name string, has bool, hook reflect.Type) {

@@ -12,34 +12,34 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/quota"
 )
 
-// Named is the actors of one kind, each found by its name, and spawned when it is first looked for:
-// a bucket for each client, a session for each user. Asks reach them by [ByName], notices by
-// [NoticeByName]. It is a value, kept in fields or in a package variable.
+// Named is the actors of one kind, each found by its name and spawned when it is first looked up: a
+// bucket for each client, a session for each user. Asks reach them by [ByName], notices by
+// [NoticeByName]. A Named is a value, kept in a field or in a package variable.
 //
-// Such actors mostly passivate: see Props.Passivate. One that is looked for again is made anew,
-// so what it is to know then it saves in PostStop, or all along.
+// Such actors mostly passivate: see Props.Passivate. The next look-up makes a fresh actor, so save
+// what it must know in PostStop, or earlier.
 type Named[A any] struct{ all *named }
 
-// NamedConfig says what actors are like that are found by name.
+// NamedConfig says what the actors of a Named are like.
 type NamedConfig[A any] struct {
-	// Kind is what their names begin with: an actor of the kind "bucket" stands at
+	// Kind is the first part of their names: an actor of the kind "bucket" stands at
 	// /user/bucket.<name>. It must not be empty, nor have a dot.
 	Kind string
-	// New makes the struct of the actor with the name: for the first time when a step or a guest
-	// looks for it, on whose goroutine it is called, and on a worker behind a failure. So it must
-	// not block. If it panics, that is the error of who looked for the actor.
+	// New makes the struct of the actor with the name: first on the goroutine of the step or guest
+	// that looks the actor up, and for a restart on a worker. So it must not block. If it panics,
+	// whoever looked the actor up gets that as an error.
 	New func(name string) *A
 	// Max is how many there may be at once: beyond it who looks for another one gets
 	// ErrOverloaded. Names often come off a network. 0: 1,000,000.
 	Max int
-	// Props are what they are given. Its Name is empty.
+	// Props are the settings of each actor. Their Name must be empty.
 	Props Props
 }
 
-// namedMax is NamedConfig.Max unless it is said: a gigabyte of small actors.
+// namedMax is NamedConfig.Max by default: a gigabyte of small actors.
 const namedMax = 1_000_000
 
-// Directory is where actors are born at the top, and found by their names: a house.System.
+// Directory is where actors are born at the top and found by their names: a house.System.
 type Directory interface {
 	Place
 	// FindTop returns the house of the actor /user/kind.id, TakeKind reports whether nobody has
@@ -79,17 +79,17 @@ func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	return Named[A]{n}
 }
 
-// Get returns the actor with the name, which it spawns if there is none. That may be stopping, and
-// then what it gets ends with ErrStopped; [ByName] waits for that. The error says what is wrong
-// with the name; it is ErrOverloaded if there are Max already, ErrAlreadyExists if the name is
-// that of an actor of another type, and what New panicked with is in a *PanicError. Any goroutine
-// and any step may call it. It doesn't keep the name of an actor that it finds.
+// Get returns the actor with the name, and spawns it if there is none. The actor may be stopping:
+// asks to it then end with ErrStopped, whereas [ByName] waits for its successor. The error says
+// what is wrong with the name; or it is ErrOverloaded if there are Max actors already,
+// ErrAlreadyExists if an actor of another type has the name, or a *PanicError if New panicked. Any
+// goroutine and any step may call it. Get doesn't keep the string name if the actor exists.
 func (n Named[A]) Get(name string) (Address[A], error) {
 	h, err := n.here().get(nil, name)
 	return Address[A]{h}, err
 }
 
-// Find is Get that spawns nobody: false if there is no such actor.
+// Find is Get without spawning; false if there is no such actor.
 func (n Named[A]) Find(name string) (Address[A], bool) {
 	all := n.here()
 	h := all.in.FindTop(all.kind, name)
@@ -109,7 +109,7 @@ func (n Named[A]) here() *named {
 	return n.all
 }
 
-// named is Named of any type.
+// named is Named without its type.
 type named struct {
 	in    Directory
 	kind  string
@@ -118,8 +118,9 @@ type named struct {
 	quota *quota.Quota // of those that haven't gone
 }
 
-// get returns the actor with the name, which may be stopping. None is made for a step of another
-// system, which couldn't reach it: w is the worker of a step that sends; nil: any.
+// get returns the actor with the name, which may be stopping, and makes it if there is none. w is
+// the worker of a step that sends, or nil. For a step of another system no actor is made, as the
+// step couldn't reach it.
 func (n *named) get(w *stack.Engine, name string) (*stack.House, error) {
 	if h := n.in.FindTop(n.kind, name); h != nil {
 		if !h.Is(n.of) {

@@ -8,32 +8,32 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Port is something that can be asked: an actor's handler, a router, a timer.
-// Ports are values, kept in fields. The zero Port panics when it is asked.
+// Port is something that can be asked: an actor's handler, a router, a timer. A Port is a value,
+// kept in a field. Asking the zero Port panics.
 type Port[Req, Rep any] struct {
 	to    *stack.House
 	route *route
 }
 
-// Ask asks from a step of s: it sends req and binds f, a field of s, to the
-// answer. End the step with Suspend or one of its kin. The ask inherits what is
-// left of the deadline of s, or gets the system's default. It may leave later, as
-// a notice may. If the callee's mailbox is full, that is the answer: ErrMailboxFull.
+// Ask asks from a step of s: it sends req and binds f, a field of s, to the answer. End the step
+// with Suspend or one of its kin. The ask inherits the deadline of s; if s has none, it gets the
+// system's default, house.Config.AskTimeout. To another worker it may leave only when the visit
+// ends, as with Notice. If the callee's mailbox is full, the answer is ErrMailboxFull.
 //
 //alloc:none
 func (p Port[Req, Rep]) Ask(s Running, f *Future[Rep], req Req) {
 	ask[Req, Rep](s, f.Promise(), p.to, p.route, req, 0)
 }
 
-// AskWithin is Ask with a deadline of limit from now instead of the default; what
-// is left of the deadline of s still ends it.
+// AskWithin is Ask with a deadline limit from now instead of the default. If the deadline of s is
+// earlier, it holds.
 //
 //alloc:none
 func (p Port[Req, Rep]) AskWithin(s Running, f *Future[Rep], req Req, limit time.Duration) {
 	ask[Req, Rep](s, f.Promise(), p.to, p.route, req, max(1, int64(limit)))
 }
 
-// ask is AskWithin in so many ns; 0: what is the default.
+// ask is AskWithin with limit in ns; 0: the default deadline, as in Ask.
 //
 //alloc:none
 func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *route, req Req, limit int64) {
@@ -60,17 +60,21 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 	s.Engine().Push(to, c)
 }
 
-// Forward ends a step of s, an ask, by having another actor answer in its place, as in
+// Forward ends a step of s, an ask, by having another actor answer in its place:
 //
 //	return a.archive.Forward(s, s.Req)
 //
-// The asker gets that reply, or that error, and its deadline holds; this actor hears no more of
-// it, and may stop. Sender of the forwarded ask is who asked first. What s has asked itself is
-// cancelled, as at every end; bytes of s live until the reply is home, those in the answers that
-// it got don't: Copy them. A request that is released is the other's from then on: clear s.Req, or
-// what it releases may end with the step. A port that asks many, as Broadcast does, one by its
-// name, as ByName, or no actor, as Timer, panics. A connection's request, a ChannelStack, can't be
-// forwarded, as its result is written in its place among others: it asks, and returns the reply.
+// The asker gets the other actor's reply or error, within its own deadline. This actor hears no
+// more of the ask, and may stop. Sender returns the first asker for the forwarded ask, too. Asks of
+// s that are in progress are cancelled, as whenever a stack ends.
+//
+// Bytes of s stay valid until the reply is home; bytes in answers that s received don't, so Copy
+// them. If the request has a Release method, it belongs to the other actor from then on: clear
+// s.Req, or it may be released when the step ends.
+//
+// Forward panics if no one actor is behind the port: Broadcast, First, ByName, Timer. A
+// connection's request, a ChannelStack, can't be forwarded, as its result is written in its turn:
+// ask, and return the reply.
 //
 //alloc:none
 func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
@@ -92,7 +96,8 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	return y
 }
 
-// begin is the ask of a guest up to the sending. It reports false if that has failed.
+// begin prepares the ask of a guest, up to but without the sending. It reports false if that has
+// failed; then b.err says why.
 func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
 	b.to, b.route = p.to, p.route
 	if b.looksOnWay() {
@@ -107,26 +112,28 @@ func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
 	return b.err == nil
 }
 
-// NoticePort is something that can be told.
+// NoticePort is something that can be told: an actor's handler or a router. A NoticePort is a
+// value, kept in a field. Telling the zero NoticePort panics.
 type NoticePort[Msg any] struct {
 	to    *stack.House
 	by    *stack.Handler
 	route *route // non-nil: no one actor is behind the port
 }
 
-// Notice tells from a step of s. To an actor of another worker it may leave only when the visit
-// of this actor ends, some steps later: a step must not wait for what it tells. The error is
-// ErrMailboxFull, and then the message is a dead letter; ErrStopped of an actor that has stopped,
-// as soon as that is known here; ErrOtherSystem of an actor of another system, also a dead
-// letter; or ErrNoMember of a router that chooses one and has none. If the message is one that is
-// released, it was.
+// Notice sends msg from a step of s. To an actor of another worker it may leave only when the visit
+// of this actor ends, some steps later: so a step must not wait for the effect of a notice.
+//
+// The error is ErrMailboxFull, and then the message is a dead letter; ErrStopped if the actor has
+// stopped and this worker knows it already; ErrOtherSystem if the actor belongs to another system,
+// also a dead letter; or ErrNoMember if a router that chooses one member has none. With any error,
+// a message that has a Release method was released.
 //
 //alloc:none
 func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 	return notice(s, p.to, p.by, p.route, msg)
 }
 
-// notice is Notice, as stack.notify has it.
+// notice is Notice as a function; stack.notify does the same for events.
 //
 //alloc:none
 func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route, msg Msg) error {
@@ -161,7 +168,7 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route
 	return stack.TellOtherwise(w, to, by, &msg)
 }
 
-// post tells, of a guest, what is no one actor.
+// post sends a guest's notice to a port behind which there is no one actor.
 func (p NoticePort[Msg]) post(msg Msg) error {
 	if !p.route.leads() {
 		panic("core: notice to a zero NoticePort")
@@ -181,21 +188,20 @@ func (p NoticePort[Msg]) post(msg Msg) error {
 	return route.post(g, c)
 }
 
-// Handler is what others may ask of an actor of type A.
+// Handler is what others may ask of an actor of type A; At makes a port of it.
 type Handler[A, Req, Rep any] struct{ route *route }
 
 // Handle makes a handler of the method expression of its first step, as in
 // core.Handle((*Cache).get), where get takes a pointer to a struct that embeds AskStack. Call it
-// once, in a package variable. The middleware, if any, is told of each call, the first given
-// first.
+// once, in a package variable. Middleware, if any, is told of each call, in the order given.
 func Handle[A, S, Req, Rep any, PS AskOf[S, Req, Rep]](first func(*A, PS) Yield, around ...Middleware) Handler[A, Req, Rep] {
 	refuseFalseHooks(reflect.TypeFor[A]())
 	return Handler[A, Req, Rep]{&route{by: stack.NewAsk[Req, Rep](stack.EntryOf(first), around...)}}
 }
 
-// HandleBatch is Handle for a first step whose stack embeds BatchAskStack: it takes as many asks
-// of this handler as wait one behind the other, at most limit (0: 64). All that can wait are as
-// many as the mailbox takes; house.Config.Budget is no bound of a batch.
+// HandleBatch is Handle for a first step whose stack embeds BatchAskStack. A batch is a run of
+// consecutive asks of this handler that wait, at most limit (0: 64). Only limit and the mailbox
+// bound it; house.Config.Budget doesn't.
 func HandleBatch[A, S, Req, Rep any, PS BatchAskOf[S, Req, Rep]](first func(*A, PS) Yield, limit int) Handler[A, Req, Rep] {
 	refuseFalseHooks(reflect.TypeFor[A]())
 	return Handler[A, Req, Rep]{&route{by: stack.NewBatchAsk[Req, Rep](stack.EntryOf(first), limit)}}
@@ -206,7 +212,7 @@ func (h Handler[A, Req, Rep]) At(a Address[A]) Port[Req, Rep] {
 	return Port[Req, Rep]{a.house, h.route}
 }
 
-// NoticeHandler is what others may tell an actor of type A.
+// NoticeHandler is what others may tell an actor of type A; At makes a port of it.
 type NoticeHandler[A, Msg any] struct{ by *stack.Handler }
 
 // HandleNotice is Handle for a first step whose stack embeds NoticeStack.
@@ -215,8 +221,8 @@ func HandleNotice[A, S, Msg any, PS NoticeOf[S, Msg]](first func(*A, PS) Yield, 
 	return NoticeHandler[A, Msg]{stack.NewNotice[Msg](stack.EntryOf(first), around...)}
 }
 
-// HandleNoticeBatch is HandleNotice for a first step whose stack embeds BatchNoticeStack: it takes
-// as many notices as HandleBatch takes asks.
+// HandleNoticeBatch is HandleNotice for a first step whose stack embeds BatchNoticeStack. A batch
+// is bounded as in HandleBatch.
 func HandleNoticeBatch[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, PS) Yield, limit int) NoticeHandler[A, Msg] {
 	refuseFalseHooks(reflect.TypeFor[A]())
 	return NoticeHandler[A, Msg]{stack.NewBatchNotice[Msg](stack.EntryOf(first), limit)}

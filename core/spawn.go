@@ -9,26 +9,26 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/quota"
 )
 
-// Place is where an actor can be born: a house.System puts it on any worker, one
-// of its workers on that one, where it stays, Beside and Address.Beside on an actor's, and Under
-// makes it a child.
+// Place is where an actor can be born. A house.System puts it on any of its workers; a house.Worker
+// puts it on itself, where it stays; Beside and Address.Beside put it on an actor's worker; Under
+// also makes it a child.
 type Place interface {
 	// Register gives a new house its first owner, or returns the house that has its name already, or
 	// h itself if its quota is used up; the runtime's business.
 	Register(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
-// Beside is the worker of the actor that runs s: messages between the two cost no atomic
-// operation, until one of them moves (see package house). Actors that are to stay together are
-// born on one of a system's workers.
+// Beside is the worker of the actor that runs s: messages between the two actors cost no atomic
+// operation, until one of them moves (see package house). To keep actors together, spawn them on
+// one of house.System.Workers.
 func Beside(s Running) Place { return (*beside)(stack.Of(s)) }
 
 // Under is Beside, and the new actor is a child of the one that runs s: it stops before its
 // parent does, and its failures are its parent's concern.
 func Under(s Running) Place { return (*under)(stack.Of(s)) }
 
-// Beside is the worker that runs a when the new actor is born: a step or a guest
-// spawns there. It is a place also after a has stopped.
+// Beside is the worker that runs a at the moment when the new actor is born. Steps and guests may
+// spawn there. It remains a place after a has stopped.
 func (a Address[A]) Beside() Place {
 	if a.house == nil {
 		panic("core: a place beside nobody")
@@ -67,9 +67,9 @@ func (u *under) Register(h *stack.House, make stack.Factory) *stack.House {
 	return nil
 }
 
-// Spawn makes an actor and returns its address. The factory, called at once and
-// by the caller, makes the actor's struct; a restart calls it again, on a worker, so it
-// must not share state nor block. Any goroutine may spawn; a step spawns Beside or Under itself.
+// Spawn makes an actor and returns its address. The factory makes the actor's struct: first at
+// once, on the caller's goroutine, and for each restart on a worker. So it must neither share state
+// between instances nor block. Any goroutine may call Spawn; a step calls it with Beside or Under.
 func Spawn[A any](at Place, factory func() *A) Address[A] {
 	h, make := stack.NewHouse(factory)
 	if hooks := hooksOf[A](h.Actor()); hooks != nil {
@@ -79,7 +79,7 @@ func Spawn[A any](at Place, factory func() *A) Address[A] {
 	return begin[A](h, false)
 }
 
-// begin has an actor begin that was just settled.
+// begin starts an actor whose house was just registered.
 func begin[A any](h *stack.House, passivates bool) Address[A] {
 	starts := h.Starts()
 	if !starts {
@@ -91,9 +91,10 @@ func begin[A any](h *stack.House, passivates bool) Address[A] {
 	return Address[A]{h}
 }
 
-// SpawnWith is Spawn with props. If the name is taken it returns ErrAlreadyExists and the address
-// of who has it, nobody's if that is no A. Who spawns the same name at the same time may have the
-// factory called in vain. That a PreStart fails comes later: Watch and Events tell of that.
+// SpawnWith is Spawn with props. If the name is taken, it returns ErrAlreadyExists and the address
+// of the actor that has it, the zero Address if that is no A. If two spawn the same name at the
+// same time, the loser's factory may have been called in vain. Whether PreStart fails is known only
+// later: Watch and Events tell of it.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
 	return spawnCounted(at, factory, p, nil)
 }
@@ -127,20 +128,20 @@ func spawnCounted[A any](at Place, factory func() *A, p Props, of *quota.Quota) 
 // Path is where an actor stands; see ParsePath.
 type Path = path.Path
 
-// ParsePath reads a path, as in "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without
-// "@" and what follows if the system can't be reached from others, or "/user/orders/order.42" in
-// whatever system. What it accepts is what Path.String gives back.
+// ParsePath reads a path: "stackhouse://shop@10.0.0.7:7400/user/orders/order.42", without the "@"
+// and the address if other systems can't reach this one; or "/user/orders/order.42", in any system.
+// It accepts what Path.String returns, and nothing else.
 func ParsePath(text string) (Path, error) { return path.Parse(text) }
 
 // Finder finds actors by their paths: a house.System.
 type Finder interface {
-	// Find returns the house with the path; the runtime's business.
+	// Find returns the house with the path. Only the runtime calls it.
 	Find(p Path) *stack.House
 }
 
-// Lookup returns the address of the actor whose path is given, in any form that ParsePath reads.
-// The error is ErrNotFound if there is none with that name in this system, it has stopped, or it
-// is no A. Actors without a name can't be looked up. Any goroutine and any step may call it.
+// Lookup returns the address of the actor with the path at, in any form that ParsePath reads. The
+// error is ErrNotFound if no actor of this system has the path, if it has stopped, or if it is no
+// A. Actors without a name can't be looked up. Any goroutine and any step may call it.
 func Lookup[A any](in Finder, at string) (Address[A], error) {
 	p, err := path.Parse(at)
 	if err != nil {

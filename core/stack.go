@@ -8,39 +8,40 @@ import (
 // Yield is what a step returns; Return, Throw, Suspend and their kin make one.
 type Yield = stack.Yield
 
-// Running is a stack whose step runs: the pointer to a struct that embeds one of the kinds.
+// Running is a stack whose step runs: a pointer to a struct that embeds AskStack, NoticeStack or
+// another kind.
 type Running = stack.Running
 
 // Future is the slot for one reply, a field of the stack that asks.
 type Future[Rep any] = stack.Future[Rep]
 
-// head is a stack.Head by a name that users don't see.
+// head is stack.Head under a name that isn't exported, so that users don't see it.
 type head = stack.Head
 
-// running is what all kinds of stacks have. Each kind is laid out as stack knows it, which
-// TestLayouts compares.
+// running is what all kinds of stacks have in common. Each kind has the memory layout that package
+// stack expects; TestLayouts compares them.
 type running struct{ head }
 
-// Throw ends the stack with an error instead of a reply. The asker of an ask gets err; in a notice,
-// or a hook, it is a failure of the actor.
+// Throw ends the stack with an error instead of a reply. The asker of an ask gets err; in a notice
+// or a hook err is a failure of the actor.
 func (s *running) Throw(err error) Yield { return stack.Of(s).Throw(err) }
 
-// Bytes returns n bytes, contents undefined, that live as long as the stack: until its answer is no
-// longer needed by the asker. It is where a reply's bytes are put, as a reply never aliases the
-// actor's state. Only a step of the stack may call it. In a batch it is for ReturnEach.
+// Bytes returns n bytes, contents undefined, that live as long as the stack: until its asker no
+// longer needs the answer. Put a reply's bytes there: a reply must not alias the actor's state.
+// Only a step of the stack may call it. In a batch only ReturnEach's function may.
 func (s *running) Bytes(n int) []byte { return stack.Of(s).Bytes(n) }
 
-// Copy returns a copy of p that lives as long as the stack, as Bytes does.
+// Copy returns a copy of p that lives as long as the stack; see Bytes.
 func (s *running) Copy(p []byte) []byte { return stack.Of(s).Copy(p) }
 
-// Deadline returns when the asker stops waiting, in ns on the system's clock, as Now; 0: never.
+// Deadline returns when the asker stops waiting, in ns on the clock of Now; 0: never.
 func (s *running) Deadline() int64 { return stack.Of(s).Deadline() }
 
-// Barrier holds the actor's calls until the stack ends: nothing else of the actor begins. Those in
-// progress go on. Only a step of the stack may call it.
+// Barrier keeps the actor from beginning any other call until the stack ends. Calls in progress go
+// on. Only a step of the stack may call it.
 func (s *running) Barrier() { stack.Of(s).Barrier() }
 
-// answer is what asks and requests of connections have: what they answer with.
+// answer is what asks and requests of connections have in common: a reply.
 type answer[Rep any] struct {
 	running
 	lent pool.Carrier // see package stack
@@ -60,7 +61,7 @@ type AskStack[Req, Rep any] struct {
 	Req Req // what was asked; the handler may change it
 }
 
-// ask makes *AskStack, and what embeds it, recognisable to type inference.
+// ask makes *AskStack, and pointers to structs that embed it, recognisable to type inference.
 func (s *AskStack[Req, Rep]) ask() *AskStack[Req, Rep] { return s }
 
 func (s *AskStack[Req, Rep]) answers() *answer[Rep] { return &s.answer }
@@ -80,7 +81,7 @@ type AskOf[S, Req, Rep any] interface {
 	ask() *AskStack[Req, Rep]
 }
 
-// told is what notices and hooks have, which end without a reply.
+// told is what notices and hooks have in common: they end without a reply.
 type told struct{ running }
 
 // Return ends the stack.
@@ -103,21 +104,21 @@ type NoticeOf[S, Msg any] interface {
 	notice() *NoticeStack[Msg]
 }
 
-// Suspend ends the step of s; the actor turns to other messages. The step next runs when all that
-// s asked is answered: replied, failed or timed out.
+// Suspend ends the step of s; the actor turns to other messages. The step next runs when everything
+// that s asked is answered: replied, failed or timed out.
 func Suspend[A, S any, PS stack.RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
 	return stack.Suspend(s, next)
 }
 
-// SuspendAny is Suspend, but next runs at each answer. It may suspend again, without asking more,
-// for the next one.
+// SuspendAny is Suspend, but next runs at each answer. It may suspend again for the next answer
+// without asking anything more.
 func SuspendAny[A, S any, PS stack.RunningOf[S]](s PS, next func(*A, PS) Yield) Yield {
 	return stack.SuspendAny(s, next)
 }
 
-// SuspendUntil is Suspend, but ready is asked after each answer and next runs when it says yes: the
-// first to win, 3 of 5; at the latest when all is answered. It only looks: to ask or to end s in
-// it panics.
+// SuspendUntil is Suspend, but ready is called after each answer, and next runs once it returns
+// true, at the latest when everything is answered: for the first of several to reply, or 3 of 5. If
+// ready asks or ends s, it panics.
 func SuspendUntil[A, S any, PS stack.RunningOf[S]](s PS, ready func(*A, PS) bool, next func(*A, PS) Yield) Yield {
 	return stack.SuspendUntil(s, ready, next)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy
-// restarts them, behind a hold if they fail more than 5 times a minute, and stops those whose
-// start fails.
+// restarts them, after a pause if they fail more than 5 times a minute, and stops those whose start
+// fails.
 type Strategy = supervision.Strategy
 
 // StartError is the failure of a start hook.
@@ -20,9 +20,9 @@ type Directive = supervision.Directive
 
 // The directives.
 const (
-	Restart  = supervision.Restart  // end its instance and make a new one; what is queued stays
+	Restart  = supervision.Restart  // end the instance and make a new one; queued messages stay
 	Resume   = supervision.Resume   // only the stack that failed ends
-	Stop     = supervision.Stop     // stop it
+	Stop     = supervision.Stop     // stop the actor
 	Escalate = supervision.Escalate // make it a failure of its parent
 )
 
@@ -33,10 +33,12 @@ const (
 	RestForOne = supervision.RestForOne // the child that failed, and those born after it
 )
 
-// Case is one line of a decider: see Decide.
+// Case is one rule of a decider: it returns a directive for err, and whether it applies. See
+// Decide.
 type Case func(err error) (Directive, bool)
 
-// Decide returns a decider that goes by the first case that holds, and else says otherwise.
+// Decide returns a function for Strategy.Decide: the first case that applies decides, and if none
+// does, otherwise is the directive.
 func Decide(otherwise Directive, cases ...Case) func(error) Directive {
 	return func(err error) Directive {
 		for _, c := range cases {
@@ -48,12 +50,12 @@ func Decide(otherwise Directive, cases ...Case) func(error) Directive {
 	}
 }
 
-// OnIs is the case of an error that is target, by errors.Is.
+// OnIs returns the case that applies if errors.Is(err, target).
 func OnIs(target error, d Directive) Case {
 	return func(err error) (Directive, bool) { return d, errors.Is(err, target) }
 }
 
-// OnAs is the case of an error that is an E, by errors.As.
+// OnAs returns the case that applies if errors.As finds an E in err.
 func OnAs[E error](d Directive) Case {
 	return func(err error) (Directive, bool) {
 		var e E

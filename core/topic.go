@@ -5,21 +5,22 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/ear"
 )
 
-// Topic is who is told of events of one type: actors, which get a notice of each, and
-// goroutines, which get it on a channel. They come and go while it is published to; an actor
-// that stops leaves by itself. The zero Topic has nobody; it must not be copied. Any goroutine
-// and any step may call its methods. A change takes memory and time in proportion to the
-// number of subscribers; publishing never waits for it, and takes none: to nobody, only a load.
+// Topic tells its subscribers of events of one type: an actor gets a notice of each, a goroutine
+// gets them on a channel. Subscribers come and go at any time; an actor that stops leaves by
+// itself. The zero Topic has no subscribers; it must not be copied. Any goroutine and any step may
+// call its methods. A change takes memory and time in proportion to the number of subscribers.
+// Publishing never waits for a change and allocates nothing; without subscribers it is one atomic
+// load.
 //
-// The events of one publisher reach each subscriber in order; those of a step, the actors of its
-// own system: for each of another one there is a dead letter. Each subscriber gets a copy, so
-// events must not be released.
+// The events of one publisher reach each subscriber in order. Events of a step reach actors of its
+// own system only; for each subscriber of another system there is a dead letter. Each subscriber
+// gets a copy, so an event must not have a Release method.
 type Topic[Event any] stack.Topic[Event]
 
 func (t *Topic[Event]) hot() *stack.Topic[Event] { return (*stack.Topic[Event])(t) }
 
-// Subscribe has the actor behind p told of what is published from now on, unless p is a
-// subscriber, or the actor has stopped. The port must be an actor's, no router's.
+// Subscribe has the actor behind p told of what is published from now on, unless p is subscribed
+// already, or the actor has stopped. The port must be an actor's; a router's panics.
 func (t *Topic[Event]) Subscribe(p NoticePort[Event]) {
 	if p.to == nil {
 		panic("core: a Topic's subscriber is no actor")
@@ -27,11 +28,11 @@ func (t *Topic[Event]) Subscribe(p NoticePort[Event]) {
 	t.hot().Subscribe(p.to, p.by)
 }
 
-// Unsubscribe ends that. What was published before arrives.
+// Unsubscribe ends the subscription of p. What was published before still arrives.
 func (t *Topic[Event]) Unsubscribe(p NoticePort[Event]) { t.hot().Unsubscribe(p.to, p.by) }
 
-// Listen subscribes a goroutine that is not a worker, with a channel that has room for so many
-// events, at least one. If there is none an event is dropped, and counted.
+// Listen subscribes a goroutine that is not a worker. The channel of the Listener has room for that
+// many events, at least one. If it is full, an event is dropped and counted.
 func (t *Topic[Event]) Listen(room int) *Listener[Event] { return t.hot().Listen(room) }
 
 // Listener is the subscription of a goroutine; see Topic.Listen.
