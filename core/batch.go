@@ -2,7 +2,7 @@ package core
 
 import "github.com/stackhouse-go/stackhouse/stack"
 
-// batch is what both kinds of batches have.
+// batch is what both kinds of batches have in common.
 type batch struct {
 	running
 	members stack.Members
@@ -10,16 +10,17 @@ type batch struct {
 
 func (b *batch) of() *stack.Batch { return stack.BatchOf(stack.Of(&b.running)) }
 
-// Len returns the number of messages. They are those that waited when the batch began: no more
-// come, and none leaves, also if its asker gives up.
+// Len returns the number of messages: those that waited when the batch began. None is added later,
+// and none leaves, even if its asker gives up.
 func (b *batch) Len() int { return b.of().Len() }
 
-// Bytes returns n bytes, contents undefined, that live as long as the ask that ReturnEach is just
-// asking about: its asker reads them after the batch has gone. Elsewhere it panics: what a batch
-// needs for itself is a field of its stack, or, behind a Barrier, of its actor.
+// Bytes returns n bytes, contents undefined, for the reply to the ask that ReturnEach's function is
+// called for. They live until its asker no longer needs the answer. Outside that function it
+// panics: memory for the batch itself is a field of its stack or, with a Barrier, of its actor.
 func (b *batch) Bytes(n int) []byte { return b.of().Bytes(n) }
 
-// Copy returns a copy of p that lives as Bytes does. Elsewhere it panics.
+// Copy returns a copy of p that lives as long as the reply; see Bytes. Outside ReturnEach's
+// function it panics.
 func (b *batch) Copy(p []byte) []byte {
 	c := b.Bytes(len(p))
 	copy(c, p)
@@ -72,8 +73,8 @@ func (s *BatchAskStack[Req, Rep]) All() func(yield func(int, *Req) bool) {
 	}
 }
 
-// ReturnAll ends the batch; every ask gets the same reply, which must not hold counted bytes: each
-// would release them.
+// ReturnAll ends the batch; every ask gets the same reply. The reply must not have a Release
+// method, as each ask would release it: use ReturnEach.
 func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
 	b := s.of()
 	if _, holds := any((*Rep)(nil)).(stack.Releaser); holds && b.Len() > 1 {
@@ -87,9 +88,9 @@ func (s *BatchAskStack[Req, Rep]) ReturnAll(rep Rep) Yield {
 	return y
 }
 
-// ReturnEach ends the batch; every ask gets the reply or the error that answer gives for its
-// request. A reply's bytes come from Bytes or Copy: answers of the batch's own futures end with
-// it.
+// ReturnEach ends the batch; every ask gets the reply or the error that answer returns for its
+// request. Bytes in a reply come from Bytes or Copy: bytes in the batch's own futures end with the
+// batch.
 func (s *BatchAskStack[Req, Rep]) ReturnEach(answer func(req *Req) (Rep, error)) Yield {
 	b := s.of()
 	for m := b.First(); m != nil; m = b.After(m) {
@@ -102,7 +103,7 @@ func (s *BatchAskStack[Req, Rep]) ReturnEach(answer func(req *Req) (Rep, error))
 	return b.End()
 }
 
-// ThrowAll ends the batch; every ask gets err. It is Throw under the name that says so.
+// ThrowAll ends the batch; every ask gets err. It is the same as Throw.
 func (s *BatchAskStack[Req, Rep]) ThrowAll(err error) Yield { return s.Throw(err) }
 
 // BatchAskOf is satisfied by the pointer to every S that embeds BatchAskStack[Req, Rep].

@@ -11,63 +11,63 @@ import (
 // BreakerConfig is the settings of a Breaker. The zero BreakerConfig opens after 5 failures in a
 // row, for a second.
 type BreakerConfig struct {
-	// Failures in a row that open the breaker. 0: 5. Negative: they never do.
+	// Failures is the number of failures in a row that opens the breaker. 0: 5. Negative: no number
+	// does.
 	Failures int
-	// Ratio of failures among the calls of the last Window that opens it, if there are at least
-	// Calls of them: 0.5 is half. 0: it never does. 1 means that all failed.
+	// Ratio is the share of failures among the calls of the last Window that opens the breaker, if
+	// there are at least Calls of them: 0.5 is half, 1 is all. 0: no share does.
 	Ratio float64
-	// Calls that the Window must hold for Ratio to be looked at. 0: 20.
+	// Calls is the least number of calls in the Window for Ratio to count. 0: 20.
 	Calls int
-	// Window is how long a call counts for Ratio; it is kept in ten parts, which end one after
-	// the other. 0: 10 s.
+	// Window is how long a call counts for Ratio; it moves in steps of a tenth. 0: 10 s.
 	Window time.Duration
-	// Pause is how long the open breaker refuses everything. 0: 1 s. It doubles each time that
-	// a probe fails, up to PauseMax, and is Pause again when the breaker has closed.
+	// Pause is how long the open breaker refuses all calls. 0: 1 s. It doubles each time that a
+	// probe fails, up to PauseMax, and is Pause again after the breaker has closed.
 	Pause time.Duration
 	// PauseMax bounds the pause, without Jitter. 0: 30 s, or Pause if that is longer.
 	PauseMax time.Duration
-	// Jitter is by how much of itself a pause is longer at most, so that those who wait for the
-	// same thing don't come back together. 0: 0.2. Negative: none.
+	// Jitter is the largest share by which a pause is made longer at random, so that breakers in
+	// front of the same thing don't try it at the same time. 0: 0.2. Negative: none.
 	Jitter float64
-	// Probes is how many calls are let through behind a pause; when all have succeeded the breaker
-	// closes, when one fails it opens again. 0: 1.
+	// Probes is how many calls are let through after a pause: if all succeed the breaker closes; if
+	// one fails it opens again. 0: 1.
 	Probes int
-	// Failed says which errors are failures of what is called. The others count as successes: it
-	// has answered. nil: every error. A call that ended because its asker gave up
-	// (context.Canceled, ErrCancelled) says nothing, and is neither. An error on which it panics,
-	// or calls runtime.Goexit, is a failure.
+	// Failed reports whether an error is a failure of what is called. Others count as successes: an
+	// answer came. nil: every error is a failure. A call whose asker gave up (context.Canceled,
+	// ErrCancelled) counts as neither. If Failed panics, or calls runtime.Goexit, the error is a
+	// failure.
 	Failed func(err error) bool
-	// Seed makes the jitter of breakers differ that open at the same moment.
+	// Seed makes the jitter differ between breakers that open at the same moment.
 	Seed uint64
 }
 
 // BreakerState is what a Breaker does with calls.
 type BreakerState uint8
 
-// The states of a breaker, and every way out. A call that ends in another period than it began
-// in, as states change, changes nothing.
+// The states of a breaker, and every way out. Each change of state begins a new period; a call that
+// ends in a later period than it began in changes nothing.
 const (
 	// BreakerClosed: calls are let through. Too many failures: open.
 	BreakerClosed BreakerState = iota
-	// BreakerOpen: calls are refused. The first one behind the pause: half open.
+	// BreakerOpen: calls are refused. The first call after the pause: half open.
 	BreakerOpen
-	// BreakerHalfOpen: so many calls as there are Probes are let through, the others refused. All
-	// succeeded: closed. One failed: open, for longer. None has ended for a pause: half open
-	// anew, as the probes are lost.
+	// BreakerHalfOpen: Probes calls are let through, others are refused. All succeeded: closed. One
+	// failed: open, for longer. Not all have ended within a pause: half open anew, and the old
+	// probes no longer count.
 	BreakerHalfOpen
 )
 
-// String returns the state in a word.
+// String returns the state's name: closed, open, half open.
 func (s BreakerState) String() string {
 	return [...]string{"closed", "open", "half open"}[s]
 }
 
-// breakerParts is in how many parts a breaker keeps its window.
+// breakerParts is the number of parts of the window.
 const breakerParts = 10
 
-// Breaker is a circuit breaker: it stops calling what fails, and tries it again later. It is a
-// pure state machine that is told the time, allocates nothing and locks nothing: it belongs to
-// one actor, in a field, or to one offload pool (house.OffloadConfig.Breaker). Around an ask,
+// Breaker is a circuit breaker: it stops calls to what fails, and tries it again later. It is a
+// pure state machine: time is an argument, and it neither allocates nor locks. So it belongs to one
+// actor, in a field, or to one offload pool (house.OffloadConfig.Breaker). Around an ask,
 //
 //	s.call, err = a.breaker.Begin(core.Now(s)) // s.call is a local: uint64
 //	if err != nil {
@@ -80,37 +80,38 @@ const breakerParts = 10
 //	answer, err := s.answer.Get()
 //	a.breaker.End(core.Now(s), s.call, err)
 //
-// A call whose stack ends in between isn't told of. That matters for probes alone, and not for
-// ever.
+// If the stack ends in between, End isn't called. That matters only for probes, and only until they
+// count as lost.
 type Breaker struct {
 	config BreakerConfig
 	state  BreakerState
-	period uint64 // of the state, so that calls of former ones are known
-	now    int64  // the latest time that it was told
+	period uint64 // counts changes of state: it tells calls of former states
+	now    int64  // the latest time that was passed to it
 
 	// BreakerClosed.
-	row   int // failures, the last ones that ended
+	row   int // failures in a row
 	parts [breakerParts]breakerPart
 
 	// BreakerOpen and BreakerHalfOpen.
 	pause     int64 // without jitter
 	until     int64 // open: the end of the pause; half open: when the probes are lost
-	begun     int   // half open: probes. Invariant: succeeded <= begun <= config.Probes
+	begun     int   // half open: probes let through. Invariant: succeeded <= begun <= config.Probes
 	succeeded int
 	opened    uint64
 }
 
-// breakerPart counts the calls of a part of the window.
+// breakerPart counts the calls of one part of the window.
 type breakerPart struct {
 	number        int64 // which part of all time
 	calls, failed int
 }
 
-// breakerLongest is what a duration of a BreakerConfig may be, so that sums of them are times.
+// breakerLongest is the longest duration in a BreakerConfig, so that sums of durations and times
+// don't overflow.
 const breakerLongest = 365 * 24 * time.Hour
 
-// NewBreaker makes a closed breaker. It panics if a setting makes no sense: if one is negative that
-// mayn't be, Ratio or Jitter are above 1, or a duration is above a year.
+// NewBreaker makes a closed breaker. It panics if a setting makes no sense: a negative one whose
+// comment gives negatives no meaning, a Ratio or Jitter above 1, or a duration above a year.
 func NewBreaker(c BreakerConfig) *Breaker {
 	long := func(d time.Duration) bool { return d < 0 || d > breakerLongest }
 	if !(c.Ratio >= 0 && c.Ratio <= 1 && c.Jitter <= 1) || min(c.Calls, c.Probes) < 0 || long(c.Window) || long(c.Pause) || long(c.PauseMax) {
@@ -133,17 +134,17 @@ func orDefault[T int | float64 | time.Duration](v, d T) T {
 	return v
 }
 
-// State returns what the breaker does. An open one whose pause is over is open until the next
-// call begins.
+// State returns the state. A breaker whose pause is over is open until the next call begins.
 func (b *Breaker) State() BreakerState { return b.state }
 
-// String returns the state in a word.
+// String returns the state's name.
 func (b *Breaker) String() string { return b.state.String() }
 
 // Opened returns how often the breaker has opened.
 func (b *Breaker) Opened() uint64 { return b.opened }
 
-// Refuses returns ErrBreakerOpen if Begin would, otherwise nil. It changes nothing.
+// Refuses returns ErrBreakerOpen if Begin would, otherwise nil. It changes nothing. now is as in
+// Begin.
 //
 //alloc:none
 func (b *Breaker) Refuses(now int64) error {
@@ -154,8 +155,8 @@ func (b *Breaker) Refuses(now int64) error {
 	return fault.ErrBreakerOpen
 }
 
-// Begin lets a call through, whose number End wants, or returns ErrBreakerOpen. The time is in
-// ns, of any clock that doesn't go back: core.Now.
+// Begin lets a call through and returns its number for End, or returns ErrBreakerOpen. now is a
+// time in ns of any clock that doesn't go back: core.Now.
 //
 //alloc:none
 func (b *Breaker) Begin(now int64) (call uint64, err error) {
@@ -172,7 +173,8 @@ func (b *Breaker) Begin(now int64) (call uint64, err error) {
 	return b.period, nil
 }
 
-// End tells how the call ended, once.
+// End says how a call ended: err is its error, or nil. It is called once for each call that Begin
+// let through.
 //
 //alloc:none
 func (b *Breaker) End(now int64, call uint64, err error) {
@@ -190,7 +192,7 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 	failed, told = b.judge(err)
 }
 
-// ended is the rest of End, when err has been judged.
+// ended is the rest of End, after err was judged.
 func (b *Breaker) ended(failed, told bool) {
 	switch {
 	case b.state == BreakerClosed && told:
@@ -207,7 +209,7 @@ func (b *Breaker) ended(failed, told bool) {
 	}
 }
 
-// judge reports whether err is a failure, and whether it tells anything. It calls what users wrote.
+// judge reports whether err is a failure, and whether it counts at all. It calls Failed.
 func (b *Breaker) judge(err error) (failed, told bool) {
 	switch {
 	case err == nil:
@@ -218,8 +220,8 @@ func (b *Breaker) judge(err error) (failed, told bool) {
 	return b.config.Failed == nil || b.config.Failed(err), true
 }
 
-// count counts a call that ended while the breaker was closed, and opens it if that is one
-// failure too many.
+// count counts a call that ended while the breaker was closed, and opens the breaker if there are
+// too many failures.
 func (b *Breaker) count(failed bool) {
 	number := b.now / (int64(b.config.Window) / breakerParts)
 	part := &b.parts[number%breakerParts]
@@ -239,8 +241,7 @@ func (b *Breaker) count(failed bool) {
 	}
 }
 
-// tooMany reports whether the window that ends with the part of this number has too many
-// failures.
+// tooMany reports whether the window whose last part has this number has too many failures.
 func (b *Breaker) tooMany(number int64) bool {
 	calls, failed := 0, 0
 	for i := range b.parts {
@@ -274,7 +275,8 @@ func (b *Breaker) enter(s BreakerState) {
 	b.period++
 }
 
-// chance returns a number of [0, 1), by the time of now, the seed and how often it has opened.
+// chance returns a number of [0, 1) made from the seed, the time and how often the breaker has
+// opened.
 func (b *Breaker) chance() float64 {
 	return float64(mix(b.config.Seed+uint64(b.now)+b.opened)>>11) / (1 << 53)
 }

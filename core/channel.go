@@ -5,9 +5,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// ChannelStack is one inbound request of a connection. It lives until its result is written, in
-// the order in which requests arrived, or the connection has gone. A result may come in parts:
-// see Part.
+// ChannelStack is one inbound request of a connection in progress. It lives until its result is
+// written, in the order in which requests arrived, or until the connection has gone. A result may
+// come in parts: see Part.
 type ChannelStack[Req, Rep any] struct {
 	state stack.InboundState
 	answer[Rep]
@@ -16,8 +16,8 @@ type ChannelStack[Req, Rep any] struct {
 
 func (s *ChannelStack[Req, Rep]) channel() *ChannelStack[Req, Rep] { return s }
 
-// Return ends the stack with the result to be written. Its bytes must live as long as the stack:
-// Bytes and Copy give such, and so do answers of its futures.
+// Return ends the stack with the result to be written. Bytes in it must live as long as the stack:
+// those of Bytes and Copy do, and those of answers in its futures.
 //
 //alloc:none
 func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
@@ -26,23 +26,25 @@ func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
 	return y
 }
 
-// ReturnLast is Return; the connection is closed once the result is written, and what the client
-// sent after this request is ignored.
+// ReturnLast is Return, after which the connection is closed: once the result is written. What the
+// client sent after this request is ignored.
 func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
 	s.state.Last = true
 	return s.Return(rep)
 }
 
-// Room is the answer to a part of a result: there is room for more.
+// Room answers Part: the connection has room for more.
 type Room = stack.Room
 
-// Part offers rep as a part of the result: it is written in its turn, behind the results of all
-// requests that came before. f is answered once that was done, and the connection has room for
-// more: until then rep's bytes must live, and with the answer what Bytes and Copy gave is gone. No
-// deadline ends the wait; the end of the connection ends s. Return is the last part, as if it were
-// the whole. An end of s before f is answered drops a part that wasn't written. An empty part waits
-// for the turn of s: then all requests before it are answered. Only a step of s may call it; it
-// panics while f, or another part, waits.
+// Part offers rep as a part of the result. It is written in its turn, after the results of all
+// earlier requests; f is answered once it is written and the connection has room for more. Until
+// then the bytes in rep must live; with the answer all memory from Bytes and Copy becomes invalid.
+// No deadline ends the wait; the end of the connection ends s. Return writes the last part in the
+// same way.
+//
+// If s ends before f is answered, a part that isn't written is dropped. An empty part waits for the
+// turn of s: when f is answered, all earlier requests are. Only a step of s may call Part. It
+// panics while an earlier part, or f, waits.
 func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	in := stack.InboundOf(stack.Of(&s.running))
 	in.Part(f)
@@ -50,10 +52,10 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	in.Offer()
 }
 
-// Keep returns p, a part of the request, with a count of its own, for an ask or a notice of another
-// actor: plain bytes of the request are gone when its client is, though the other actor may read
-// them still. The message may be the pool.Bytes itself, which its stack releases, or a struct with
-// a method Release, on the pointer, that releases it.
+// Keep returns p, bytes of the request, with a count of their own, for an ask or a notice to
+// another actor. Without a count they end with the connection, perhaps while the other actor reads
+// them. The message is the pool.Bytes itself, which its stack releases, or a struct whose pointer
+// has a method Release that releases it.
 func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	if part, ok := s.state.Input.Part(p); ok {
 		return part.Retain()
@@ -61,7 +63,7 @@ func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	return stack.Of(&s.running).Engine().Shard.Copy(p)
 }
 
-// Peer returns who sent the request.
+// Peer returns the connection that the request came by.
 func (s *ChannelStack[Req, Rep]) Peer() Peer {
 	of, _ := s.state.Conn.(Endpoint)
 	if of != nil {
@@ -76,21 +78,20 @@ type ChannelOf[S, Req, Rep any] interface {
 	channel() *ChannelStack[Req, Rep]
 }
 
-// Peer is who sent a request: the connection that it came by. Those of two requests are equal if
-// and only if they came by the same one. It may be kept, and sent to other actors.
+// Peer is the connection that a request came by: two are equal if and only if their requests came
+// by the same connection. A Peer may be kept, and sent to other actors.
 type Peer struct{ of Endpoint }
 
 // Endpoint is a connection as a Peer knows it; the channel implements it.
 type Endpoint interface {
-	// Introduce has Addr known. Only the connection's worker calls it, in its turn.
+	// Introduce prepares what Addr returns. Only the connection's worker calls it, in its turn.
 	Introduce()
-	// Addr returns the address of the client's end. Any goroutine may call it behind Introduce.
+	// Addr returns the address of the client's end. Any goroutine may call it after Introduce.
 	Addr() string
 }
 
-// Addr returns the address that the connection came from, host:port or the path of a Unix socket;
-// "" if it has none, or was gone when a request first asked for its Peer. Any goroutine may call
-// it.
+// Addr returns the client's address, host:port or the path of a Unix socket. It is "" if there is
+// none, or if the connection had gone when a request first called Peer. Any goroutine may call it.
 func (p Peer) Addr() string {
 	if p.of == nil {
 		return ""

@@ -10,24 +10,24 @@ import (
 var (
 	ErrStopped     = fault.ErrStopped     // the callee, or its whole system, has stopped
 	ErrOtherSystem = fault.ErrOtherSystem // a step asked an actor of another system than its own
-	ErrRestarted   = fault.ErrRestarted   // the callee failed, and was made anew
+	ErrRestarted   = fault.ErrRestarted   // the callee failed and was restarted
 	ErrTimeout     = fault.ErrTimeout     // no answer came before the deadline
-	// the same, as the callee's system was never started; it is ErrTimeout too
+	// as ErrTimeout, which errors.Is finds in it: the callee's system was never started
 	ErrNotStarted = fault.ErrNotStarted
 	ErrCancelled  = fault.ErrCancelled  // the asker gave up before the callee ended
 	ErrPanic      = fault.ErrPanic      // the callee panicked
 	ErrOverloaded = fault.ErrOverloaded // a bounded resource of the runtime is used up
-	// as many messages as the callee's mailbox takes wait in it
+	// the callee's mailbox has no room
 	ErrMailboxFull = fault.ErrMailboxFull
 	ErrUnanswered  = fault.ErrUnanswered // a batch ended without answering this ask
 
-	// ErrBreakerOpen: a circuit breaker refused the call, because too many before it have failed.
-	// errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that it wasn't tried and may be
-	// later.
+	// ErrBreakerOpen: a circuit breaker refused the call, because too many calls before it have
+	// failed. errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that the call wasn't tried,
+	// and may be tried later.
 	ErrBreakerOpen = fault.ErrBreakerOpen
 
-	// ErrBlockingOnWorker: a step called a function for goroutines that are no workers, or an
-	// offloaded function the Shutdown of its own system. It would wait for what waits for it.
+	// ErrBlockingOnWorker: a step called a function for guests only, or an offloaded function
+	// called the Shutdown of its own system. Either would wait for itself.
 	ErrBlockingOnWorker = fault.ErrBlockingOnWorker
 )
 
@@ -38,5 +38,5 @@ var (
 	ErrAlreadyExists = errors.New("stackhouse: the name is taken")
 )
 
-// PanicError is what the asker of a stack that panicked gets.
+// PanicError is the error that the asker of a stack gets if the stack panicked.
 type PanicError = fault.PanicError

@@ -34,7 +34,7 @@ type (
 // The reasons of dead letters.
 const (
 	LostStopped   = lost.Stopped   // the actor, or its whole system, had stopped
-	LostExpired   = lost.Expired   // the deadline of its sender passed before its turn came
+	LostExpired   = lost.Expired   // its deadline passed before its turn came
 	LostCancelled = lost.Cancelled // its sender gave up before its turn came
 	LostNoMember  = lost.NoMember  // a router had nobody to choose from
 	LostFull      = lost.Full      // the mailbox was full, or the stash

@@ -7,38 +7,37 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// FanMax is how many members Broadcast and First ask at most; with more the answer
-// is ErrOverloaded.
+// FanMax is how many members Broadcast and First ask at most. With more members the answer is
+// ErrOverloaded.
 const FanMax = 256
 
-// Broadcast returns a port that asks all members; its reply is what they answered,
-// errors included, when all have. If the deadline passes before, the answer is
-// ErrTimeout. Each gets a copy of the request, which so must not be one that is
-// released. What a guest tells a member after Begin may overtake the broadcast.
+// Broadcast returns a port that asks all members. Its reply comes when all have answered, and is
+// what they answered, errors included. If the deadline passes before that, the answer is
+// ErrTimeout. Each member gets a copy of the request, so requests must not have a Release method.
+// What a guest sends to a member after Begin may overtake the broadcast.
 //
-// It is no method, as are the makers of other routers: each type of ask would be compiled with it.
+// It is a function, not a method like the makers of other routers: the compiler would compile it
+// for each type of ask.
 func Broadcast[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Answers[Rep]] {
 	return Port[Req, Answers[Rep]]{route: fanOut[Req](h.route, rosterOf(m), fansOf[Req, Rep]().all)}
 }
 
-// First returns a port that asks all members; its reply is the first that comes,
-// and the other asks are cancelled. An error is the answer only if all fail: the
-// last one's. Each gets a copy of the request, which so must not be one that is
-// released.
+// First returns a port that asks all members. Its reply is the first that comes; the other asks are
+// then cancelled. Only if all members fail is the answer an error, that of the last one. Each
+// member gets a copy of the request, so requests must not have a Release method.
 func First[A, Req, Rep any](h Handler[A, Req, Rep], m Members[A]) Port[Req, Rep] {
 	return Port[Req, Rep]{route: fanOut[Req](h.route, rosterOf(m), fansOf[Req, Rep]().first)}
 }
 
-// Answers is what the members answered to a broadcast, in the order in which they
-// joined. It lives as long as the future that it came in; a guest reads it in
-// AskInto or GetInto.
+// Answers is what the members answered to a Broadcast, in the order in which they joined. It is
+// valid as long as the answer in its future; a guest reads it in AskInto or GetInto.
 type Answers[Rep any] struct{ all []Future[Rep] }
 
-// Len returns how many were asked.
+// Len returns the number of members asked.
 func (a Answers[Rep]) Len() int { return len(a.all) }
 
-// Get returns an answer: the reply, or why there is none. Bytes in the reply live as
-// long as a. It panics if a is dead.
+// Get returns answer i: the reply, or the error. Bytes in the reply live as long as a. Get panics
+// if a is no longer valid.
 func (a Answers[Rep]) Get(i int) (Rep, error) {
 	a.alive(i)
 	return a.all[i].Get()
@@ -62,7 +61,7 @@ func (a Answers[Rep]) All() func(yield func(Rep, error) bool) {
 	}
 }
 
-// Err returns the first of the errors; nil if all replied.
+// Err returns the first error among the answers; nil if all members replied.
 func (a Answers[Rep]) Err() error {
 	for i := range a.all {
 		a.alive(i)
@@ -73,9 +72,9 @@ func (a Answers[Rep]) Err() error {
 	return nil
 }
 
-// A fan-out is a stack of its own, nested in the house of who asks it: its first
-// step runs within the ask, and there is no hop. A guest has no house; a host,
-// an actor of the router's, lends it one.
+// A fan-out is a stack of its own, nested in the house of its asker: its first step runs within the
+// ask, without a message in between. A guest has no house: an actor of the router's, the host,
+// lends it one.
 
 type fanHost struct{}
 
@@ -95,7 +94,7 @@ type allStack[F, Req, Rep any] struct {
 type firstStack[F, Req, Rep any] struct {
 	fanStack[Req, Rep]
 	f      F
-	failed [FanMax / 64]uint64 // who has, by number
+	failed [FanMax / 64]uint64 // bit i: member i has failed
 }
 
 func askAll[F, Req, Rep any](_ *fanHost, s *allStack[F, Req, Rep]) Yield {
@@ -117,7 +116,7 @@ func askFirst[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	return stack.Of(s).Await()
 }
 
-// won reports whether somebody has replied, and notes who has failed.
+// won reports whether a member has replied, and notes which members have failed.
 func won[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) bool {
 	f := slots[F, Rep](&s.f)
 	for i := range s.state.To {
@@ -149,7 +148,7 @@ func decided[F, Req, Rep any](_ *fanHost, s *firstStack[F, Req, Rep]) Yield {
 	return s.Throw(f[last].Promise().Err)
 }
 
-// askEach asks everybody.
+// askEach asks all members.
 //
 //alloc:none
 func askEach[Req, Rep any](s *stack.Stack, f []Future[Rep], to *stack.FanState, req *Req) {
@@ -174,8 +173,8 @@ func slots[F, Rep any](f *F) []Future[Rep] {
 	panic("core: an array of futures of another size")
 }
 
-// handlers is a fan-out's for three sizes: a stack of 256 futures takes 26 KB, which
-// are cleared each time.
+// handlers are a fan-out's handlers for three sizes: a stack of 256 futures takes 26 KB, which are
+// cleared each time.
 type handlers [3]*stack.Handler
 
 func (h *handlers) of(members int) *stack.Handler {
@@ -190,7 +189,7 @@ func (h *handlers) of(members int) *stack.Handler {
 
 type fans struct{ all, first handlers }
 
-// fanHandlers holds the fans of each pair of types that was ever fanned out.
+// fanHandlers holds the fans of each pair of types Req and Rep that was fanned out.
 var fanHandlers sync.Map
 
 type fanKey[Req, Rep any] struct{}
@@ -214,9 +213,9 @@ func newFirst[F, Req, Rep any]() *stack.Handler {
 	return stack.NewFan(askFirst[F, Req, Rep], decided[F, Req, Rep], won[F, Req, Rep])
 }
 
-// fan is the router that asks all.
+// fan is the router that asks all members.
 type fan struct {
-	by     *stack.Handler // the members'
+	by     *stack.Handler // of the members
 	stacks handlers
 	roster *roster
 	host   host
@@ -230,7 +229,7 @@ func fanOut[Req any](by *route, r *roster, h handlers) *route {
 	return &route{among: &fan{by: by.by, stacks: h, roster: r}}
 }
 
-// choose returns whose stacks the calls are, and who is asked.
+// choose returns the handler of the fan-out's stacks, and the members to ask.
 func (f *fan) choose() (*stack.Handler, []*stack.House) {
 	all := f.roster.here()
 	return f.stacks.of(len(all)), all
@@ -259,10 +258,10 @@ func (f *fan) aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.H
 	return f.host.at((*neighbour)(all[0])), nil
 }
 
-// host is the actor in whose house guests' nested asks run. The zero host has none yet.
+// host is the actor in whose house the nested asks of guests run. The zero host has no actor yet.
 type host struct{ now atomic.Pointer[stack.House] }
 
-// at returns the host, which is spawned at a place if there is none, or it has stopped.
+// at returns the host's house. It spawns the host at place if there is none, or if it has stopped.
 func (h *host) at(place Place) *stack.House {
 	now := h.now.Load()
 	if now != nil && !now.Gone() {

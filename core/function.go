@@ -7,9 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Function is an actor that is one function, which answers asks: what the function captures is
-// its state. A restart doesn't make that anew. A stack of it has no fields for futures: who asks
-// others needs a type of his own.
+// Function is an actor that is one function, which answers asks. Its state is what the function
+// captures, which a restart keeps. Its stacks have no fields for futures: to ask others, use an
+// actor with a stack type of its own.
 type Function[Req, Rep any] struct {
 	f func(s *AskStack[Req, Rep]) Yield
 }
@@ -25,7 +25,7 @@ func (a *NoticeFunction[Msg]) run(s *NoticeStack[Msg]) Yield  { return a.f(s) }
 // functions holds the handler of each type of function.
 var functions sync.Map
 
-// handlerOf returns the handler of functions of a type, and makes it if it is the first.
+// handlerOf returns the handler of functions of type A; the first call for a type makes it.
 func handlerOf[A any](make func() *stack.Handler) *stack.Handler {
 	key := reflect.TypeFor[A]()
 	h, ok := functions.Load(key)
@@ -35,8 +35,8 @@ func handlerOf[A any](make func() *stack.Handler) *stack.Handler {
 	return h.(*stack.Handler)
 }
 
-// SpawnFunc spawns an actor that answers asks by f, and returns its address and the port at which
-// it is asked. Any goroutine may call it; see Spawn.
+// SpawnFunc spawns an actor that answers asks by f, and returns its address and its port. Any
+// goroutine may call it; see Spawn.
 func SpawnFunc[Req, Rep any](at Place, f func(s *AskStack[Req, Rep]) Yield) (Address[Function[Req, Rep]], Port[Req, Rep]) {
 	if f == nil {
 		panic("core: SpawnFunc of no function")
@@ -46,7 +46,7 @@ func SpawnFunc[Req, Rep any](at Place, f func(s *AskStack[Req, Rep]) Yield) (Add
 	return a, Port[Req, Rep]{a.house, &route{by: by}}
 }
 
-// SpawnNoticeFunc is SpawnFunc of an actor that handles notices.
+// SpawnNoticeFunc is SpawnFunc for notices.
 func SpawnNoticeFunc[Msg any](at Place, f func(s *NoticeStack[Msg]) Yield) (Address[NoticeFunction[Msg]], NoticePort[Msg]) {
 	if f == nil {
 		panic("core: SpawnNoticeFunc of no function")
@@ -56,9 +56,9 @@ func SpawnNoticeFunc[Msg any](at Place, f func(s *NoticeStack[Msg]) Yield) (Addr
 	return a, NoticePort[Msg]{to: a.house, by: by}
 }
 
-// Extension returns what the system of the actor that runs s was given by that name,
-// house.Config.Extensions, if it is a T: what all its actors share, as a tracer. It is used by
-// several workers at once. What one actor needs its factory captures.
+// Extension returns the value that house.Config.Extensions has by that name, in the system of the
+// actor that runs s; false if there is none, or it is no T. It is for what all actors share, such
+// as a tracer; several workers use it at once. What a single actor needs its factory captures.
 func Extension[T any](s Running, name string) (T, bool) {
 	x, ok := stack.Of(s).Engine().Guests.Extensions[name].(T)
 	return x, ok

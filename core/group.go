@@ -6,22 +6,22 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// ErrNoMember: a router had nobody to choose from. The group is empty, or all its
-// members have stopped.
+// ErrNoMember: a router had no member to choose. The group is empty, or all its members have
+// stopped.
 var ErrNoMember = errors.New("stackhouse: no member")
 
-// Members is who a router chooses from: Replicas, or a *Group.
+// Members is the actors that a router chooses from: Replicas, or a *Group.
 type Members[A any] interface {
 	// All returns those that haven't stopped.
 	All() []Address[A]
 	members() *roster
 }
 
-// Group is actors of one type that join and leave while they are asked. One that
-// stops leaves by itself: routers choose no member that has stopped, and what was on
-// its way to it is answered with ErrStopped. The zero Group is empty; it must not be
-// copied. Any goroutine and any step may call its methods. A change takes memory and
-// time in proportion to the number of members; choosing one never waits for it.
+// Group is actors of one type that join and leave while they are asked. A member that stops leaves
+// by itself: routers no longer choose it, and asks on their way to it are answered with ErrStopped.
+// The zero Group is empty; it must not be copied. Any goroutine and any step may call its methods.
+// A change takes memory and time in proportion to the number of members; choosing a member never
+// waits for a change.
 type Group[A any] struct {
 	roster roster
 	_      noCopy
@@ -33,7 +33,7 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// Join makes a a member, unless it is one or has stopped.
+// Join makes a a member, unless it is a member already, or has stopped.
 func (g *Group[A]) Join(a Address[A]) {
 	if a.house == nil {
 		panic("core: nobody joins a Group")
@@ -41,8 +41,8 @@ func (g *Group[A]) Join(a Address[A]) {
 	g.roster.join(a.house)
 }
 
-// Leave ends the membership of a, if it is a member. What was routed to a before
-// arrives.
+// Leave ends the membership of a, if it is a member. Messages that were routed to a before still
+// arrive.
 func (g *Group[A]) Leave(a Address[A]) { g.roster.leave(a.house) }
 
 // Len returns the number of members.

@@ -6,35 +6,36 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Order is a mailbox order of the user's own: it says which of the messages that wait begins next.
-// An actor with Ordered has one to itself, and its methods are called in turns of the actor's
-// worker alone: they may not block.
+// Order is a mailbox order of the user's own: it chooses which of the waiting messages begins next.
+// Each actor with Ordered has an Order to itself. Its methods are called in turns of the actor's
+// worker only, and must not block.
 //
-// A panic in Put, or a wrong Len behind it, is the failure of the message that was to be put; a
-// panic in Take, or a message from it that doesn't wait, that of the message that has waited
-// longest. Then, and when a restart turns asks away, a fresh Order gets all that wait still, in the
-// order in which they came.
+// If Put panics, or Len is wrong afterwards, the message that was put has failed. If Take panics,
+// or returns a message that doesn't wait, the message that has waited longest has failed. After
+// either, and when a restart turns asks away, a fresh Order gets all messages that still wait, in
+// order of arrival.
 type Order interface {
-	// Put adds a message. They are put in the order in which they came.
+	// Put adds a message. Messages are put in order of arrival.
 	Put(m Waiting)
-	// Take removes the message that begins next, and returns it. There is one.
+	// Take removes the message that begins next, and returns it. It is called only if there is one.
 	Take() Waiting
-	// Len returns how many there are.
+	// Len returns the number of messages.
 	Len() int
 }
 
-// Waiting is a message in a mailbox, as its Order knows it: a value of two words that may be kept
-// and copied. Handler.Request and NoticeHandler.Message return what was sent. It is valid until
-// the Order's Take has returned it, or the Order is given up.
+// Waiting is a message in a mailbox, as its Order sees it: a value of two words that may be kept
+// and copied. Handler.Request and NoticeHandler.Message return what was sent. It is valid until the
+// Order's Take has returned it, or the Order is replaced by a fresh one.
 type Waiting struct {
 	in     *ordered
 	place  uint32
 	number uint32
 }
 
-// Ordered is a mailbox for n messages, 1 to 524,288, and more are rejected, whose next message the
-// actor's own Order chooses: the function makes one, in a turn of the actor's worker. Stopping
-// goes behind what came before it. A batch handler gets its messages one by one.
+// Ordered is a mailbox for n messages, 1 to 524,288, and more are rejected, in which an Order
+// chooses the next message. The function makes the actor's Order, in a turn of the actor's worker.
+// A drain (Address.Drain, Passivation) begins when all that came before it has begun. A batch
+// handler gets its messages one by one.
 func Ordered(n int, order func() Order) Mailbox {
 	if order == nil {
 		panic("core: Ordered without a function that makes an Order")
@@ -42,8 +43,8 @@ func Ordered(n int, order func() Order) Mailbox {
 	return Mailbox{stack.MailboxRules{Max: bound(n), Sort: func() stack.Mailbox { return &ordered{make: order} }}}
 }
 
-// Request returns the request, if m is one for h. The Order may not change it. It panics if m
-// waits no more.
+// Request returns the request of m, if m is an ask for h. The Order must not change it. Request
+// panics if m is no longer valid.
 func (h Handler[A, Req, Rep]) Request(m Waiting) (*Req, bool) {
 	if s := m.stack(); s.Handler() == h.route.by {
 		return stack.Request[Req, Rep](s), true
@@ -51,7 +52,7 @@ func (h Handler[A, Req, Rep]) Request(m Waiting) (*Req, bool) {
 	return nil, false
 }
 
-// Message returns the message, if m is one for h; see Handler.Request.
+// Message returns the message of m, if m is a notice for h; see Handler.Request.
 func (h NoticeHandler[A, Msg]) Message(m Waiting) (*Msg, bool) {
 	if s := m.stack(); s.Handler() == h.by {
 		return stack.Message[Msg](s), true
@@ -59,7 +60,7 @@ func (h NoticeHandler[A, Msg]) Message(m Waiting) (*Msg, bool) {
 	return nil, false
 }
 
-// Sender returns the actor that asked; see the function Sender. It panics if m waits no more.
+// Sender returns the actor that asked; see the function Sender. It panics if m is no longer valid.
 func (m Waiting) Sender() AnyAddress { return m.stack().Sender() }
 
 func (m Waiting) stack() *stack.Stack {
@@ -73,19 +74,20 @@ func (m Waiting) waits() bool {
 	return m.in != nil && m.in.places[m.place].number == m.number && m.in.places[m.place].s != nil
 }
 
-// ordered is a mailbox with an Order of the user's. It knows itself what waits, so that no call
+// ordered is a mailbox with an Order of the user's. It keeps the waiting calls itself, so that none
 // is lost or begun twice, whatever the Order does.
 type ordered struct {
 	make   func() Order
-	by     Order   // nil: a fresh one is made, and gets all that wait
-	places []place // the first is none
-	oldest uint32  // of what waits, chained by after, and by before
+	by     Order   // nil: the next use makes a fresh one, which gets all that wait
+	places []place // the first one isn't used: 0 means no place
+	oldest uint32  // of the calls that wait, chained by after and before
 	newest uint32
 	free   uint32 // chained by after
 	n      int
 }
 
-// place is where a call waits. Its number tells those from each other that had the same.
+// place is where a call waits. Its number changes when the call has gone, which makes a Waiting for
+// it invalid.
 type place struct {
 	s             *stack.Stack // nil: it is free
 	number        uint32
@@ -94,7 +96,7 @@ type place struct {
 
 func (o *ordered) Len() int { return o.n }
 
-// Peek finds none: looking ahead would take it from the Order.
+// Peek returns nil: only the Order knows what is next, and Take would remove it.
 func (o *ordered) Peek() *stack.Stack { return nil }
 
 func (o *ordered) Push(s *stack.Stack) {
@@ -132,13 +134,13 @@ func (o *ordered) Pop() *stack.Stack {
 	return o.remove(m.place)
 }
 
-// Drain removes what has waited longest, without the Order, which is given up.
+// Drain removes the call that has waited longest, without asking the Order, which is given up.
 func (o *ordered) Drain() *stack.Stack {
 	o.by = nil
 	return o.remove(o.oldest)
 }
 
-// begin makes a fresh Order, and gives it all that wait.
+// begin makes a fresh Order, and puts all waiting calls into it.
 func (o *ordered) begin() {
 	o.by = o.make()
 	for at := o.oldest; at != 0; at = o.places[at].after {
@@ -146,7 +148,8 @@ func (o *ordered) begin() {
 	}
 }
 
-// giveUp is deferred: at is 0 unless the Order has panicked, or was wrong. The call there ends.
+// giveUp is deferred. Unless at is 0, the Order has panicked or was wrong: it is given up, and the
+// call at that place is removed.
 func (o *ordered) giveUp(at *uint32) {
 	if *at != 0 {
 		o.by = nil
@@ -156,7 +159,7 @@ func (o *ordered) giveUp(at *uint32) {
 
 func (o *ordered) waiting(at uint32) Waiting { return Waiting{o, at, o.places[at].number} }
 
-// add has s wait, behind all others, and returns where.
+// add has s wait, behind all others, and returns its place.
 func (o *ordered) add(s *stack.Stack) uint32 {
 	at := o.free
 	if at == 0 {
@@ -177,7 +180,7 @@ func (o *ordered) add(s *stack.Stack) uint32 {
 	return at
 }
 
-// remove frees a place, and returns the call that waited there; nil: it is none.
+// remove frees a place, and returns the call that waited there; nil if at is 0.
 func (o *ordered) remove(at uint32) *stack.Stack {
 	if at == 0 {
 		return nil

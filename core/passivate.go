@@ -6,29 +6,29 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Passivation is when an actor stops by itself: what was queued is handled, as by Address.Drain,
-// PostStop runs, its children stop, and its name is free, so that who looks it up or spawns it
-// gets a fresh one. What comes in between gets ErrStopped. What is on behalf of whoever comes
-// again belongs into PostStop.
+// Passivation says when an actor stops by itself. Then queued messages are handled, as by
+// Address.Drain; PostStop runs; children stop; and the name is free, so that the next look-up or
+// spawn by that name makes a fresh actor. Messages that come in between get ErrStopped. Save what
+// the next actor needs in PostStop.
 type Passivation struct {
-	// Idle is for how long no message of the actor has begun, counted from the end of the visit
-	// in which the last one did, or from the start. If one waits or is in progress when that has
-	// passed, it counts anew from there. Never early. 0: for ever.
+	// Idle is how long no message of the actor has begun, counted from the end of the visit in
+	// which the last one began, or from the start. If messages wait or are in progress at that
+	// time, it counts anew from then. The actor never stops early. 0: no limit.
 	Idle time.Duration
-	// Messages is after how many messages, of all its instances together. They may be in progress
-	// yet. A batch counts as what it holds, and one that is stashed again when it begins again.
-	// 0: any number.
+	// Messages is the number of messages after which it stops, all instances counted together; the
+	// last ones may still be in progress. A batch counts as its messages; a stashed message counts
+	// each time it begins. 0: no limit.
 	Messages int
 }
 
-// check panics if it makes no sense.
+// check panics if p makes no sense.
 func (p Passivation) check() {
 	if p.Idle < 0 || p.Messages < 0 {
 		panic("core: an actor passivates by less than nothing")
 	}
 }
 
-// KeepActive pauses passivation of the actor that runs s, or resumes it: then the idle time
-// begins anew, and if there have been messages enough the actor stops. A fresh instance, after a
-// restart, begins with passivation. For who doesn't passivate it does nothing.
+// KeepActive pauses the passivation of the actor that runs s, or resumes it. When it is resumed,
+// the idle time counts anew, and the actor stops if it has had its Messages. A restart ends the
+// pause. It does nothing for actors that don't passivate. Only a step of s may call it.
 func KeepActive(s Running, keep bool) { stack.Of(s).KeepActive(keep) }

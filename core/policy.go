@@ -8,13 +8,13 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// policy is how a router chooses. w is the asker's worker, nil for a guest; key is
-// the message's, if the router has keys. nil: nobody.
+// policy is how a router chooses a member; nil: there is none. w is the asker's worker, nil for a
+// guest; key is the message's, if the router has keys.
 type policy interface {
 	pick(w *stack.Engine, key uint64) *stack.House
 }
 
-// nearest chooses the replica of the asker's worker.
+// nearest chooses the replica of the asker's worker; for guests, the replicas in turn.
 type nearest struct {
 	set    *replicas
 	guests turns
@@ -26,14 +26,14 @@ func (n *nearest) pick(w *stack.Engine, _ uint64) *stack.House {
 		return n.guests.pick(nil, 0)
 	}
 	all, i := n.set.all, w.Index
-	if i >= len(all) { // the asker's system is another
+	if i >= len(all) { // the asker is of another system, with more workers
 		i %= len(all)
 	}
 	return all[i]
 }
 
-// turns chooses one after the other; each worker by a count of its own, which
-// begins elsewhere than those of the others.
+// turns chooses the members in turn; each worker has a count of its own, which begins at the
+// worker's index.
 type turns struct {
 	roster *roster
 	counts locals
@@ -49,7 +49,7 @@ func (t *turns) pick(w *stack.Engine, _ uint64) *stack.House {
 	return t.roster.from(l, t.next(w, len(l.houses)))
 }
 
-// next returns whose turn it is among n.
+// next returns the index, below n, of the member whose turn it is.
 func (t *turns) next(w *stack.Engine, n int) int {
 	if w == nil {
 		return int((t.guests.Add(1) - 1) % uint64(n))
@@ -63,8 +63,8 @@ func (t *turns) next(w *stack.Engine, n int) int {
 	return int(i)
 }
 
-// chance chooses by a generator for each worker: splitmix64, whose period is long
-// enough and which is one word.
+// chance chooses at random, by a generator for each worker: splitmix64, whose state is one word and
+// whose period is long enough.
 type chance struct {
 	roster *roster
 	states locals
@@ -90,11 +90,10 @@ func (c *chance) draw(w *stack.Engine) uint64 {
 	return mix(state.n)
 }
 
-// keys chooses the member for which a hash of it and the key is the highest
-// (rendezvous hashing; Thaler and Ravishankar, 1998): each has the same share of the
-// keys, one that joins takes its share evenly from the others and no key moves
-// between these. It looks at each member; below some dozens that is faster than a
-// ring, and needs no list of points to be built.
+// keys chooses the member for which a hash of member and key is the highest (rendezvous hashing;
+// Thaler and Ravishankar, 1998). Each member has the same share of the keys. A new member takes its
+// share evenly from the others, and no key moves between these. A look-up takes time in proportion
+// to the members: for up to some dozens that is faster than a ring, and needs no list of points.
 type keys struct{ roster *roster }
 
 //alloc:none
@@ -119,7 +118,7 @@ func (k *keys) pick(_ *stack.Engine, key uint64) *stack.House {
 }
 
 // queues chooses the member in whose house the fewest calls wait, as far as the asker's worker
-// knows; among equals it takes turns.
+// knows; among equals, in turn.
 type queues struct{ turns }
 
 //alloc:none
@@ -148,18 +147,18 @@ func (q *queues) pick(w *stack.Engine, _ uint64) *stack.House {
 
 // locals is what a router keeps for each worker that uses it.
 type locals struct {
-	first func(worker uint64) uint64 // what a worker's begins with
+	first func(worker uint64) uint64 // the first n of a worker with that index
 	all   atomic.Pointer[[]*local]
 }
 
-// local is written by its worker alone.
+// local is what a router keeps for one worker, which alone writes it.
 type local struct {
 	worker *stack.Engine
 	n      uint64
-	_      [112]byte // others' lines
+	_      [112]byte // n and what others write are in different cache lines
 }
 
-// of returns w's.
+// of returns the local of w.
 func (t *locals) of(w *stack.Engine) *local {
 	if all := t.all.Load(); all != nil && w.Index < len(*all) {
 		if l := (*all)[w.Index]; l.worker == w {
@@ -169,8 +168,8 @@ func (t *locals) of(w *stack.Engine) *local {
 	return t.find(w)
 }
 
-// find returns w's if it doesn't stand at w's index, as where two systems use one
-// router, or isn't there yet.
+// find returns the local of w if it isn't at the index of w, as when two systems use one router, or
+// makes it.
 //
 //go:noinline
 func (t *locals) find(w *stack.Engine) *local {

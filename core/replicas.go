@@ -7,11 +7,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Workers is a system as a list of places: a house.System.
+// Workers is the workers of a system as places: a house.System.
 type Workers[W Place] interface{ Workers() []W }
 
-// Replicas is one actor on each worker of a system; see Replicate. It is a value, to
-// be kept in fields.
+// Replicas is one actor on each worker of a system; see Replicate. It is a value, kept in a field.
 type Replicas[A any] struct{ set *replicas }
 
 type replicas struct {
@@ -19,11 +18,11 @@ type replicas struct {
 	all    []*stack.House // by worker
 }
 
-// Replicate spawns an actor on each worker of sys. The factory is called once for
-// each, by the caller.
+// Replicate spawns an actor on each worker of sys. The factory is called once for each, on the
+// caller's goroutine. Any goroutine may call Replicate.
 //
-// Handler.Local asks the replica of the asker's own worker, which takes no atomic
-// write; the other routers choose among all.
+// Handler.Local asks the replica of the asker's own worker, without an atomic write; other routers
+// choose among all replicas.
 func Replicate[A any, W Place](sys Workers[W], factory func() *A) Replicas[A] {
 	set := &replicas{}
 	for _, w := range sys.Workers() {
@@ -37,16 +36,16 @@ func Replicate[A any, W Place](sys Workers[W], factory func() *A) Replicas[A] {
 	return Replicas[A]{set}
 }
 
-// Len returns the number of replicas: that of the workers, stopped or not.
+// Len returns the number of replicas, stopped or not: one for each worker.
 func (r Replicas[A]) Len() int { return len(r.here().all) }
 
-// At returns the replica on a worker, which may have stopped.
+// At returns the replica on the worker with that index; it may have stopped.
 func (r Replicas[A]) At(worker int) Address[A] { return Address[A]{r.here().all[worker]} }
 
 // All returns the replicas that haven't stopped, in the order of their workers.
 func (r Replicas[A]) All() []Address[A] { return addresses[A](r.here().roster.here()) }
 
-// Stop asks all replicas to stop, as Address.Stop does.
+// Stop asks all replicas to stop; see Address.Stop.
 func (r Replicas[A]) Stop() {
 	for i := range r.Len() {
 		r.At(i).Stop()

@@ -8,15 +8,15 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// roster is who a router chooses from. It is read without a lock and copied when it
-// changes, by whichever goroutine changes it. The zero roster is empty.
+// roster is the members that a router chooses from. It is read without a lock. A change, by any
+// goroutine, copies it. The zero roster is empty.
 type roster struct{ now copied.Value[list] }
 
 // list is the members at one moment; it never changes.
 type list struct {
 	houses []*stack.House
-	points []uint64 // where each stands when keys are hashed: see add
-	places []uint32 // of those without a name, from 1; 0: it has one
+	points []uint64 // the place of each on the ring of hashed keys: see add
+	places []uint32 // the number of each without a name, from 1; 0: it has a name
 }
 
 var nobody list
@@ -28,7 +28,7 @@ func (r *roster) list() *list {
 	return &nobody
 }
 
-// change swaps in what f makes of the list. f returns its argument if nothing changes.
+// change replaces the list by f's result. f returns its argument if nothing changes.
 func (r *roster) change(f func(*list) *list) {
 	r.now.Change(func(l *list) *list {
 		if l == nil {
@@ -48,10 +48,10 @@ func (r *roster) join(h *stack.House) {
 	})
 }
 
-// add returns l and h, which stands by its name if it has one, so that the same actors get the
-// same keys whenever they are made and join; otherwise in the first place that is free, so that
-// the order in which they join says it, and who leaves and joins again gets its keys back, if
-// nobody has joined meanwhile.
+// add returns l with h. The point of a member with a name is a hash of the name: so the same actors
+// get the same keys, whenever they are made and join. The point of one without is a hash of the
+// first free place: it depends on the order in which members join. A member that leaves and joins
+// again gets its keys back, unless another has joined meanwhile.
 func (l *list) add(h *stack.House) *list {
 	place := uint32(0)
 	var at uint64
@@ -63,7 +63,7 @@ func (l *list) add(h *stack.House) *list {
 		place = l.free()
 		at = mix(uint64(place) * golden)
 	}
-	for slices.Contains(l.points, at) { // below another parent, or in another system
+	for slices.Contains(l.points, at) { // a member elsewhere has the same name
 		at = mix(at)
 	}
 	return &list{append(slices.Clip(l.houses), h), append(slices.Clip(l.points), at), append(slices.Clip(l.places), place)}
@@ -80,7 +80,7 @@ func (l *list) free() uint32 {
 	return uint32(1 + slices.Index(taken[1:], false))
 }
 
-// with returns the members of which holds says so; l, if these are all.
+// with returns the members for which holds returns so; l itself, if these are all.
 func (l *list) with(holds func(*stack.House) bool, so bool) *list {
 	var left list
 	for i, h := range l.houses {
@@ -100,7 +100,7 @@ func (r *roster) leave(h *stack.House) {
 	r.keep(func(member *stack.House) bool { return member != h })
 }
 
-// prune has the members leave that have stopped.
+// prune removes the members that have stopped.
 //
 //go:noinline
 func (r *roster) prune() { r.keep(func(h *stack.House) bool { return !h.Gone() }) }
@@ -109,7 +109,7 @@ func (r *roster) keep(stays func(*stack.House) bool) {
 	r.change(func(l *list) *list { return l.with(stays, true) })
 }
 
-// here returns the members that haven't stopped. Nobody may write to it.
+// here returns the members that haven't stopped. The caller must not write to it.
 func (r *roster) here() []*stack.House {
 	for _, h := range r.list().houses {
 		if h.Gone() {
@@ -120,8 +120,8 @@ func (r *roster) here() []*stack.House {
 	return r.list().houses
 }
 
-// from returns the member at i of l, or the first behind it, round about, that
-// hasn't stopped; nil if all have.
+// from returns the member at index i of l or, if that has stopped, the next one that hasn't,
+// beginning again at the end; nil if all have stopped.
 func (r *roster) from(l *list, i int) *stack.House {
 	if h := l.houses[i]; !h.Gone() {
 		return h

@@ -5,46 +5,46 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// A message to what is no one actor takes four steps: functions that look at it do, see through; a
-// stack is taken for it; the port, which knows its type, writes it there; and a router says where
-// the stack goes. So there is one code for the messages of all types, but for the first. It may be
-// the message of a step, or of a guest, or of a call that is forwarded.
+// A message to a port with a route takes four steps: functions look at it (see through); a stack is
+// taken for it; the port, which knows its type, writes it there; and a router says where the stack
+// goes. Only the third step depends on the message's type, so the others are compiled once. The
+// message may come from a step, from a guest, or from a call that is forwarded.
 
-// route is how a port is asked, or told; all ports of one handler share it.
+// route says how a port is asked or told; all ports of one handler share it.
 type route struct {
-	by *stack.Handler // whose stacks the calls are; nil: of asks, among says, a nester
+	by *stack.Handler // of the calls' stacks; nil: among, a nester, says which
 
-	// One of these is set, or there is one actor, which the port knows.
+	// At most one of these is set: with none the port itself knows its one actor.
 	among router       // of asks
 	tells noticeRouter // of notices
 	timer bool         // it is Timer's
-	look  any          // a func(M) (M, error), on the way to the port of to and next
+	look  any          // a func(M) (M, error), called before the port made of to and next
 	to    *stack.House
 	next  *route
 }
 
 // router says where asks go.
 type router interface {
-	// guests returns what guests take stacks from; nil: nobody is there.
+	// guests returns where guests take their stacks; nil: there is no member.
 	guests() *stack.Guests
-	// aim returns where c goes, which has its request; nil: nowhere, it begins where its asker
-	// is. All is what the fan chose. Of a guest w is nil. What it calls of users' may panic.
+	// aim returns where c, whose request is written, goes; nil: it begins in its asker's house. all
+	// is what choose returned. For a guest w is nil. Functions of users that it calls may panic.
 	aim(w *stack.Engine, c *stack.Stack, all []*stack.House) (*stack.House, error)
 }
 
-// nester is a router whose asks are stacks of its own, nested in the house of who asks, or, of
-// guests, in that of a host.
+// nester is a router whose asks are stacks of its own, nested in the asker's house; those of
+// guests, in a host's.
 type nester interface {
 	router
-	// choose returns whose stacks they are, and of a fan who is asked.
+	// choose returns the handler of these stacks and, for a fan, the members to ask.
 	choose() (by *stack.Handler, all []*stack.House)
 }
 
-// leads reports whether it leads anywhere.
+// leads reports whether r leads to any actor.
 func (r *route) leads() bool { return r != nil && (r.among != nil || r.tells != nil || r.look != nil) }
 
-// through has the functions on the way look at a message. It returns that which is sent in its
-// place, and to whom: an actor, or what the route behind them leads to.
+// through calls the functions that look at a message. It returns the message to send in its place,
+// and where: an actor, or a route without such functions.
 func through[M any](r *route, m M) (M, *stack.House, *route, error) {
 	for r.look != nil {
 		var err error
@@ -59,7 +59,7 @@ func through[M any](r *route, m M) (M, *stack.House, *route, error) {
 	return m, nil, r, nil
 }
 
-// chosen returns whose stacks the calls are and, of a fan, who is asked.
+// chosen returns the handler of the calls' stacks and, for a fan, the members to ask.
 func (r *route) chosen() (by *stack.Handler, all []*stack.House) {
 	if r.by != nil {
 		return r.by, nil
@@ -70,7 +70,7 @@ func (r *route) chosen() (by *stack.Handler, all []*stack.House) {
 	return r.among.(nester).choose()
 }
 
-// isTimer reports whether it is Timer's. It panics if it is none.
+// isTimer reports whether r is Timer's. It panics if r leads nowhere.
 func (r *route) isTimer() bool {
 	if r == nil || !r.timer && !r.leads() {
 		panic("core: ask of a zero Port")
@@ -78,7 +78,7 @@ func (r *route) isTimer() bool {
 	return r.timer
 }
 
-// bind begins an ask of s. Once its request is written, it is sent.
+// bind begins an ask of s. The caller writes the request, then calls send.
 func (r *route) bind(s *stack.Stack, p *future.Promise, limit int64) (c *stack.Stack, all []*stack.House) {
 	by, all := r.chosen()
 	return s.Bind(p, by, limit), all
@@ -110,15 +110,15 @@ func (r *route) send(s, c *stack.Stack, all []*stack.House) {
 	}
 }
 
-// checkForward panics if no one actor answers.
+// checkForward panics if no one actor would answer.
 func (r *route) checkForward() {
 	if !r.leads() || r.by == nil {
 		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First, ByName or Timer")
 	}
 }
 
-// forwarded sends c, by which s is forwarded, once its request is written. If what it calls of
-// users' panics, so does the step.
+// forwarded sends c, the forwarded call of s, whose request is written. If a function of users'
+// panics in it, the step panics.
 //
 //alloc:none
 func (r *route) forwarded(s, c *stack.Stack, y Yield) Yield {
@@ -130,9 +130,9 @@ func (r *route) forwarded(s, c *stack.Stack, y Yield) Yield {
 	return y
 }
 
-// begun is an ask of a guest whose request isn't written yet, or the error why there is none.
+// begun is an ask of a guest whose request isn't written yet, or the error of why there is no ask.
 type begun struct {
-	to     *stack.House // nil: the route says
+	to     *stack.House // nil: route says where
 	route  *route
 	guests *stack.Guests
 	call   *stack.Call
@@ -140,8 +140,7 @@ type begun struct {
 	err    error
 }
 
-// looksOnWay reports whether functions look at the request. It panics if the port is none of
-// guests.
+// looksOnWay reports whether functions look at the request. It panics if guests can't ask the port.
 func (b *begun) looksOnWay() bool {
 	if b.route == nil || b.to == nil && !b.route.leads() {
 		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
@@ -149,7 +148,7 @@ func (b *begun) looksOnWay() bool {
 	return b.to == nil && b.route.look != nil
 }
 
-// take takes the call. Once its request is written, it is aimed.
+// take takes the call. The caller writes the request, then calls aim.
 func (b *begun) take() bool {
 	by, all := b.route.chosen()
 	if b.to != nil {
@@ -162,7 +161,7 @@ func (b *begun) take() bool {
 	return true
 }
 
-// aim has the ask go where the router says, if there is one. If that panics, or fails, the ask is
+// aim has the router, if there is one, say where the ask goes. If it fails or panics, the call is
 // freed.
 func (b *begun) aim() {
 	if b.to != nil {
@@ -185,11 +184,11 @@ func (b *begun) aim() {
 
 // noticeRouter sends notices.
 type noticeRouter interface {
-	// guests returns what guests take stacks from; nil: nobody is there, and the error is what
-	// they get.
+	// guests returns where guests take their stacks; nil: there is no member, and the guest gets
+	// the error.
 	guests() (*stack.Guests, error)
-	// tell sends c, which has its message, or says that it didn't: then c is the caller's still.
-	// Of a guest w is nil. What it calls of users' may panic.
+	// tell sends c, whose message is written. If it reports that c wasn't sent, c is still the
+	// caller's. For a guest w is nil. Functions of users that it calls may panic.
 	tell(w *stack.Engine, c *stack.Stack) (sent bool, err error)
 }
 
@@ -207,7 +206,7 @@ func (r *route) tell(w *stack.Engine, c *stack.Stack) (err error) {
 	return err
 }
 
-// beginPost begins a notice of a guest. Once its message is written, post sends it.
+// beginPost begins a notice of a guest. The caller writes the message, then calls post.
 func (r *route) beginPost() (*stack.Guests, *stack.Stack, error) {
 	g, err := r.tells.guests()
 	if g == nil {
@@ -227,7 +226,7 @@ func (r *route) post(g *stack.Guests, c *stack.Stack) (err error) {
 	return err
 }
 
-// deliver sends a notice to one actor; of a guest w is nil.
+// deliver sends a notice to one actor; for a guest w is nil.
 func deliver(w *stack.Engine, h *stack.House, c *stack.Stack) error {
 	if w == nil {
 		c.Aim(h)

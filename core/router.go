@@ -2,14 +2,13 @@ package core
 
 import "github.com/stackhouse-go/stackhouse/stack"
 
-// A router is a port at which several actors stand: each message goes to one of
-// them. It chooses on the asker's worker, and sends the message there directly, so
-// the order of one sender's messages to one member holds. Callers can't tell it from
-// the port of one actor.
+// A router is a port at which several actors stand: each message goes to one of them. The choice is
+// made on the asker's worker, which sends the message there directly: so the order of one sender's
+// messages to one member holds. Callers can't tell a router from the port of one actor.
 //
-// Each call of Local, RoundRobin, … makes a router. Make it once and keep the port.
+// Each call of Local, RoundRobin and so on makes a new router. Make it once and keep the port.
 
-// choice is how the routers of asks and of notices choose.
+// choice is what the routers of asks and of notices have in common: how they choose a member.
 type choice struct {
 	policy policy
 	roster *roster
@@ -49,46 +48,45 @@ func byWorker(set *replicas) choice {
 	return choice{policy: n, roster: &set.roster}
 }
 
-// Local returns the port of the handler at the replica of the asker's own worker: another
-// one, from then on, if the asker moves (see package house). Who needs the same always is
-// spawned on a worker. If the replica has stopped, so says the answer. A guest asks all in turn.
+// Local returns a port that asks the replica of the asker's own worker. If the asker moves (see
+// package house) it asks that of its new worker from then on; to stay with one replica, spawn the
+// asker on a worker. If the replica has stopped, the answer is ErrStopped. A guest asks the
+// replicas in turn.
 func (h Handler[A, Req, Rep]) Local(r Replicas[A]) Port[Req, Rep] {
 	return Port[Req, Rep]{route: routed(h.route, byWorker(r.here()), nil)}
 }
 
-// RoundRobin returns a port that asks the members in turn. Each worker takes turns
-// of its own, so that workers don't contend for a count; it begins elsewhere than
-// the others.
+// RoundRobin returns a port that asks the members in turn. Each worker counts for itself, so that
+// workers don't contend, and begins at its own index.
 func (h Handler[A, Req, Rep]) RoundRobin(m Members[A]) Port[Req, Rep] {
 	return Port[Req, Rep]{route: routed(h.route, byTurns(rosterOf(m)), nil)}
 }
 
-// Random returns a port that asks a member drawn by chance. The seed determines
-// what each worker draws.
+// Random returns a port that asks a member drawn at random. The seed determines what each worker
+// draws.
 func (h Handler[A, Req, Rep]) Random(m Members[A], seed uint64) Port[Req, Rep] {
 	return Port[Req, Rep]{route: routed(h.route, byChance(rosterOf(m), seed), nil)}
 }
 
-// ByKey returns a port that asks the same member for the same key as long as the
-// members are the same: those with names by these, whenever and in whatever order they were made;
-// those without by the order in which they joined. One that joins takes only its share of the keys;
-// those of one that leaves are shared out. The keys may be any numbers. The function key is
-// called by the asker and must not keep the request.
+// ByKey returns a port that asks the same member for the same key, as long as the members are the
+// same. Members with names get their keys by name, whenever and in whatever order they are made;
+// members without, by the order in which they join. A member that joins takes over only its share
+// of the keys; the keys of one that leaves are shared out among the others. Keys may be any
+// numbers. The function key is called by the asker and must not keep the request.
 func (h Handler[A, Req, Rep]) ByKey(m Members[A], key func(*Req) uint64) Port[Req, Rep] {
 	c := byKey(rosterOf(m), key == nil)
 	return Port[Req, Rep]{route: routed(h.route, c, func(c *stack.Stack) uint64 { return key(stack.Request[Req, Rep](c)) })}
 }
 
-// LeastQueued returns a port that asks the member with the fewest messages in its mailbox,
-// whoever sent them; among equals, in turn. Of a member on the asker's own worker that number is
-// exact. Others show at the end of each visit what they have taken and what actors of their own
-// worker have sent them; what goroutines send counts at once, and what actors elsewhere send when
-// the visit in which they did ends.
+// LeastQueued returns a port that asks the member with the fewest messages in its mailbox; among
+// equals, in turn. For a member on the asker's own worker the number is exact. For others it is
+// that at the end of their last visit, plus what goroutines have sent since, and what actors on
+// other workers have sent in visits that have ended.
 func (h Handler[A, Req, Rep]) LeastQueued(m Members[A]) Port[Req, Rep] {
 	return Port[Req, Rep]{route: routed(h.route, byQueue(rosterOf(m)), nil)}
 }
 
-// chooser sends each message to one of several.
+// chooser is a router that sends each message to one member.
 type chooser struct {
 	choice
 	key func(c *stack.Stack) uint64 // nil: none
@@ -101,7 +99,7 @@ func routed(by *route, c choice, key func(*stack.Stack) uint64) *route {
 	return &route{by: by.by, among: &askChooser{chooser{c, key}}}
 }
 
-// pick returns who gets c; nil: nobody is there.
+// pick returns the member that gets c; nil: there is none.
 //
 //alloc:none
 func (r *chooser) pick(w *stack.Engine, c *stack.Stack) *stack.House {
@@ -112,7 +110,7 @@ func (r *chooser) pick(w *stack.Engine, c *stack.Stack) *stack.House {
 	return r.policy.pick(w, key)
 }
 
-// guests returns what guests take stacks from; nil if nobody is there.
+// guests returns where guests take their stacks; nil if there is no member.
 func (c *choice) guests() *stack.Guests {
 	l := c.roster.list()
 	if len(l.houses) == 0 {

@@ -7,17 +7,19 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// Name is how a message says the name of its actor. Bytes are read when the function that returns
-// them has, so they aren't in a buffer of its own, which several workers would share.
+// Name is how a message holds the name of its actor. If it is bytes, they are read after the
+// function that returns them: they must not be in a buffer of that function, which several workers
+// would share.
 type Name interface{ ~string | ~[]byte }
 
-// ByName returns a port that asks the actor with the name that the function takes from a request;
-// it spawns the actor if there is none. If the actor stops before the ask has begun, as one does
-// that passivates, the ask goes to the actor that is made in its place, once; an ask that had
-// begun, and wasn't stashed since, ends with ErrStopped. The error may also be one of Named.Get.
-// The function is called by the asker, now and then twice, and must not keep the request, which
-// must not be one that is released. The name may be bytes of a connection's request. A guest's
-// asks go by way of an actor of the router's.
+// ByName returns a port that asks the actor whose name the function name returns for a request, and
+// spawns the actor if there is none. If the actor stops before the ask has begun, as one that
+// passivates may, the ask goes to its successor, once. An ask that had begun, and wasn't stashed
+// since, ends with ErrStopped instead. The error may also be one of Named.Get.
+//
+// The function is called by the asker, sometimes twice, and must not keep the request; the name may
+// be bytes of a connection's request. Requests must not have a Release method. A guest's asks go by
+// way of an actor of the router's.
 func ByName[A, Req, Rep any, N Name](h Handler[A, Req, Rep], n Named[A], name func(*Req) N) Port[Req, Rep] {
 	if h.route == nil || name == nil {
 		panic("core: a router by name of a zero Handler, or without a function that says the name")
@@ -28,10 +30,10 @@ func ByName[A, Req, Rep any, N Name](h Handler[A, Req, Rep], n Named[A], name fu
 	return Port[Req, Rep]{route: &route{among: r}}
 }
 
-// NoticeByName returns a port that tells the actor with the name that the function takes from a
-// message; it spawns the actor if there is none. While an actor is stopping the error is
-// ErrStopped, and what it has accepted before and doesn't handle is a dead letter: who can't lose
-// a message asks. The error of a notice may also be one of Named.Get.
+// NoticeByName returns a port that tells the actor whose name the function name returns for a
+// message, and spawns the actor if there is none. While the actor is stopping the error is
+// ErrStopped, and notices that it has accepted and doesn't handle are dead letters: to lose no
+// message, ask. The error may also be one of Named.Get.
 func NoticeByName[A, Msg any, N Name](h NoticeHandler[A, Msg], n Named[A], name func(*Msg) N) NoticePort[Msg] {
 	if h.by == nil || name == nil {
 		panic("core: a router by name of a zero NoticeHandler, or without a function that says the name")
@@ -40,11 +42,11 @@ func NoticeByName[A, Msg any, N Name](h NoticeHandler[A, Msg], n Named[A], name 
 	return NoticePort[Msg]{route: &route{by: h.by, tells: r}}
 }
 
-// byName is the router of asks. Each is a stack of its own, nested as a fan-out's is: if the actor
-// was stopping it waits until that has gone, and asks the one that takes its place.
+// byName is the router of asks. Each ask is a stack of its own, nested like a fan-out's: if the
+// actor was stopping, it waits until the actor has gone, and asks its successor.
 type byName struct {
 	*named
-	by   *stack.Handler // the actors'
+	by   *stack.Handler // of the actors
 	asks *stack.Handler // of the nested stacks
 	name func(c *stack.Stack) string
 	host host
@@ -73,8 +75,8 @@ type namedStack[Req, Rep any] struct {
 	state stack.FanState
 	AskStack[Req, Rep]
 	answer Future[Rep]
-	gone   Future[struct{}] // of the first actor, that was stopping
-	again  bool             // the one in its place was asked
+	gone   Future[struct{}] // answered when the first actor, which was stopping, has gone
+	again  bool             // the successor was asked
 }
 
 func (s *namedStack[Req, Rep]) ask() Yield {
@@ -115,7 +117,7 @@ func namedAnswered[Req, Rep any](_ *fanHost, s *namedStack[Req, Rep]) Yield {
 	return s.Return(rep)
 }
 
-// isWithin reports whether h is the other one, or below it: that doesn't go while h waits.
+// isWithin reports whether h is other, or a descendant of other: then other can't go while h waits.
 func isWithin(h, other *stack.House) bool {
 	for h != nil && h != other {
 		h = h.Parent()
@@ -123,8 +125,8 @@ func isWithin(h, other *stack.House) bool {
 	return h != nil
 }
 
-// namedHandlers holds the handler of the nested stacks for each pair of types that was ever asked
-// by name.
+// namedHandlers holds the handler of the nested stacks for each pair of types that was asked by
+// name.
 var namedHandlers sync.Map
 
 func namedHandler[Req, Rep any]() *stack.Handler {

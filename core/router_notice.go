@@ -16,7 +16,7 @@ func (h NoticeHandler[A, Msg]) RoundRobin(m Members[A]) NoticePort[Msg] {
 	return NoticePort[Msg]{route: routedNotice(h.by, byTurns(rosterOf(m)), nil)}
 }
 
-// Random returns a port that tells a member drawn by chance; see Handler.Random.
+// Random returns a port that tells a member drawn at random; see Handler.Random.
 func (h NoticeHandler[A, Msg]) Random(m Members[A], seed uint64) NoticePort[Msg] {
 	return NoticePort[Msg]{route: routedNotice(h.by, byChance(rosterOf(m), seed), nil)}
 }
@@ -27,15 +27,15 @@ func (h NoticeHandler[A, Msg]) ByKey(m Members[A], key func(*Msg) uint64) Notice
 	return NoticePort[Msg]{route: routedNotice(h.by, c, func(c *stack.Stack) uint64 { return key(stack.Message[Msg](c)) })}
 }
 
-// LeastQueued returns a port that tells the member with the shortest queue; see
+// LeastQueued returns a port that tells the member with the fewest messages in its mailbox; see
 // Handler.LeastQueued.
 func (h NoticeHandler[A, Msg]) LeastQueued(m Members[A]) NoticePort[Msg] {
 	return NoticePort[Msg]{route: routedNotice(h.by, byQueue(rosterOf(m)), nil)}
 }
 
-// Broadcast returns a port that tells all members. Each gets a copy of the message, which so must
-// not be one that is released. The error of a notice is ErrMailboxFull if at least one had no
-// room for it; the others have got it.
+// Broadcast returns a port that tells all members. Each member gets a copy of the message, so
+// messages must not have a Release method. The error of a notice is ErrMailboxFull if at least one
+// member had no room for it; the others have got it.
 func (h NoticeHandler[A, Msg]) Broadcast(m Members[A]) NoticePort[Msg] {
 	if h.by == nil {
 		panic("core: a router of a zero NoticeHandler")
@@ -52,12 +52,12 @@ func routedNotice(by *stack.Handler, c choice, key func(*stack.Stack) uint64) *r
 	return &route{by: by, tells: &noticeChooser{chooser{c, key}}}
 }
 
-// noticeChooser is the router of notices.
+// noticeChooser is the router that tells one member.
 type noticeChooser struct{ chooser }
 
 func (r *noticeChooser) guests() (*stack.Guests, error) { return r.choice.guests(), ErrNoMember }
 
-// tell tells one. With nobody there a step's message is a dead letter.
+// tell tells one member. If there is none, a step's message is a dead letter.
 //
 //alloc:none
 func (r *noticeChooser) tell(w *stack.Engine, c *stack.Stack) (sent bool, err error) {
@@ -70,7 +70,7 @@ func (r *noticeChooser) tell(w *stack.Engine, c *stack.Stack) (sent bool, err er
 	return false, ErrNoMember
 }
 
-// noticeBroadcast tells all.
+// noticeBroadcast is the router that tells all members.
 type noticeBroadcast struct {
 	by     *stack.Handler
 	roster *roster
@@ -93,7 +93,7 @@ func (r *noticeBroadcast) tell(w *stack.Engine, c *stack.Stack) (sent bool, full
 			m = r.take(w, h)
 			r.copy(c, m)
 		}
-		// one that has stopped is no member any more
+		// ErrStopped is no error here: who has stopped is no member any more
 		if err := deliver(w, h, m); err == ErrMailboxFull {
 			full = err
 		}
@@ -108,7 +108,8 @@ func (r *noticeBroadcast) take(w *stack.Engine, h *stack.House) *stack.Stack {
 	return w.Begin(r.by)
 }
 
-// refuseReleased panics if messages M are released with the stack that carries them.
+// refuseReleased panics if messages of type M have a Release method: they are released with the
+// stack that carries them.
 func refuseReleased[M any]() {
 	if _, yes := any((*M)(nil)).(stack.Releaser); yes {
 		panic("core: several actors would release copies of one message")

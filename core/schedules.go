@@ -9,32 +9,32 @@ import (
 )
 
 var (
-	// ErrScheduled: there is a schedule of that name.
+	// ErrScheduled: another schedule has the name.
 	ErrScheduled = errors.New("stackhouse: a schedule of that name exists")
-	// ErrNoSchedule: there is no schedule of that name; it may have fired for the last time.
+	// ErrNoSchedule: no schedule has the name; it may have fired for the last time.
 	ErrNoSchedule = errors.New("stackhouse: no schedule of that name")
 )
 
-// Schedules is an actor that tells others at times, by schedules with names:
+// Schedules is an actor that sends notices at set times, by schedules with names:
 //
 //	schedules := core.Spawn(sys, func() *core.Schedules { return core.NewSchedules(time.Now) })
 //	core.Ask(ctx, core.SchedulesAdd.At(schedules), core.Schedule{
 //		Name: "report", Times: core.Every(time.Hour), Send: core.Sending(report, Report{}),
 //	})
 //
-// A schedule never fires early, and late by what the worker is busy with. One that is late by
-// more than its interval, or was paused, doesn't fire more often for that: what it missed is
-// counted. With the actor all its schedules end, as they do when it is restarted. Those whose
-// target has stopped go on, to dead letters, until they are cancelled.
+// A schedule never fires early; it is late by as long as the worker is busy. Times that it missed,
+// because it was paused or late by more than its interval, are counted, not made up for. When the
+// actor stops or is restarted, its schedules end. If the target of a schedule has stopped, its
+// notices are dead letters until it is cancelled.
 type Schedules struct {
 	wall    func() time.Time
 	sleeper NoticeHandler[Schedules, int64]
 	all     []*planned
-	wakes   int64 // when the sleeper that isn't stale wakes, ns; 0: there is none
+	wakes   int64 // when the current sleeper wakes, ns; 0: nobody sleeps
 }
 
-// NewSchedules returns the actor. wall tells the time of day for calendars: time.Now, or a test's
-// clock; nil: there are no calendars.
+// NewSchedules returns the actor. wall returns the time of day for calendars: time.Now, or a test's
+// clock. nil: calendars are refused.
 func NewSchedules(wall func() time.Time) *Schedules {
 	return &Schedules{wall: wall, sleeper: schedulesSleep}
 }
@@ -52,10 +52,10 @@ type Times struct {
 	calendar     Calendar
 }
 
-// Once is one time, so long from now.
+// Once is a single time: now plus after.
 func Once(after time.Duration) Times { return Times{after: max(0, after)} }
 
-// Every is each time that d, more than 0, has passed, d from now first.
+// Every is the times now plus d, now plus 2d and so on. It panics unless d is positive.
 func Every(d time.Duration) Times {
 	if d <= 0 {
 		panic("core: a schedule needs an interval")
@@ -63,15 +63,15 @@ func Every(d time.Duration) Times {
 	return Times{after: d, every: d}
 }
 
-// Calendar says when, by the time of day; module cron makes some.
+// Calendar computes times from the time of day; module cron makes some.
 type Calendar interface {
-	// Next returns the first time behind after; the zero time: never again. It is called in a
+	// Next returns the first time later than after; the zero time: there is none. It is called in a
 	// turn of the actor's worker and must not block.
 	Next(after time.Time) time.Time
 }
 
-// By is whenever a calendar says. It looks at the time of day at least once a minute, so that a
-// clock that is set is noticed then. One that is set back doesn't have a time come twice.
+// By is the times of a calendar. The time of day is read at least once a minute, so that a change
+// of the clock is noticed by then. A clock that is set back doesn't make a time fire twice.
 func By(c Calendar) Times {
 	if c == nil {
 		panic("core: a schedule without a calendar")
@@ -79,32 +79,32 @@ func By(c Calendar) Times {
 	return Times{calendar: c}
 }
 
-// Message is a notice that can be sent again and again.
+// Message is a notice that can be sent repeatedly.
 type Message struct{ send func(s Running) }
 
-// Sending is msg to a port. Each time the port gets a copy, so it must not be one that is released.
+// Sending is msg to p. Each time p gets a copy, so msg must not have a Release method.
 func Sending[Msg any](p NoticePort[Msg], msg Msg) Message {
 	refuseReleased[Msg]()
 	return Message{func(s Running) { p.Notice(s, msg) }}
 }
 
-// Scheduled is what is known of a schedule.
+// Scheduled is the state of a schedule.
 type Scheduled struct {
 	Name   string
 	Paused bool
-	In     time.Duration // until it fires next; 0: it is paused
+	In     time.Duration // until it fires next; 0 while it is paused
 	Fired  uint64        // times that it was sent
-	// times that it wasn't, because it was paused or late; of a calendar, at most 1,000 are
+	// times that it wasn't sent, because it was paused or late; for a calendar at most 1,000 are
 	// counted at once
 	Missed uint64
 }
 
-// What others may ask of Schedules. The last three take a name.
+// What others may ask of Schedules. Pause, Resume and Cancel take a name.
 var (
 	SchedulesAdd   = Handle((*Schedules).add)   // ErrScheduled
 	SchedulesList  = Handle((*Schedules).list)  // in the order in which they were added
 	SchedulesPause = Handle((*Schedules).pause) // until it is resumed. ErrNoSchedule
-	// one-shots whose time has passed fire at once. ErrNoSchedule
+	// a Once whose time has passed fires at once. ErrNoSchedule
 	SchedulesResume = Handle((*Schedules).resume)
 	SchedulesCancel = Handle((*Schedules).cancel) // ErrNoSchedule
 
@@ -118,26 +118,26 @@ type (
 	}
 	scheduleName  struct{ AskStack[string, struct{}] }
 	scheduleSleep struct {
-		NoticeStack[int64] // until when, ns
+		NoticeStack[int64] // when it wakes, ns
 		tick               Future[Tick]
 	}
 
-	// planned is a schedule under way.
+	// planned is a schedule in progress.
 	planned struct {
 		Schedule
-		due           int64     // ns; of a calendar: when it is looked at, at the latest
-		at            time.Time // of a calendar
+		due           int64     // when it fires, ns; a calendar's: the latest time of its next look
+		at            time.Time // when a calendar's fires
 		paused        bool
 		fired, missed uint64
 	}
 )
 
 const (
-	// sleepMax is how long nobody looks: a clock that was set is noticed, and a sleep that a
-	// sooner one has made stale ends.
+	// sleepMax is the longest sleep: then a change of the clock is noticed, and a sleeper that was
+	// replaced by an earlier one ends.
 	sleepMax = int64(time.Minute)
-	// missedMax is how many missed times of a calendar are counted at once: each is another
-	// question to it.
+	// missedMax is how many missed times of a calendar are counted at once: each takes a call of
+	// Next.
 	missedMax = 1000
 )
 
@@ -230,7 +230,7 @@ func (a *Schedules) remove(p *planned) {
 	a.all = slices.DeleteFunc(a.all, func(o *planned) bool { return o == p })
 }
 
-// soonest returns when somebody has to look, ns; 0: never.
+// soonest returns when the sleeper must wake, ns; 0: never.
 func (a *Schedules) soonest(s Running) (at int64) {
 	for _, p := range a.all {
 		if !p.paused && (at == 0 || p.due < at) {
@@ -243,7 +243,8 @@ func (a *Schedules) soonest(s Running) (at int64) {
 	return at
 }
 
-// wake sees to it that somebody sleeps until then, and no longer. The error is ErrMailboxFull.
+// wake starts a sleeper that wakes at soonest, unless the current one wakes by then. The error is
+// ErrMailboxFull.
 func (a *Schedules) wake(s Running) error {
 	at := a.soonest(s)
 	if at == 0 || a.wakes != 0 && a.wakes <= at {
@@ -252,7 +253,7 @@ func (a *Schedules) wake(s Running) error {
 	if err := a.sleeper.At(Self[Schedules](s)).Notice(s, at); err != nil {
 		return err
 	}
-	a.wakes = at // another sleeper is stale now
+	a.wakes = at // this makes the current sleeper stale
 	return nil
 }
 
@@ -298,7 +299,7 @@ func (a *Schedules) woken(s *scheduleSleep) Yield {
 	return a.sleep(s)
 }
 
-// early reports whether a calendar's time hasn't come yet, and has it looked at later.
+// early reports whether a calendar's time hasn't come yet, and sets when to look again.
 func (a *Schedules) early(s Running, p *planned) bool {
 	if p.Times.calendar == nil {
 		return false
@@ -308,12 +309,12 @@ func (a *Schedules) early(s Running, p *planned) bool {
 	return now.Before(p.at)
 }
 
-// look sets when a calendar is looked at, at the latest.
+// look sets when a calendar's time is next compared with the time of day, at the latest.
 func (p *planned) look(now int64, wall time.Time) {
 	p.due = now + min(int64(max(0, p.at.Sub(wall))), sleepMax)
 }
 
-// next plans the time behind the one that has come.
+// next plans the time after the one that has come.
 func (a *Schedules) next(s Running, p *planned) {
 	switch {
 	case p.Times.calendar != nil:
