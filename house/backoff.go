@@ -1,14 +1,14 @@
 package house
 
-// backoff is how often lately spinning for mail was in vain, which mostly pays.
+// backoff says how often spinning for mail is skipped. It grows when spinning found none.
 type backoff uint8
 
-// backoffMax is for how many in a row the pauses grow: up to 15.
+// backoffMax bounds a backoff: its pauses are at most 2^4-1 = 15 occasions.
 const backoffMax = 4
 
-// note takes down whether it paid, and returns how many occasions to let pass before it is
-// tried again: twice as many and one more each time that it didn't, up to 15; each time
-// that it did takes one off.
+// note notes whether spinning has paid, and returns how many occasions to skip before the next try:
+// none if it has paid, otherwise 1, 3, 7 and 15 for failures in a row. Each success takes back one
+// failure.
 func (m *backoff) note(paid bool) (pause int) {
 	if paid {
 		*m -= min(*m, 1)

@@ -14,92 +14,95 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Config is a System's settings. The zero Config is a good one. What the fields do in detail, and
-// when to change them, docs/guide/config.md says.
+// Config is a System's settings. The zero Config is a good one. docs/guide/config.md says what the
+// fields do in detail, and when to change them.
 type Config struct {
-	// Name is the system's, in the paths of its actors: letters, digits and any of -_. Empty:
+	// Name is the system's name in the paths of its actors: letters, digits and any of -_. Empty:
 	// "stackhouse".
 	Name string
-	// Advertise is where others reach the system, as in "10.0.0.7:7400": paths that are given to
-	// them begin with it. Nothing listens there because of that. Empty: nobody reaches it.
+	// Advertise is the address at which other systems reach this one, as in "10.0.0.7:7400", for
+	// the paths that they get. Nothing listens there because of it. Empty: they can't reach it.
 	Advertise string
-	// Extensions is what all actors may use, by name: see core.Extension. New copies the map.
+	// Extensions are values that all actors may use, by name: see core.Extension. New copies the
+	// map.
 	Extensions map[string]any
-	// Workers is the number of loops, 1,024 at most. 0: as many as the CPUs that affinity and
+	// Workers is the number of workers, at most 1,024. 0: as many as the CPUs that affinity and
 	// cgroup quota leave to the process, at least 2.
 	Workers int
-	// Budget is how many messages a visit to an actor handles at most before the next ready
-	// actor's turn. 0: 32. Less is fairer, more is faster for actors with long queues.
+	// Budget is how many messages a visit to an actor handles at most before the next ready actor
+	// has its turn. 0: 32. Less is fairer; more is faster for actors with long queues.
 	Budget int
 	// TurnTime is how long a turn runs actors before the worker looks at timers, the network and
-	// other workers again, as it does after 256 messages. 0: 200 µs. Negative: those alone count.
+	// other workers. It also looks after 256 messages. 0: 200 µs. Negative: only after 256
+	// messages.
 	TurnTime time.Duration
-	// SlowStep is how long a step may take before the Logger and Stats.SlowSteps hear of it, with
-	// worker, actor and step. 0: 100 ms. Negative: never. A step that never ends isn't found.
+	// SlowStep is how long a step may take before the Logger gets a line with worker, actor and
+	// step, and Stats.SlowSteps counts it. 0: 100 ms. Negative: never. A step must end to be found.
 	SlowStep time.Duration
-	// AskTimeout is the deadline of asks that inherit none. 0: 5 s.
+	// AskTimeout is the deadline of asks that inherit none, counted from the ask. 0: 5 s.
 	AskTimeout time.Duration
-	// MailboxMax is how many messages may wait for an actor that is spawned without a mailbox of
-	// its own. 0: 1,024. Negative: any number. One more is refused with ErrMailboxFull.
+	// MailboxMax is how many messages may wait for an actor without a core.Mailbox of its own, at
+	// most 524,288. One more is refused with ErrMailboxFull. 0: 1,024. Negative: any number.
 	MailboxMax int
-	// Spin is how long a worker that has nothing to do looks for work before it parks: to be woken
-	// takes some 30 µs, to spin takes CPU time. 0: 20 µs. Negative: it parks at once.
+	// Spin is how long a worker with nothing to do looks for work before it parks: a wake-up takes
+	// some 30 µs, spinning takes CPU time. 0: 20 µs. Negative: it parks at once.
 	Spin time.Duration
-	// Nap is how long the network doesn't end the sleep of a worker that it keeps busy: so that
-	// finds several events at once. 0: 20 µs. Negative: never. Messages and timers end a nap.
+	// Nap is how long a worker that the network keeps busy sleeps through network events, to find
+	// several at once. Messages and timers end a nap. 0: 20 µs. Negative: it doesn't nap.
 	Nap time.Duration
-	// ShareAfter is how long an actor with messages waits before its worker gives actors to one
-	// that has nothing to do. 0: 500 µs. Negative: actors stay where they were born, as do those
-	// that were spawned on a worker by hand, and all with LockThreads or CPUs.
+	// ShareAfter is how long a ready actor waits before its worker gives actors to an idle worker.
+	// 0: 500 µs. Negative: never, as with LockThreads or CPUs. Actors that were spawned on a Worker
+	// stay there in any case.
 	ShareAfter time.Duration
-	// WakeForGuests has a guest that asks a parked worker wake it. Otherwise the guest runs the
-	// worker's turns on its own goroutine until its answer is there, so no step may wait for
-	// what an asking goroutine holds or will do. LockThreads and CPUs imply it.
+	// WakeForGuests means that a guest's ask wakes a parked worker. Otherwise the guest runs the
+	// worker's turns until its answer is there, so no step may wait for what an asking goroutine
+	// holds or will do. LockThreads and CPUs imply WakeForGuests.
 	WakeForGuests bool
 	// LockThreads gives each worker an OS thread that runs nothing else: for actors that call
-	// libraries which keep state in the thread, and for profiles by thread. It costs wake-ups.
+	// libraries with state in the thread, and for profiles by thread. Wake-ups take longer.
 	LockThreads bool
-	// CPUs binds the thread of worker i to CPU CPUs[i%len(CPUs)], and implies LockThreads. Start
-	// fails if the process may not use one of them, and on other systems than Linux. Empty:
-	// threads run where the operating system puts them.
+	// CPUs binds the thread of worker i to CPU CPUs[i%len(CPUs)], and implies LockThreads. Linux
+	// only: elsewhere, or if the process may not use one of the CPUs, Start fails. Empty: the
+	// operating system places threads.
 	CPUs []int
-	// SpareProcs is how many processors of the Go scheduler the goroutines beside the workers get:
-	// Start raises GOMAXPROCS by them, unless the environment sets it. 0: a fourth of the CPUs,
-	// at least 1. Negative: GOMAXPROCS is left alone.
+	// SpareProcs is how many processors of the Go scheduler other goroutines get: Start raises
+	// GOMAXPROCS to Workers plus SpareProcs, unless the environment sets it. 0: a fourth of the
+	// CPUs, at least 1. Negative: Start leaves GOMAXPROCS alone.
 	SpareProcs int
-	// Supervise says what becomes of actors at the top of the tree that fail. nil: they restart,
-	// at once 5 times a minute, and then behind a hold of 1 to 30 s.
+	// Supervise says what becomes of actors at the top of the tree that fail. nil: they restart, at
+	// once up to 5 times a minute, then after a hold of 1 to 30 s.
 	Supervise *supervision.Strategy
-	// OffloadMax is how many goroutines run offloaded functions at most. 0: 64.
+	// OffloadMax is how many goroutines run core.Offload's functions at most. 0: 64.
 	OffloadMax int
-	// OffloadQueue is how many more offloaded functions may wait for one. 0: 1,024.
+	// OffloadQueue is how many more of these functions may wait for a goroutine. 0: 1,024.
 	OffloadQueue int
 	// ShutdownTimeout is how long Shutdown takes at most if its context has no deadline. 0: 3
-	// minutes. Negative: as long as it takes.
+	// minutes. Negative: no limit.
 	ShutdownTimeout time.Duration
-	// Logger gets failures of actors, slow steps, and notices that nobody handled, each at a
-	// limited rate. Its handler must not call runtime.Goexit. nil: slog.Default().
+	// Logger gets failures of actors, slow steps, limits that are reached, and notices that nobody
+	// handled, at a limited rate each. Its handler must not call runtime.Goexit. nil:
+	// slog.Default().
 	Logger *slog.Logger
 
-	// Clock is monotonic time in nanoseconds. nil: the machine's. Simulations set it.
+	// Clock returns monotonic time in nanoseconds. nil: the machine's. Simulations set it.
 	Clock func() int64
-	// Manual leaves the workers to the caller, who calls Turn, in which offloaded functions run,
-	// too; nothing is said of threads and processors. Simulations set it.
+	// Manual starts no loops: the caller calls Worker.Turn, in which offloaded functions run too.
+	// Settings of threads and processors are ignored. Simulations set it.
 	Manual bool
-	// OffloadTime says how long an offloaded function of a Manual system takes: it is called
-	// twice for each, for the time until it runs, and until its result goes home. nil: it takes
-	// no time. Simulations set it.
+	// OffloadTime returns how long an offloaded function of a Manual system takes. It is called
+	// twice for each: for the time until it runs, and until its result is sent. nil: no time.
+	// Simulations set it.
 	OffloadTime func() time.Duration
-	// Trace, if set, is told of each message before it is handled: the worker's index, the
-	// actor's number, the step to come and the number of the ask. Simulations set it.
+	// Trace is called before each message is handled, with the worker's index, the actor's number,
+	// the name of the next step and the number of the ask. nil: no calls. Simulations set it.
 	Trace func(worker int, actor uint64, step string, ask uint64)
 }
 
-// workersMax is how many workers a system has at most: some for each CPU of the largest machines.
+// workersMax is the largest Config.Workers: a few for each CPU of the largest machines.
 const workersMax = 1024
 
-// cpus is read before anybody raises GOMAXPROCS: the runtime's default honours
-// affinity and cgroup quota.
+// cpus is read before any System raises GOMAXPROCS: the runtime's default honours affinity and
+// cgroup quota.
 var cpus = runtime.GOMAXPROCS(0)
 
 func (c Config) validate() (Config, error) {
@@ -184,7 +187,7 @@ var began = time.Now()
 
 func machineClock() int64 { return int64(time.Since(began)) }
 
-// raiseProcs is Config.SpareProcs.
+// raiseProcs raises GOMAXPROCS as Config.SpareProcs says.
 func raiseProcs(workers, spare int) {
 	if spare < 0 || os.Getenv("GOMAXPROCS") != "" {
 		return

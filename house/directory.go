@@ -9,24 +9,25 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// directory is the houses of a system that have names, by where they stand. Asks by name look there
-// for each message, on all workers, so it is divided into stripes by the hash of the path.
+// directory is the houses of a system that have names, by path. Asks by name look there for each
+// message, on all workers: so it is divided into stripes by a hash of the path.
 type directory struct {
 	seed    maphash.Seed
 	stripes [directoryStripes]stripe
 }
 
-// directoryStripes is many times the number of workers, so that two are seldom at one stripe.
+// directoryStripes is many times the number of workers, so that two workers are seldom at one
+// stripe.
 const directoryStripes = 64
 
 type stripe struct {
 	mu     sync.RWMutex
-	houses map[string]*stack.House // nil: none had a name yet
+	houses map[string]*stack.House // nil: no house had a name yet
 
-	_ [96]byte // to the next two cache lines
+	_ [96]byte // so that stripes don't share a pair of cache lines
 }
 
-// localMax is the longest path below /user of an actor at the top.
+// localMax is the greatest length of the path of an actor at the top.
 const localMax = len("/"+path.User+"/") + 255
 
 func (d *directory) stripe(local []byte) *stripe {
@@ -42,8 +43,8 @@ func (d *directory) find(local []byte) *stack.House {
 	return h
 }
 
-// findTop is find of what stands at the top by a name of two parts, as "order.42". An id may be
-// anything: one with a slash would lead to a child.
+// findTop is find for an actor at the top whose name has two parts, as in "order.42". An id with a
+// slash finds nothing, as it would lead to a child.
 func (d *directory) findTop(kind, id string) *stack.House {
 	if strings.IndexByte(id, '/') >= 0 {
 		return nil
@@ -77,7 +78,7 @@ func (d *directory) claim(h *stack.House, enter func() (lives bool)) (taken *sta
 	return nil
 }
 
-// leave has the path of h be free.
+// leave frees the path of h.
 func (d *directory) leave(h *stack.House) {
 	local := h.Local()
 	s := d.stripe([]byte(local))

@@ -11,20 +11,20 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// linesEvery is the least time between two lines of one kind about one worker's actors,
-// ns: a crash loop must not become a logging loop.
+// linesEvery is the least time between two lines of one kind about one worker's actors, ns: a crash
+// loop must not become a logging loop.
 const linesEvery = 100e6
 
-// tracesMax is how many calls of a trace are written.
+// tracesMax is how many calls of a trace are logged.
 const tracesMax = 16
 
-// rateLimit writes lines of one kind, at a limited rate.
+// rateLimit limits the rate of one kind of line.
 type rateLimit struct {
 	nextAt  int64
 	skipped int
 }
 
-// due reports whether a line may be written now, and before how many weren't.
+// due reports whether a line may be written now, and how many were skipped since the last one.
 func (l *rateLimit) due(now int64) (skipped int, yes bool) {
 	if now < l.nextAt {
 		l.skipped++
@@ -35,16 +35,16 @@ func (l *rateLimit) due(now int64) (skipped int, yes bool) {
 	return skipped, true
 }
 
-// describe is House.Describe of an address.
+// describe is House.Describe for an address: its path if it has a name.
 func describe(a stack.AnyAddress) string {
 	p := a.Path()
-	if p.Local() == "" || strings.HasPrefix(p.Name(), "$") { // nobody's, or by its number
+	if p.Local() == "" || strings.HasPrefix(p.Name(), "$") { // the zero address, or without a name
 		return a.String()
 	}
 	return fmt.Sprintf("%s (%v)", p.Local(), a)
 }
 
-// reportUsedUp says what is used up.
+// reportUsedUp logs the limit that is reached, at a limited rate.
 func reportUsedUp(l *rateLimit, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)
 	if !yes {
@@ -54,7 +54,7 @@ func reportUsedUp(l *rateLimit, log *slog.Logger, now int64, err error) {
 	log.Warn("stackhouse: a limit is reached", "error", err, "skipped", skipped)
 }
 
-// reportFailure says what went wrong in an actor.
+// reportFailure logs a failure of an actor, at a limited rate.
 func reportFailure(l *rateLimit, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)
 	if !yes {

@@ -8,28 +8,29 @@ import (
 	"slices"
 )
 
-// ShutdownHook is something to do in a shutdown.
+// ShutdownHook is something to do in a shutdown; see System.AddShutdownHook.
 type ShutdownHook struct {
-	// Name says whose error it is in the outcome of Shutdown.
+	// Name stands before the hook's error in the outcome of Shutdown. Empty: nothing does.
 	Name string
-	// Order: hooks of a lower one run first; of the same one, those that were registered last.
+	// Order says when the hook runs: lower ones first; among equals, the last registered first.
 	Order int
-	// After has it run when actors, offloaded functions and workers have ended, or were
-	// abandoned: the place to close what they used. Others run while actors still answer: the
-	// place to stop accepting and to finish what is in flight.
+	// After means that the hook runs when actors, offloaded functions and workers have ended or
+	// were abandoned: to close what they used. Otherwise it runs while actors still answer: to stop
+	// accepting, and to finish what is in flight.
 	After bool
 	// Run is called once, on a goroutine of its own. Its context is Shutdown's, which may have
-	// ended already; one that hasn't returned a tenth of a second after that end, and after its
-	// own beginning, is abandoned. A panic is its error.
+	// ended already. A hook that hasn't returned a tenth of a second after the end of the context,
+	// and after its own beginning, is abandoned. A panic counts as its error.
 	Run func(ctx context.Context) error
 }
 
-// OnShutdown is AddShutdownHook with a function alone.
+// OnShutdown is AddShutdownHook for a function alone. Any goroutine may call it.
 func (s *System) OnShutdown(f func(context.Context) error) {
 	s.AddShutdownHook(ShutdownHook{Run: f})
 }
 
-// AddShutdownHook has h run in a shutdown, if that hasn't begun. Any goroutine may call it.
+// AddShutdownHook has h run in the shutdown. If that has begun already, h doesn't run. It panics if
+// h has no Run. Any goroutine may call it.
 func (s *System) AddShutdownHook(h ShutdownHook) {
 	if h.Run == nil {
 		panic("house: a ShutdownHook without Run")
@@ -39,7 +40,7 @@ func (s *System) AddShutdownHook(h ShutdownHook) {
 	s.hooks = append(s.hooks, h)
 }
 
-// runHooks runs those hooks that run before, or after, actors stop.
+// runHooks runs the hooks with the given After, in their order.
 func (s *System) runHooks(ctx context.Context, hooks []ShutdownHook, after bool) error {
 	hooks = slices.DeleteFunc(slices.Clone(hooks), func(h ShutdownHook) bool { return h.After != after })
 	slices.Reverse(hooks)

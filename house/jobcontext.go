@@ -10,8 +10,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// jobContext is the context of a job. Most functions never look at theirs, so it becomes a real
-// one at the first look, and otherwise serves the next job:
+// jobContext is the context of a job. Most functions never use theirs, so it becomes a real context
+// only when a method is called (look), and otherwise serves the next job. Its states, and what may
+// be called then:
 //
 //	free     no job is at work, and nobody has looked: begin
 //	begun    a job is at work: look, end, stop
@@ -26,13 +27,13 @@ type jobContext struct {
 	stopped bool
 	real    context.Context // nil: nobody has looked
 
-	// Written before real, and not again.
+	// Written once, before real.
 	cancel   context.CancelFunc
 	deadline int64  // on the system's clock, ns; 0: none
 	givenUp  func() // for the asker's worker
 }
 
-// begin makes it the context of a job. It reports false if somebody has looked at it.
+// begin makes it the context of a job. It reports false if it has become a real context.
 func (c *jobContext) begin(job *stack.Stack) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +44,7 @@ func (c *jobContext) begin(job *stack.Stack) bool {
 	return true
 }
 
-// end is called before the job goes home.
+// end ends it. It is called before the job goes home.
 func (c *jobContext) end() {
 	c.mu.Lock()
 	c.job = nil
@@ -54,7 +55,7 @@ func (c *jobContext) end() {
 	}
 }
 
-// stop is called when the pool is closed; the job may have ended meanwhile.
+// stop ends it because the pool is closed; the job may have ended meanwhile.
 func (c *jobContext) stop() {
 	c.mu.Lock()
 	c.stopped = true
@@ -99,23 +100,24 @@ func (c *jobContext) becomeOver() {
 	c.cancel()
 }
 
-// giveUp ends the context because the asker has given up. If that is because of the
-// deadline, the context ends by itself, with its own error.
+// giveUp ends the context because the asker has given up; if its deadline has passed, the real
+// context ends by itself, with its own error.
 func (c *jobContext) giveUp() {
 	if c.deadline == 0 || c.clock() < c.deadline {
 		c.cancel()
 	}
 }
 
-// Deadline returns when the asker stops waiting, in true time.
+// Deadline returns when the asker stops waiting, as a wall-clock time.
 func (c *jobContext) Deadline() (time.Time, bool) { return c.look().Deadline() }
 
-// Done returns what is closed when the asker gives up, the function has returned or the
+// Done returns the channel that is closed when the asker gives up, the function has returned or the
 // system shuts down.
 func (c *jobContext) Done() <-chan struct{} { return c.look().Done() }
 
-// Err returns why the context ended; nil: it hasn't.
+// Err returns why the context ended; nil if it hasn't.
 func (c *jobContext) Err() error { return c.look().Err() }
 
-// Value has contexts made from this one end with it. It holds nothing else.
+// Value serves package context only, so that contexts derived from this one end with it: it has no
+// values of its own.
 func (c *jobContext) Value(key any) any { return c.look().Value(key) }

@@ -8,16 +8,16 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// LetterCount is how many notices of one type nobody handled, for one reason.
+// LetterCount is the number of notices of one type that nobody handled for one reason.
 type LetterCount struct {
-	Type   string // of the messages; "other": of types beyond those that a worker tells apart
+	Type   string // of the messages; "other": all types beyond those that a worker counts apart
 	Reason lost.Reason
 	Count  uint64
 }
 
-// DeadLetters returns how many notices nobody handled since the system began, by type and
-// reason, the most frequent first. A worker tells the notices of 64 handlers apart. Any
-// goroutine may call it, also after Shutdown. Each letter is an event, too: see core.Events.
+// DeadLetters returns how many notices nobody handled since the system began, by type and reason,
+// the most frequent first. A worker counts the notices of 64 handlers apart. Any goroutine may call
+// it, also after Shutdown. Each dead letter is an event too: see core.Events.
 func (s *System) DeadLetters() []LetterCount {
 	sums := map[LetterCount]uint64{}
 	add := func(by *stack.Handler, why lost.Reason, n uint64) {
@@ -42,10 +42,10 @@ func (s *System) DeadLetters() []LetterCount {
 	return all
 }
 
-// Topics returns what core.Events looks into; the runtime's business.
+// Topics returns the topics of all events. Only the runtime calls it: core.Events.
 func (s *System) Topics() *stack.Events { return &s.guests.Events }
 
-// reportLost says that s, a notice to h, won't be handled, at a limited rate.
+// reportLost logs that s, a notice to h, won't be handled, at a limited rate.
 func (w *Worker) reportLost(h *stack.House, s *stack.Stack, why lost.Reason) {
 	skipped, yes := w.lost.due(w.hot.Now)
 	if !yes {

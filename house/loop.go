@@ -18,7 +18,7 @@ func (w *Worker) loop() {
 	w.left = true
 }
 
-// work takes turns and parks until the worker is told to leave, which it does.
+// work takes turns and parks, until the worker is told to leave, and then leaves.
 func (w *Worker) work() {
 	for {
 		w.yield()
@@ -27,7 +27,7 @@ func (w *Worker) work() {
 			w.heedWake(busy)
 		}
 		invariant.Point("loop.leaving")
-		if w.leaving.Load() { // behind the turn, whose look at the network takes wake-ups
+		if w.leaving.Load() { // after the turn, whose look at the network takes wake-ups
 			w.leave()
 			return
 		}
@@ -39,8 +39,8 @@ func (w *Worker) work() {
 	}
 }
 
-// leave has others send the worker nothing any more, and does what is there: that ends, however
-// much others send.
+// leave ends sending to the worker, then handles what was sent before: that comes to an end,
+// however much others try to send.
 func (w *Worker) leave() {
 	w.stopSpinning()
 	w.hot.Leave()
@@ -56,17 +56,17 @@ func (w *Worker) dismiss() {
 	w.hot.Driver.Wake()
 }
 
-// yieldEvery is how long the loop runs before it yields, ns. Go's monitor takes what runs for
-// 10 ms without a word for stuck: it stops the goroutine, or takes its processor away while it
-// is in a system call, and as long as it finds such it looks every 20 µs.
+// yieldEvery is how long the loop runs before it yields, ns. Go's monitor takes a goroutine that
+// runs for 10 ms for stuck: it preempts it, or takes its processor away while it is in a system
+// call; and as long as it finds such goroutines it looks every 20 µs.
 const yieldEvery = 9_000_000
 
-// yield lets other goroutines have the processor, if any want it. A locked thread would have
-// to be handed it back by another one, which costs more than what the monitor does.
+// yield lets other goroutines have the processor, if any want it. A locked thread doesn't yield:
+// another thread would have to hand the processor back, which costs more than the monitor does.
 func (w *Worker) yield() {
 	if w.hot.Now-w.yieldedAt >= yieldEvery && !w.system.config.LockThreads {
 		w.yieldedAt, w.timely, w.follows = w.hot.Now, false, false
-		w.hot.WakeNow() // it may be long
+		w.hot.WakeNow() // yielding may take long
 		runtime.Gosched()
 	}
 }
@@ -79,20 +79,20 @@ func (w *Worker) lockThread() {
 	if !c.LockThreads {
 		return
 	}
-	// first: it sees to it that bound threads start no others, which would inherit
+	// first: from a locked thread Go starts no threads, which would inherit the binding
 	runtime.LockOSThread()
 	nameThread(fmt.Sprintf("worker %d", w.hot.Index))
 	if len(c.CPUs) == 0 {
 		return
 	}
 	if err := bindThread(c.CPUs[w.hot.Index%len(c.CPUs)]); err != nil {
-		// Start has tried, so this CPU was taken from the process a moment ago.
+		// Start has bound a thread to it: so this CPU was taken from the process since.
 		c.Logger.Error("house: a worker runs unbound", "worker", w.hot.Index, "error", err)
 	}
 }
 
-// exit is deferred around the loop: a step that calls runtime.Goexit, as a test's
-// FailNow does, ends the goroutine but not the worker.
+// exit is deferred around the loop: a step that calls runtime.Goexit, as a test's FailNow does,
+// ends the goroutine, and the worker goes on on another.
 func (w *Worker) exit(turner *turns.Turner) {
 	turner.End()
 	if w.left {
@@ -102,9 +102,9 @@ func (w *Worker) exit(turner *turns.Turner) {
 	go w.loop()
 }
 
-// spinning reports whether a worker with nothing to do should look again
-// instead of parking: if others spoke to it since it parked last, and may go on, or until
-// a timer that is due as soon. For the network there are naps.
+// spinning reports whether a worker with nothing to do should look again instead of parking: for
+// Config.Spin, if others have sent to it since it parked last and may go on; or until the next
+// timer, if that is due within Config.Spin. For the network there are naps instead.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
@@ -121,7 +121,7 @@ func (w *Worker) spinning() bool {
 	return true
 }
 
-// spinTime returns how long a worker spins that has just become idle, ns.
+// spinTime returns how long a worker that has just become idle spins, ns.
 func (w *Worker) spinTime() int64 {
 	most := int64(w.system.config.Spin)
 	if most <= 0 {
@@ -140,9 +140,9 @@ func (w *Worker) spinTime() int64 {
 	return 0
 }
 
-// resume ends idleness: there is something to do. Spinning for mail has paid if it was mail:
-// the network and timers would have woken the worker. If it wasn't, whoever it waits for has
-// something else to do, or other processes have the processor.
+// resume ends idleness: there is something to do. Spinning for mail has paid if mail came: the
+// network or a timer would have woken the worker. If none came, the sender has something else to
+// do, or other processes have its processor.
 func (w *Worker) resume() {
 	w.idleAt = 0
 	w.heeded(w.hot.Heard)
@@ -151,20 +151,20 @@ func (w *Worker) resume() {
 	}
 }
 
-// heeded ends spinning for mail, if that is what the worker did.
+// heeded ends spinning for mail, if the worker did that, and notes whether mail came.
 func (w *Worker) heeded(mail bool) {
 	if w.listens {
 		w.listens = false
 		w.skips = w.vain.note(mail)
-		w.hot.Heard = true // it was when spinning began, and others may go on
+		w.hot.Heard = true // as it was when spinning began: others may go on
 	}
 }
 
-// gatherTime is how long, ns, from the beginning of a turn, what goroutines send gathers for the
-// next one, if their notices were all that came and the worker has nothing else to do. To look
-// takes away the newest mail, to which they add: a worker that keeps up would take notices by twos,
-// and each such crossing costs both sides as much as dozens of notices. gatherLooks bounds it if
-// the clock stands still.
+// gatherTime is how long after the beginning of a turn notices of goroutines gather for the next
+// turn, ns, if the turn found only such notices and the worker has nothing else to do. A turn takes
+// away the newest envelope, to which the goroutines add: a worker that keeps up would take two
+// notices at a time, and each such crossing costs both sides as much as dozens of notices.
+// gatherLooks bounds the wait if the clock stands still.
 const (
 	gatherTime  = 1_000
 	gatherLooks = 100
@@ -173,19 +173,18 @@ const (
 // gather lets the rest of gatherTime pass.
 func (w *Worker) gather() {
 	w.hot.Now = w.system.config.Clock()
-	w.hot.Measure() // at what the turn took: the next one doesn't follow it
+	w.hot.Measure() // counts what the turn took: the next one doesn't follow it
 	for i := 0; i < gatherLooks && w.hot.Now-w.began < gatherTime; i++ {
 		w.hot.Now = w.system.config.Clock()
 	}
 	w.timely, w.follows = true, false
 }
 
-// watchMax is how often watch looks: together they take about as long as a turn with
-// nothing to do.
+// watchMax is how often watch looks: that takes about as long as a turn with nothing to do.
 const watchMax = 100
 
-// watch looks for mail, and for nothing else, until the next turn is due: mail that comes
-// while a turn finds nothing would wait until it has read the clock and asked the network.
+// watch looks for mail, and for nothing else, until the next turn is due: mail that comes during an
+// idle turn would wait until that has read the clock and asked the network.
 func (w *Worker) watch() {
 	w.hot.Now = w.system.config.Clock()
 	w.timely, w.follows = true, false
@@ -199,8 +198,8 @@ func (w *Worker) watch() {
 // shortSpin is how long all workers may spin at the same time, ns.
 const shortSpin = 5_000
 
-// startLongSpin makes the worker one of those that spin beyond shortSpin. It reports
-// false if it would be the last.
+// startLongSpin makes the worker one of those that spin beyond shortSpin. It reports false if all
+// other workers do already.
 //
 //go:noinline
 func (w *Worker) startLongSpin() bool {
@@ -218,7 +217,7 @@ func (w *Worker) startLongSpin() bool {
 	}
 }
 
-// endLongSpin ends it once there is something to do, before that is done.
+// endLongSpin ends long spinning once there is something to do, before that is done.
 func (w *Worker) endLongSpin() {
 	if w.spinsLong && !w.hot.Idle() {
 		w.stopSpinning()
@@ -233,8 +232,8 @@ func (w *Worker) stopSpinning() {
 	}
 }
 
-// park blocks until another worker, a guest, the network or a timer has work. In
-// Sleep a guest, or another worker, may run the worker's turns.
+// park blocks until another worker, a guest, the network or a timer has work. While it is in Sleep,
+// a guest or another worker may run the worker's turns.
 func (w *Worker) park() {
 	w.idleAt, w.follows = 0, false
 	w.stopSpinning()
@@ -258,13 +257,13 @@ func (w *Worker) park() {
 		w.hot.Count.Add(count.Woken, 1)
 	}
 	if w.hot.Now = w.system.config.Clock(); w.hot.Now-before >= yieldEvery {
-		w.yieldedAt = w.hot.Now // it has slept, and others have had the processor
+		w.yieldedAt = w.hot.Now // while it slept others had the processor
 	}
 	w.heedEvents(w.poller.Deliver())
 }
 
-// heedWake counts the wake-up behind which the first turn was busy or not: what it was sent
-// for may have been done meanwhile, by who had borrowed the turn.
+// heedWake counts a wake-up as vain if the first turn after it had nothing to do: a borrower of the
+// turn may have done the work before.
 func (w *Worker) heedWake(busy bool) {
 	w.woken = false
 	if !busy {
@@ -272,8 +271,7 @@ func (w *Worker) heedWake(busy bool) {
 	}
 }
 
-// checkPoll ends the process if the poller is broken: a worker that can't wait
-// can't work.
+// checkPoll ends the process if the poller is broken: a worker that can't wait can't work.
 func (w *Worker) checkPoll(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("house: worker %d can't poll: %v", w.hot.Index, err))

@@ -11,43 +11,43 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// OffloadConfig is the settings of an OffloadPool. All but the Name may be zero.
+// OffloadConfig is the settings of an OffloadPool. All fields but Name may be zero.
 type OffloadConfig struct {
-	// Name tells pools of a system apart, in statistics and errors. It must be new.
+	// Name identifies the pool in statistics and errors. No other pool of the system may have it.
 	Name string
-	// Goroutines is how many functions run at a time at most. 0: 64. Goroutines start when they
-	// are needed; those that weren't for half a minute end, but for two.
+	// Goroutines is how many functions run at a time at most. 0: 64. Goroutines start when they are
+	// needed; those not needed for half a minute end, except for two.
 	Goroutines int
-	// Queue is how many more functions may wait for a goroutine. 0: 1,024. Negative: none.
-	// Beyond that the answer is ErrOverloaded.
+	// Queue is how many more functions may wait for a goroutine; beyond that the answer is
+	// ErrOverloaded. 0: 1,024. Negative: none.
 	Queue int
 	// Timeout is how long askers wait at most, for the queue and the function together, if they
-	// inherit no earlier deadline. 0: as long as for any answer, Config.AskTimeout.
+	// inherit no earlier deadline. 0: Config.AskTimeout.
 	Timeout time.Duration
-	// Breaker, if not nil, refuses functions while too many have failed: a *core.Breaker of this
-	// pool alone, which calls it under its lock. What is refused at once isn't queued; what was
-	// queued before is refused when a goroutine takes it.
+	// Breaker refuses functions while too many have failed: a *core.Breaker for this pool alone,
+	// which calls it under its lock. It is asked when a function is offloaded, and again when a
+	// goroutine takes one that was queued. nil: none is refused.
 	Breaker Breaker
 }
 
-// Breaker is a circuit breaker, as a pool calls it; *core.Breaker is one. Times are the system's
-// clock, ns.
+// Breaker is a circuit breaker, as a pool calls it; *core.Breaker is one. Times are ns on the
+// system's clock.
 type Breaker interface {
-	// Refuses returns why a call that came now would be refused; nil: it might not be.
+	// Refuses returns the error with which a call would be refused now; nil: it may be let through.
 	Refuses(now int64) error
-	// Begin lets a call through or says why not.
+	// Begin lets a call through and returns its number, or returns why not.
 	Begin(now int64) (call uint64, err error)
-	// End tells how the call ended that Begin let through.
+	// End says how a call ended that Begin let through, once.
 	End(now int64, call uint64, err error)
-	// String returns its state in a word.
+	// String returns the state's name.
 	String() string
 }
 
 // OffloadPool runs functions that may block on goroutines of its own, for core.OffloadTo. It
-// belongs to the system that made it, whose Shutdown closes it; then it refuses with
-// ErrStopped. Its name is for people: actors get the pool by a field, like a port.
+// belongs to the system that made it, whose Shutdown closes it; then it refuses functions with
+// ErrStopped. Its name is for people: actors keep the pool in a field, like a port.
 //
-// A job, an offloaded function with its input, is
+// The states of a job, an offloaded function with its input:
 //
 //	refused   the pool is closed, the breaker open or the queue full
 //	queued    no goroutine has time
@@ -63,38 +63,40 @@ type OffloadPool struct {
 	takes  func() time.Duration // Config.OffloadTime
 
 	mu      sync.Mutex
-	queue   []*stack.Stack // a ring; cap fixed
+	queue   []*stack.Stack // a ring of fixed size
 	head, n int            // Invariant: n > 0 only if no runner is idle
 	runners []*runner      // all that haven't ended
-	idle    []*runner      // the last one came last
-	unused  int            // the least that were idle since the last trim
+	idle    []*runner      // the last one became idle last
+	unused  int            // the least length of idle since the last trim
 	closed  bool
-	ended   chan struct{} // closed: the pool is, and no runner is left
+	ended   chan struct{} // closed when the pool is closed and no runner is left
 	count   OffloadStats
 }
 
-// OffloadStats is what a pool counted since it was made, and what it does now. Each function that
-// was offloaded is counted when it ends, in one of Done to Stopped.
+// OffloadStats is what a pool counted since it was made, and its present state. Each offloaded
+// function is counted when it ends, in one of Done to Stopped.
 type OffloadStats struct {
 	Name       string
-	Goroutines int    // that wait or work
-	Running    int    // functions at work
+	Goroutines int    // working or idle
+	Running    int    // functions that run
 	Queued     int    // functions that wait for a goroutine
-	Breaker    string // its state; "" if there is none
+	Breaker    string // the breaker's state; "" if there is none
 
 	Done    uint64 // returned a result
 	Failed  uint64 // returned an error, panicked or called runtime.Goexit
-	Skipped uint64 // weren't run, as nobody waited any more when their turn came
-	Refused uint64 // the queue was full
-	Broken  uint64 // refused by the breaker
-	Stopped uint64 // weren't run, as the system shut down
+	Skipped uint64 // not run: nobody waited any more when their turn came
+	Refused uint64 // not run: the queue was full
+	Broken  uint64 // not run: the breaker refused them
+	Stopped uint64 // not run: the system shut down
 }
 
-// runnersKept is how many idle goroutines a pool keeps for ever: a start costs more than a wake-up.
+// runnersKept is how many idle goroutines a pool never ends: starting one takes longer than waking
+// one.
 const runnersKept = 2
 
-// NewOffloadPool makes a pool of the system's. In a Manual system turns run the functions: see
-// Config.Manual.
+// NewOffloadPool makes a pool of the system. The error says which setting makes no sense; it is
+// ErrClosed once a shutdown has begun. In a Manual system turns run the functions: see
+// Config.Manual. Any goroutine may call it.
 func (s *System) NewOffloadPool(c OffloadConfig) (*OffloadPool, error) {
 	switch {
 	case c.Name == "":
@@ -133,7 +135,8 @@ func newOffloadPool(c OffloadConfig, of Config) *OffloadPool {
 	}
 }
 
-// OffloadStats returns the statistics of all pools, that of core.Offload first, named "default".
+// OffloadStats returns the statistics of all pools. The first is core.Offload's, named "default".
+// Any goroutine may call it.
 func (s *System) OffloadStats() (all []OffloadStats) {
 	for _, p := range s.pools() {
 		all = append(all, p.Stats())
@@ -141,14 +144,14 @@ func (s *System) OffloadStats() (all []OffloadStats) {
 	return all
 }
 
-// pools returns all pools there are: what is behind them is written to, but not they.
+// pools returns all pools. The elements don't change, so the caller may read them without the lock.
 func (s *System) pools() []*OffloadPool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.offloads
 }
 
-// trimOffloads ends the goroutines of all pools that aren't needed.
+// trimOffloads ends the goroutines that their pools don't need.
 func (s *System) trimOffloads() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +163,7 @@ func (s *System) trimOffloads() {
 // Name returns the pool's name.
 func (p *OffloadPool) Name() string { return p.config.Name }
 
-// Stats returns what the pool counted. Any goroutine may call it.
+// Stats returns the pool's statistics. Any goroutine may call it.
 func (p *OffloadPool) Stats() OffloadStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,10 +175,10 @@ func (p *OffloadPool) Stats() OffloadStats {
 	return st
 }
 
-// Limit returns the pool's Timeout, in ns: the runtime's business.
+// Limit returns the pool's Timeout, in ns. Only the runtime calls it.
 func (p *OffloadPool) Limit() int64 { return int64(p.config.Timeout) }
 
-// Submit takes a job or says why not: the runtime's business, on the asker's worker.
+// Submit takes a job, or returns why not. Only the runtime calls it, on the asker's worker.
 func (p *OffloadPool) Submit(job *stack.Stack) error {
 	p.mu.Lock()
 	if err := p.refuses(); err != nil {
@@ -215,7 +218,7 @@ func (p *OffloadPool) Submit(job *stack.Stack) error {
 	return nil
 }
 
-// refuses returns why the pool takes no job now.
+// refuses returns why the pool takes no job now; nil: it may. The caller holds the lock.
 func (p *OffloadPool) refuses() error {
 	if p.closed {
 		p.count.Stopped++
@@ -230,8 +233,8 @@ func (p *OffloadPool) refuses() error {
 	return nil
 }
 
-// makeRoom takes the job out of a full queue that waits longest, if nobody waits for it, and
-// returns it and why.
+// makeRoom takes the oldest job out of a full queue, if nobody waits for it any more, and returns
+// it with the reason. The caller holds the lock.
 func (p *OffloadPool) makeRoom() (dead *stack.Stack, why error) {
 	if p.n < len(p.queue) || p.n == 0 {
 		return nil, nil
@@ -243,7 +246,7 @@ func (p *OffloadPool) makeRoom() (dead *stack.Stack, why error) {
 	return p.pop(), why
 }
 
-// pop takes the job out of the queue, which has one, that waits longest.
+// pop takes the oldest job out of the queue, which isn't empty. The caller holds the lock.
 func (p *OffloadPool) pop() *stack.Stack {
 	job := p.queue[p.head]
 	p.queue[p.head] = nil
@@ -264,8 +267,8 @@ func (p *OffloadPool) trim() {
 	p.unused = len(p.idle)
 }
 
-// close ends the contexts of running functions and sends queued ones home. The
-// channel ended is closed when all have returned.
+// close ends the contexts of running functions and sends queued ones home. p.ended is closed when
+// all functions have returned.
 func (p *OffloadPool) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -291,8 +294,8 @@ func (p *OffloadPool) close() {
 	}
 }
 
-// left returns the error of a pool that was closed and hasn't ended: err, and of how many
-// functions.
+// left returns the error about the functions of a closed pool that haven't returned: their number,
+// and err; nil if there are none.
 func (p *OffloadPool) left(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,30 +6,31 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// register is the houses of a system that haven't stopped, side by side, which the
-// collector likes better than a chain of them. It is made of chunks, so that growing moves
-// none, and keeps the room of those that have stopped for others: 9 bytes for each house
-// of the time when there were most, and 8 more if its actor's factory is its own.
+// register is the houses of a system that haven't stopped. They stand side by side in chunks, which
+// is less work for the garbage collector than a chain, and growing moves none of them. The slots of
+// stopped houses are used again. It takes 9 bytes for each house of the time when there were most,
+// and 8 more for each whose actor has a factory of its own.
 type register struct {
 	chunks []*chunk
-	open   *chunk // the first of those that have free slots
+	open   *chunk // the first chunk with free slots
 	houses int
 }
 
-// chunkSize makes a chunk 512 bytes long, the longest that the collector needs no header for.
+// chunkSize makes a chunk 512 bytes long, the longest object for which the garbage collector needs
+// no header.
 const chunkSize = 59
 
-// allFree is chunk.free of a chunk without houses.
+// allFree is the value of chunk.free in a chunk without houses.
 const allFree = 1<<chunkSize - 1
 
 type chunk struct {
 	free  uint64 // bit i: slot i is free
 	first uint32 // the number of its first slot
-	next  *chunk // the next one with free slots
-	// of all actors in it; nil: each has its own, or there are none
+	next  *chunk // the next chunk with free slots
+	// the factory of all actors in it; nil: see each, or there are none
 	make   stack.Factory
 	each   *[chunkSize]stack.Factory // non-nil if make is nil and there are any
-	houses [chunkSize]*stack.House   // of its slots; nil: free
+	houses [chunkSize]*stack.House   // by slot; nil: free
 }
 
 // count returns how many houses there are.
@@ -53,8 +54,8 @@ func (r *register) add(h *stack.House, make stack.Factory) {
 	r.houses++
 }
 
-// grow adds a chunk. Its first word to be written holds no pointer: where a page is new, and a
-// collection is under way, to write a pointer reads what was there, and the page is mapped twice.
+// grow adds a chunk. The first word that it writes holds no pointer: during a collection writing a
+// pointer reads the old value first, and in a new page that maps the page twice.
 //
 //go:noinline
 func (r *register) grow() *chunk {
@@ -66,7 +67,7 @@ func (r *register) grow() *chunk {
 	return c
 }
 
-// keep notes the factory of slot i, which the others don't share.
+// keep notes the factory of slot i, which isn't that of the other slots.
 //
 //go:noinline
 func (c *chunk) keep(i int, make stack.Factory) {
@@ -86,7 +87,7 @@ func (c *chunk) keep(i int, make stack.Factory) {
 	c.each[i] = make
 }
 
-// factory returns what h makes its actor with.
+// factory returns the factory of h.
 func (r *register) factory(h *stack.House) stack.Factory {
 	c, i := r.place(h)
 	if c.each != nil {
@@ -111,12 +112,12 @@ func (r *register) remove(h *stack.House) {
 	r.houses--
 }
 
-// place returns where h stands.
+// place returns the chunk and the slot of h.
 func (r *register) place(h *stack.House) (c *chunk, i int) {
 	return r.chunks[h.Slot/chunkSize], int(h.Slot % chunkSize)
 }
 
-// last returns the houses of the last slots, at most limit; mostly those that came last.
+// last returns the houses of the last slots, at most limit: mostly those that were spawned last.
 func (r *register) last(limit int) (all []*stack.House) {
 	for k := len(r.chunks) - 1; k >= 0; k-- {
 		for i := chunkSize - 1; i >= 0; i-- {

@@ -8,7 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// runner is one goroutine of an OffloadPool. It is
+// runner is one goroutine of an OffloadPool. Its states:
 //
 //	given   it has a job, or goes to look for one in the queue
 //	at work its job runs
@@ -16,24 +16,24 @@ import (
 //	        unless jobs are queued by then
 //	ended   no longer among the pool's runners
 //
-// In a Manual system it is no goroutine, and moves when its time has come: given -> at work,
-// where the function runs sooner or later, and then home, from where it goes on with what is
-// queued, or ends.
+// In a Manual system it is no goroutine, but makes one step whenever its time has come (move):
+// given -> at work; then the function runs; then the job goes home, and the runner takes the next
+// queued job or ends.
 type runner struct {
 	pool *OffloadPool
 	wake chan struct{} // of one: a wake-up never blocks
-	self uintptr       // its goroutine's identity, while a job is at work
+	self uintptr       // identity of the goroutine that runs the job at work
 
 	// Under the pool's lock; the job is the runner's while it works.
 	job     *stack.Stack
 	context *jobContext // of the job at work; nil: none is
-	call    uint64      // of the breaker
+	call    uint64      // the breaker's number of the job at work
 
-	spare *jobContext // at which nobody has looked
+	spare *jobContext // the context of the next job, if nobody has used it
 
 	// In a Manual system.
-	at  int64 // when it moves next
-	ran bool  // the function of the job at work has
+	at  int64 // when it makes its next step
+	ran bool  // the function of the job at work has run
 }
 
 // start starts a runner with a job. The caller holds the lock.
@@ -45,7 +45,8 @@ func (p *OffloadPool) start(job *stack.Stack) {
 	}
 }
 
-// move has the runners of a Manual system move whose time has come, and returns how often they did.
+// move has the runners of a Manual system make the steps that are due, and returns how many these
+// were.
 func (s *System) move(now int64) (n int) {
 	for _, p := range s.pools() {
 		for r := p.first(); p.manual && r != nil && r.at <= now; r = p.first() {
@@ -56,7 +57,7 @@ func (s *System) move(now int64) (n int) {
 	return n
 }
 
-// first returns who moves first; nil: there is none.
+// first returns the runner whose step is due first; nil: there is none.
 func (p *OffloadPool) first() (first *runner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +69,8 @@ func (p *OffloadPool) first() (first *runner) {
 	return first
 }
 
-// move takes a job, runs its function, or sends it home and takes the next one that is queued.
+// move makes one step: it takes a job, or runs its function, or sends the job home and takes the
+// next queued one.
 func (r *runner) move() {
 	if r.context != nil && !r.ran {
 		r.perform()
@@ -87,8 +89,8 @@ func (r *runner) move() {
 	}
 }
 
-// perform runs the function of its job on the goroutine that runs the turn, whose turns others
-// follow.
+// perform runs the function of the job on the goroutine that runs the turn: r.self is its identity
+// only meanwhile.
 func (r *runner) perform() {
 	r.self, r.ran = self.ID(), true
 	defer func() { r.self = 0 }() // also behind runtime.Goexit
@@ -134,7 +136,7 @@ func (r *runner) take() bool {
 		if p.manual || p.closed {
 			break
 		}
-		if !r.rest() && p.n == 0 { // what came since the wake-up was queued for it
+		if !r.rest() && p.n == 0 { // jobs that came since the wake-up were queued for it
 			break
 		}
 	}
@@ -143,8 +145,8 @@ func (r *runner) take() bool {
 	return false
 }
 
-// rest waits for a job. It reports false if there was a wake-up without one. The caller
-// holds the lock.
+// rest waits for a job. It reports false after a wake-up without one. The caller holds the lock,
+// which rest releases while it waits.
 func (r *runner) rest() bool {
 	p := r.pool
 	p.idle = append(p.idle, r)
@@ -154,8 +156,8 @@ func (r *runner) rest() bool {
 	return r.job != nil
 }
 
-// begin has the pool count the job as running, or says why it isn't run. The caller holds the
-// lock.
+// begin counts the job as running and gives it its context, or returns why it isn't run. The caller
+// holds the lock.
 func (r *runner) begin() (err error) {
 	p := r.pool
 	if p.closed {
@@ -182,7 +184,7 @@ func (r *runner) begin() (err error) {
 	return nil
 }
 
-// work does the job and sends it home, also if it calls runtime.Goexit.
+// work runs the job's function and sends the job home, even if the function calls runtime.Goexit.
 func (r *runner) work() {
 	defer r.done()
 	r.job.Work(r.context)
@@ -200,14 +202,14 @@ func (r *runner) done() {
 	} else {
 		p.count.Failed++
 	}
-	defer job.GoHome() // also behind a runtime.Goexit of the breaker's judge
+	defer job.GoHome() // even if the breaker calls runtime.Goexit
 	defer p.mu.Unlock()
 	if b := p.config.Breaker; b != nil {
 		b.End(p.clock(), r.call, err)
 	}
 }
 
-// runsHere reports whether the caller is a job of p at work.
+// runsHere reports whether the caller is a function that p runs.
 func (p *OffloadPool) runsHere() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +217,7 @@ func (p *OffloadPool) runsHere() bool {
 	return slices.ContainsFunc(p.runners, func(r *runner) bool { return r.context != nil && r.self == id })
 }
 
-// stop ends the context of the job at work, as the pool is closed.
+// stop ends the context of the job at work, because the pool is closed.
 func (r *runner) stop() {
 	r.pool.mu.Lock()
 	c := r.context

@@ -14,11 +14,11 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
 
-// ErrAbandoned is in the outcome of a Shutdown whose context ended before all that it waits for:
-// errors.Is finds it, and the text names what was left behind.
+// ErrAbandoned is in the outcome of a Shutdown whose time ended before its work: errors.Is finds
+// it, and the text names what was left behind.
 var ErrAbandoned = errors.New("house: a shutdown abandoned something")
 
-// abandoned is an error of what a shutdown has left behind.
+// abandoned is an error about something that a shutdown has left behind.
 type abandoned struct{ error }
 
 func (abandoned) Is(target error) bool { return target == ErrAbandoned }
@@ -26,14 +26,15 @@ func (abandoned) Is(target error) bool { return target == ErrAbandoned }
 // Unwrap has errors.Is find the context's error.
 func (a abandoned) Unwrap() error { return a.error }
 
-// Shutdown runs the hooks, stops every actor, ends the workers and releases all. Asks in progress
-// end with ErrStopped: who wants them answered first has a ShutdownHook wait, or drains actors
-// there. It is idempotent: every call waits for the end of the first and returns its outcome, or
-// the error of its own context. If ctx ends first, or, if it has no deadline,
-// Config.ShutdownTimeout has passed, the outcome names what was abandoned and is ErrAbandoned;
-// what is waited for then, or begins later, has a tenth of a second more. In a step, and in a
-// function offloaded to the system, whose end it would wait for, it fails with
-// ErrBlockingOnWorker: call BeginShutdown there.
+// Shutdown runs the hooks, stops every actor, ends the workers and releases everything. Asks in
+// progress end with ErrStopped: to have them answered first, let a ShutdownHook wait, or drain the
+// actors there. Further calls wait for the end of the first and return its outcome, or the error of
+// their own context.
+//
+// If ctx ends first, or after Config.ShutdownTimeout if ctx has no deadline, the outcome is
+// ErrAbandoned and names what was abandoned. What Shutdown waits for at that time, or begins later,
+// gets another tenth of a second. In a step, and in a function offloaded to the system, Shutdown
+// fails with ErrBlockingOnWorker: call BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
 	if turns.Running() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
 		return fault.ErrBlockingOnWorker
@@ -54,10 +55,10 @@ func (s *System) Shutdown(ctx context.Context) error {
 	}
 }
 
-// BeginShutdown begins a Shutdown, within Config.ShutdownTimeout, and returns at once: for steps,
-// which core.Shutdown is for if they don't know the system, and for what else mustn't wait.
-// Whoever calls Shutdown then gets the outcome. A Manual system shuts down when its caller calls
-// Shutdown: only Ending is closed.
+// BeginShutdown begins a Shutdown, limited by Config.ShutdownTimeout, and returns at once: for
+// steps, which may also call core.Shutdown, and for others that must not wait. Callers of Shutdown
+// then get the outcome. A Manual system doesn't shut down before its caller calls Shutdown: only
+// the channel Ending is closed.
 func (s *System) BeginShutdown() {
 	if s.config.Manual {
 		s.mu.Lock()
@@ -70,14 +71,15 @@ func (s *System) BeginShutdown() {
 	}
 }
 
-// Ending is closed when a shutdown begins: for main, which waits for signals too, and for probes
-// of readiness.
+// Ending returns a channel that is closed when a shutdown begins: for main, which also waits for
+// signals, and for readiness probes.
 func (s *System) Ending() <-chan struct{} { return s.ending }
 
-// Done is closed when a shutdown is over; Shutdown returns its outcome then.
+// Done returns a channel that is closed when the shutdown is over; Shutdown then returns its
+// outcome at once.
 func (s *System) Done() <-chan struct{} { return s.closed }
 
-// announce closes ending. The caller holds the lock.
+// announce closes s.ending, once. The caller holds the lock.
 func (s *System) announce() {
 	select {
 	case <-s.ending:
@@ -86,7 +88,7 @@ func (s *System) announce() {
 	}
 }
 
-// begin enters the draining phase and returns what is to be done; nil: somebody else does it.
+// begin enters the draining phase and returns the work to do; nil: an earlier caller does it.
 func (s *System) begin() (run func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,10 +109,10 @@ func (s *System) begin() (run func(context.Context)) {
 	}
 }
 
-// shutdown is the one run of Shutdown's work.
+// shutdown does Shutdown's work, once.
 func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
 	if len(hooks) > 0 {
-		s.launch() // what hooks ask is answered, also if the system was never started
+		s.launch() // so that asks of hooks are answered, also if the system was never started
 	}
 	errs := []error{s.runHooks(ctx, hooks, false)}
 	stopping := s.newPatience(ctx)
@@ -132,11 +134,13 @@ func (s *System) shutdown(ctx context.Context, hooks []ShutdownHook) error {
 	return errors.Join(append(errs, s.runHooks(ctx, hooks, true))...)
 }
 
-// moment is how long what was told to end has for that, at least: System.moment, but for tests.
+// moment is the least time between telling something to end and abandoning it; tests change
+// System.moment.
 const moment = 100 * time.Millisecond
 
-// patience waits until a context ends, and, once, for a moment more: who sees that end has yet to
-// return, and what would have ended at once isn't to blame for a context that had ended before.
+// patience waits until a context ends and then, once, for a moment more: what sees the context end
+// needs time to return, and if the context had ended before, what would end at once isn't
+// abandoned.
 type patience struct {
 	ctx    context.Context
 	moment time.Duration
@@ -148,14 +152,14 @@ func (s *System) newPatience(ctx context.Context) *patience {
 	return &patience{ctx: ctx, moment: s.moment}
 }
 
-// end frees what the wait took.
+// end frees the timer of the moment.
 func (p *patience) end() {
 	if p.cancel != nil {
 		p.cancel()
 	}
 }
 
-// wait reports whether what ended stands for ended in time.
+// wait reports whether ended was closed in time.
 func (p *patience) wait(ended <-chan struct{}) bool {
 	select {
 	case <-ended:
@@ -192,12 +196,12 @@ func (s *System) close() []*stack.House {
 // abandonedMax is how many actors an error names.
 const abandonedMax = 10
 
-// errTimeless is why an actor whose end waits for a timer isn't stopped by the Shutdown of a system
-// without loops.
+// errTimeless is why an actor isn't stopped whose end waits for a timer, in the Shutdown of a
+// system without loops.
 var errTimeless = errors.New("no time passes while a system without loops shuts down")
 
-// left is the error that names the actors that haven't stopped, as in "#4, #7 and 3 more", because
-// of why; nil if there is none.
+// left returns the error that names the actors that haven't stopped, as in "#4, #7 and 3 more",
+// with the reason why; nil if all have stopped.
 func (s *System) left(why error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +219,8 @@ func (s *System) left(why error) error {
 	return abandoned{fmt.Errorf("house: actors didn't stop: %s: %w", left, why)}
 }
 
-// turnUntilEmpty runs the turns of a system that has no loops, and all that is offloaded.
+// turnUntilEmpty runs the turns of a system without loops, and all offloaded functions, until there
+// is nothing to do.
 func (s *System) turnUntilEmpty() {
 	for busy := true; busy; {
 		busy = s.move(math.MaxInt64) > 0
@@ -225,14 +230,15 @@ func (s *System) turnUntilEmpty() {
 	}
 }
 
-// leaveAll closes workers that no loop runs.
+// leaveAll has the workers of a system without loops leave.
 func (s *System) leaveAll() {
 	for _, w := range s.workers {
 		w.leave()
 	}
 }
 
-// closeOffloads ends the contexts of offloaded functions, and waits for the functions.
+// closeOffloads closes the offload pools, which ends the contexts of their functions, and waits
+// until the functions have returned.
 func (s *System) closeOffloads(ctx context.Context) error {
 	pools := s.pools()
 	for _, p := range pools {
@@ -250,7 +256,7 @@ func (s *System) closeOffloads(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// endWorkers has the loops leave and waits for them.
+// endWorkers tells the loops to leave and waits until they have.
 func (s *System) endWorkers(ctx context.Context) error {
 	for _, w := range s.workers {
 		w.dismiss()

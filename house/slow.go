@@ -6,10 +6,10 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// reportSlow says that a reading of the clock has found a step slow. The clock isn't read for
-// each step: if there were several messages, the line names the last of them. What isn't the
-// step's fault counts too: a processor that was taken away, a collection, system calls at the end
-// of the turn.
+// reportSlow logs a slow step, which a reading of the clock has found. The clock isn't read for
+// each step: if there were several messages since the last reading, the line names the last of
+// them. Time that the step isn't to blame for counts too: while the processor was taken away, in a
+// collection, in system calls at the end of the turn.
 func reportSlow(l *rateLimit, log *slog.Logger, now int64, e stack.SlowStep) {
 	skipped, yes := l.due(now)
 	if !yes {

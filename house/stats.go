@@ -9,47 +9,46 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// Stats is what a worker, or all of a system's, counted since it began. A worker shows its counts
-// at the end of a turn, if it is the 64th since the last time or 100 ms have passed, and when it
-// parks. The turn that it is busy with isn't shown yet. Of turns that others borrowed since it
-// parked, up to 63 may not be shown before the next one.
+// Stats is what a worker, or all workers of a system, counted since it began. A worker publishes
+// its counts when it parks, and at the end of every 64th turn, or of the first after 100 ms. So the
+// current turn isn't in them, nor are up to 63 turns that were borrowed since the worker parked.
 type Stats struct {
 	Turns    uint64 // passes of the loops
 	Visits   uint64 // of actors
 	Messages uint64 // handled: calls, replies, timers, system messages
-	// asks that ended: replied to, failed, or refused; one that was forwarded counts twice
+	// asks that ended: replied to, failed, or refused; a forwarded one counts twice
 	Answers   uint64
-	Late      uint64 // answers that nobody waited for any more
+	Late      uint64 // answers for which nobody waited any more
 	Expired   uint64 // calls dropped because their deadline had passed
 	Cancelled uint64 // stacks ended because their asker gave up
 	Timeouts  uint64 // asks whose deadline passed at the asker
 	Refused   uint64 // calls to stopped actors
-	Full      uint64 // messages that a full mailbox, or a full stash, refused or dropped
-	// notices that nobody handled; System.Stats has those that no worker saw, too. See
-	// DeadLetters
+	Full      uint64 // messages that a full mailbox or stash refused or dropped
+	// notices that nobody handled; see DeadLetters. Those of guests, which no worker saw, are in
+	// System.Stats only
 	DeadLetter uint64
 	Failures   uint64 // panics, and Throws in notices
 	Restarts   uint64 // of actors
 	Forwards   uint64 // notifications for an actor that had moved
-	Given      uint64 // actors that moved to another worker; none to those from index 64 on
+	Given      uint64 // actors that moved to another worker; to those from index 64 on none move
 	Parks      uint64 // times that a worker had nothing to do
-	Naps       uint64 // of these, that the network couldn't end: see Config.Nap
-	// parks that a message from elsewhere, or a gift of actors, ended; timers, the network and
-	// the ends of naps ended the others
+	Naps       uint64 // parks that the network couldn't end: see Config.Nap
+	// parks ended by a message from elsewhere or a hand-over; others ended by a timer, by the
+	// network or as a nap
 	Woken     uint64
-	Wakes     uint64 // parked workers that workers woke; guests wake others, and shutdown does
-	VainWakes uint64 // times that a worker was woken and found nothing to do
-	// times that a worker with nothing to do looked again, instead of parking at once
+	Wakes     uint64 // parked workers that workers woke: without wake-ups by guests or a shutdown
+	VainWakes uint64 // wake-ups after which the worker found nothing to do
+	// times that a worker with nothing to do spun instead of parking at once: see Config.Spin
 	Spins uint64
-	// readings of the clock that found Config.SlowStep exceeded: there may be several slow steps
-	// to one
+	// readings of the clock that found Config.SlowStep exceeded; one may stand for several slow
+	// steps
 	SlowSteps uint64
-	Borrowed  uint64 // times that a guest, or another worker, ran a parked worker's turns
-	Trimmed   uint64 // pooled objects left to the collector
+	Borrowed  uint64 // times that a guest or another worker ran a parked worker's turns
+	Trimmed   uint64 // pooled objects left to the garbage collector
 	QueueWait Wait
 }
 
-// Wait is how long ready actors waited for their turn, measured at one visit in 16.
+// Wait is how long ready actors waited for their visit, measured at one visit in 16.
 type Wait struct{ P50, P99, P999, Max time.Duration }
 
 // Stats returns the sum over all workers. Any goroutine may call it.
@@ -67,7 +66,7 @@ func (s *System) Stats() Stats {
 	return total
 }
 
-// Stats returns what the worker counted. Any goroutine may call it.
+// Stats returns the counts of the worker. Any goroutine may call it.
 func (w *Worker) Stats() Stats {
 	var own Stats
 	var waits latency.Snapshot
@@ -76,7 +75,7 @@ func (w *Worker) Stats() Stats {
 	return own
 }
 
-// add adds what w counted, but for its waits, which are merged.
+// add adds the counts of w, and merges its waits into waits.
 func (total *Stats) add(w *Worker, waits *latency.Snapshot) {
 	c := &w.hot.Count
 	total.Turns += c.Load(count.Turns)
@@ -112,7 +111,7 @@ func waitOf(waits *latency.Snapshot) Wait {
 	return Wait{waits.Quantile(0.5), waits.Quantile(0.99), waits.Quantile(0.999), waits.Max()}
 }
 
-// publish shows the worker's counts.
+// publish makes the worker's counts visible to Stats.
 func (w *Worker) publish() {
 	w.hot.Count.Add(count.Turns, w.turns-w.published)
 	w.published, w.publishAt = w.turns, w.hot.Now+publishAfter
@@ -120,9 +119,9 @@ func (w *Worker) publish() {
 	w.queued.Publish()
 }
 
-// Outstanding returns the number of pooled objects that are taken or on their
-// way home: 0 in a system at rest. Only while nothing runs: before Start, after
-// Shutdown, or between turns of a Manual system.
+// Outstanding returns the number of pooled objects that are taken or on their way home: 0 in a
+// system at rest. Call it only while nothing runs: before Start, after Shutdown, or between turns
+// of a Manual system.
 func (s *System) Outstanding() (n int) {
 	for _, w := range s.workers {
 		w.hot.Shard.Flush()

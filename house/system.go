@@ -14,13 +14,13 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/path"
 )
 
-// System is a set of workers and the actors that live on them. A process may
-// have many; messages cross from one to another like between workers.
+// System is a set of workers and the actors that live on them. A process may have several; guests
+// may use all of them, while a step sends only to actors of its own. Its phases:
 //
 //	made      Spawn and Notice work; nothing runs
 //	started   workers run
-//	draining  Shutdown began: its hooks run; if there are any, workers do from now on that were
-//	          never started
+//	draining  Shutdown has begun, and its hooks run. If there are hooks, the workers of a system
+//	          that was never started run from now on
 //	closing   workers run in any case; actors stop: what is spawned is stopped from birth
 //	closed    nothing runs; every message is answered with ErrStopped
 type System struct {
@@ -28,7 +28,7 @@ type System struct {
 	workers []*Worker
 	guests  stack.Guests
 	offload *OffloadPool  // core.Offload's
-	moment  time.Duration // the constant, but for tests
+	moment  time.Duration // the constant, except in tests
 
 	names directory // its locks are taken before mu
 	kinds sync.Map  // those of actors by name, by TakeKind
@@ -37,16 +37,16 @@ type System struct {
 	phase    phase
 	houses   register
 	serial   uint64         // of the last house spawned
-	offloads []*OffloadPool // offload first
+	offloads []*OffloadPool // s.offload first
 	hooks    []ShutdownHook
-	ending   chan struct{} // draining: closed when a shutdown begins
-	empty    chan struct{} // closing: closed when the last house has stopped
-	closed   chan struct{} // closed: Shutdown's work is over
+	ending   chan struct{} // closed when a shutdown begins: draining
+	empty    chan struct{} // closed when the last house has stopped: closing
+	closed   chan struct{} // closed when Shutdown's work is done
 	outcome  error         // of Shutdown; written before closed is closed
 
 	// Invariant: 0 <= longSpinners < len(workers).
 	_            [128]byte
-	longSpinners atomic.Int32 // workers that spin beyond shortSpin: startLongSpin and endLongSpin
+	longSpinners atomic.Int32 // workers that spin beyond shortSpin: see startLongSpin
 	_            [128]byte
 
 	idle atomic.Uint64 // a bit for each worker that has nothing to do, see share.go
@@ -62,10 +62,10 @@ const (
 	closing
 )
 
-// ErrClosed is what Start returns after Shutdown.
+// ErrClosed is the error of Start and NewOffloadPool once a shutdown has begun.
 var ErrClosed = errors.New("house: the system was shut down")
 
-// New makes a system; nothing runs until Start.
+// New makes a system; nothing runs until Start. The error says which setting makes no sense.
 func New(c Config) (*System, error) {
 	c, err := c.validate()
 	if err != nil {
@@ -85,8 +85,9 @@ func New(c Config) (*System, error) {
 	return s, nil
 }
 
-// Start runs the workers. It is idempotent. The context limits the start only:
-// cancelling it later changes nothing. If a worker can't be started, none is.
+// Start runs the workers. If they run already it does nothing; after a shutdown has begun it fails
+// with ErrClosed. ctx is for the start only: cancelling it later changes nothing. If a worker can't
+// be started, none is. Any goroutine may call it.
 func (s *System) Start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (s *System) Start(ctx context.Context) error {
 	return nil
 }
 
-// launch has the workers run, unless they do, or are the caller's.
+// launch starts the workers' loops, unless they run already, or the system is Manual.
 func (s *System) launch() error {
 	if s.config.Manual || s.workers[0].poller != nil {
 		return nil
@@ -149,14 +150,13 @@ func (s *System) closePollers() {
 	}
 }
 
-// Workers returns the system's workers. Spawn on one to place an actor by hand.
+// Workers returns the system's workers, by index. Spawn on one of them to place an actor by hand.
 func (s *System) Workers() []*Worker { return s.workers }
 
-// Clock reads the system's clock, in nanoseconds: what core.Now is about. Any
-// goroutine may call it.
+// Clock reads the system's clock, in nanoseconds: the one of core.Now. Any goroutine may call it.
 func (s *System) Clock() int64 { return s.config.Clock() }
 
-// Register puts a new house on the workers in turn: core.Spawn(system, …).
+// Register puts a new house on the next worker, in turn. Only the runtime calls it: core.Spawn.
 func (s *System) Register(h *stack.House, make stack.Factory) *stack.House {
 	return s.register(h, make, nil)
 }
@@ -171,7 +171,8 @@ func (s *System) register(h *stack.House, make stack.Factory, w *Worker) (taken 
 	return nil
 }
 
-// enter gives h its number and owner, and unless the system closes, its place in the register.
+// enter gives h its number and its owner and puts it into the register; false: the system closes,
+// and h is closed instead.
 func (s *System) enter(h *stack.House, make stack.Factory, w *Worker) (lives bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,15 +189,15 @@ func (s *System) enter(h *stack.House, make stack.Factory, w *Worker) (lives boo
 	return true
 }
 
-// factory returns what h, which hasn't stopped, was settled with.
+// factory returns the factory of h, which hasn't stopped.
 func (s *System) factory(h *stack.House) stack.Factory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.houses.factory(h)
 }
 
-// Find returns the house whose path is given, as in "/user/orders"; nil: there is none with a name,
-// or it has stopped. Any goroutine may call it.
+// Find returns the house with the path, as in "/user/orders"; nil if no house has it, or it has
+// stopped. Houses without a name aren't found. Any goroutine may call it.
 func (s *System) Find(p path.Path) *stack.House {
 	if here := s.guests.Origin; p.System() != "" && here.Below(p.Local()) != p {
 		return nil
@@ -204,8 +205,8 @@ func (s *System) Find(p path.Path) *stack.House {
 	return s.names.find([]byte(p.Local()))
 }
 
-// FindTop returns the house of the actor that stands at the top by a name of two parts, as
-// "order.42"; nil: there is none. Any goroutine may call it; it takes no memory.
+// FindTop returns the house of the actor /user/kind.id; nil if there is none. Any goroutine may
+// call it; it allocates nothing.
 func (s *System) FindTop(kind, id string) *stack.House { return s.names.findTop(kind, id) }
 
 // TakeKind reports whether nobody has called it for that kind before; core.NewNamed's business.
@@ -217,7 +218,7 @@ func (s *System) TakeKind(kind string) bool {
 // Guests returns what the goroutines share that aren't workers; the runtime's business.
 func (s *System) Guests() *stack.Guests { return &s.guests }
 
-// remove forgets a stopped house.
+// remove takes a stopped house out of directory and register.
 func (s *System) remove(h *stack.House) {
 	if h.Name() != "" {
 		s.names.leave(h)
@@ -230,7 +231,7 @@ func (s *System) remove(h *stack.House) {
 	}
 }
 
-// Actors returns the number of actors that haven't stopped.
+// Actors returns the number of actors that haven't stopped. Any goroutine may call it.
 func (s *System) Actors() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

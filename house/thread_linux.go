@@ -21,8 +21,8 @@ func bindThread(cpu int) error {
 	return nil
 }
 
-// checkCPUs reports which CPU the process may not use. Only the kernel knows: a
-// thread's own set says where it runs, not where it may be bound. So it tries.
+// checkCPUs returns an error that names a CPU which the process may not use. It tries each, as only
+// the kernel knows: a thread's own set says where it runs, not where it may be bound.
 func checkCPUs(cpus []int) (err error) {
 	if len(cpus) == 0 {
 		return nil

@@ -15,56 +15,56 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 )
 
-// turnMax is how many messages a turn handles before it looks at the network and other
-// workers again: some tens of microseconds of small handlers. Config.TurnTime ends the turns of
-// others.
+// turnMax is how many messages a turn handles before it looks at the network and other workers
+// again: some tens of microseconds of small handlers. Turns of larger handlers end by
+// Config.TurnTime.
 const turnMax = 256
 
-// publishEvery is how many turns pass before the counters are shown, unless publishAfter, ns, has
-// passed: showing them takes as long as handling a few messages.
+// publishEvery is how many turns pass before the counters are published, unless publishAfter, ns,
+// has passed: publishing takes as long as handling a few messages.
 const (
 	publishEvery = 64
 	publishAfter = 100_000_000
 )
 
-// Worker is one loop. Only the goroutine that runs its turn touches what isn't atomic: its
-// own, or a guest's or another worker's that borrows the turn.
+// Worker is one loop. Fields that aren't atomic belong to the goroutine that runs its turn: the
+// worker's own, or that of a guest or another worker that borrows the turn.
 type Worker struct {
-	hot    stack.Engine // what messages touch
+	hot    stack.Engine // what messages use
 	system *System
 	wheel  wheel.Wheel
 	poller *netio.Poller // nil in simulations
-	failed rateLimit     // lines about failures
-	usedUp rateLimit     // lines about what is used up
-	slowed rateLimit     // lines about slow steps
-	lost   rateLimit     // lines about dead letters
+	failed rateLimit     // of lines about failures
+	usedUp rateLimit     // of lines about limits that are reached
+	slowed rateLimit     // of lines about slow steps
+	lost   rateLimit     // of lines about dead letters
 
 	began     int64   // when the turn began, ns
 	trimAt    int64   // when the pools are trimmed next
-	publishAt int64   // when the counters are shown next, at the latest
+	publishAt int64   // when the counters are published next, at the latest
 	yieldedAt int64   // when the loop last yielded
-	idleAt    int64   // since when there is nothing to do; 0: there is
-	spin      int64   // for how long from then on the loop looks again before it parks, ns
-	vain      backoff // of spinning for mail
+	idleAt    int64   // since when there is nothing to do; 0: something was done last
+	spin      int64   // how long after idleAt the loop spins before it parks, ns
+	vain      backoff // of spinning for mail that found none
 	skips     int     // how often it parks at once before it spins for mail again
 	behind    int     // turns in a row that began with a backlog
-	events    int     // that the network has had for its turns since it parked last
-	// the loop's: napMean times how many there were of late from one park to the next
+	events    int     // of the network, in turns since it parked last
+	// of the loop: napMean times the recent mean of events from one park to the next
 	eventful int
-	visited  uint64 // visits to actors with calls only, up to the last turn's beginning
-	wakeAt   int64  // when the loop, parked, wakes by itself
+	visited  uint64 // visits to actors with calls only, until the last turn began
+	wakeAt   int64  // when the parked loop wakes by itself
 
 	listens   bool // it spins for mail
-	timely    bool // the clock was just read
-	follows   bool // nothing was done since the last turn
-	woken     bool // somebody has woken it, and no turn has passed
+	timely    bool // hot.Now was just read
+	follows   bool // nothing was done since the last turn ended
+	woken     bool // a wake-up came, and no turn has passed since
 	spinsLong bool // it is one of the system's longSpinners
 
 	queued    latency.Histogram // how long ready houses waited for their visit
 	published uint64            // turns at the last publish
 	turns     uint64
 
-	leaving atomic.Bool // written by the system: leave when all is done
+	leaving atomic.Bool // written by the system: leave when everything is done
 	left    bool        // the loop has ended for good
 	gone    chan struct{}
 }
@@ -93,7 +93,7 @@ func newWorker(s *System, index int) *Worker {
 	return w
 }
 
-// Register makes the worker the owner of a new house, for ever: core.Spawn(w, …).
+// Register puts a new house on the worker, where it stays. Only the runtime calls it: core.Spawn.
 func (w *Worker) Register(h *stack.House, make stack.Factory) *stack.House {
 	h.Stay()
 	return w.system.register(h, make, w)
@@ -102,10 +102,10 @@ func (w *Worker) Register(h *stack.House, make stack.Factory) *stack.House {
 // Index returns the worker's number in its system, from 0.
 func (w *Worker) Index() int { return w.hot.Index }
 
-// Turn is one pass of the loop: take what others sent, run ready houses, fire
-// timers, look at the network, run what that made ready, end what the turn put
-// off. It never blocks. It reports whether there was or is anything to do. Only
-// the loop calls it; in a Manual system, the caller.
+// Turn is one pass of the loop: it takes what others sent, runs ready houses, fires timers, looks
+// at the network, runs houses that these made ready, and ends deferred work. It never blocks. It
+// reports whether there was or is anything to do. Only the loop calls it; in a Manual system, the
+// caller.
 func (w *Worker) Turn() (busy bool) {
 	if w.system.config.Manual { // no loop has entered
 		if g := &w.system.guests.Started; !g.Load() {
@@ -123,7 +123,7 @@ func (w *Worker) Turn() (busy bool) {
 	w.timely, w.began = false, hot.Now
 	w.turns++
 	w.share(last)
-	kept := hot.OwesWake() // since the last turn
+	kept := hot.OwesWake() // a wake-up since the last turn
 	hot.TakeRungs()
 	done := w.run(kept)
 	fired := w.fire()
@@ -133,13 +133,13 @@ func (w *Worker) Turn() (busy bool) {
 		done += w.run(kept) + 1
 	}
 	if hot.OwesWake() {
-		hot.RunDeferred() // what is ready needn't wait
+		hot.RunDeferred() // now: houses that it makes ready needn't wait
 		done += w.assist(done)
 	}
 	keeps := hot.OwesWake()
 	w.endTurn()
 	if !keeps {
-		hot.WakeNow() // the one to which deferred work has sent
+		hot.WakeNow() // the worker to which deferred work has sent
 	}
 	busy = done > 0 || hot.OwesWake() || !hot.Idle() || hot.Owes()
 	if w.system.config.Manual { // who knows when it is called again
@@ -154,8 +154,9 @@ func (w *Worker) Turn() (busy bool) {
 	return busy
 }
 
-// run runs houses that are ready. If the last turn has kept a parked worker for this one to
-// assist, that needn't wait for them, nor need one to which this turn has sent instead.
+// run runs ready houses. If the last turn kept a parked worker for this one to assist, and houses
+// are ready, that worker is woken first: it needn't wait for them. The same goes for another worker
+// to which this turn has sent instead.
 func (w *Worker) run(kept bool) (done int) {
 	if kept && !w.hot.Idle() {
 		w.hot.WakeNow()
@@ -164,23 +165,25 @@ func (w *Worker) run(kept bool) (done int) {
 	return w.hot.Run(turnMax)
 }
 
-// assistsMax is how often a turn assists: what it gets back may send again.
+// assistsMax is how often a turn assists: each time the answers that come back may make it send
+// again.
 const assistsMax = 4
 
 const (
-	// slowTurn is how long a turn may take, ns, that runs another worker's turn. Behind slower
-	// ones the worker wakes others at once, so many times: work is better shared then.
+	// slowTurn is the longest that a turn which runs another worker's turn may take, ns. After a
+	// slower one the worker wakes others at once, slowWakes times: then it is better to share the
+	// work.
 	slowTurn  = 200_000
 	slowWakes = 16
-	// briefMessage is how long a message may take, ns, in turns that leave the other worker
-	// parked, for the next turn to assist: sending one to another thread takes 100 to 400.
+	// briefMessage is the longest that a message may take, ns, for the next turn to assist again,
+	// while the other worker stays parked: sending a message to another thread takes 100 to 400 ns.
 	briefMessage = 200
 )
 
-// assist runs a turn of the parked worker to which this turn has sent, unless something else is to
-// be done, and then what comes back. If that goes on, the next turn goes on with it, if that is no
-// slower than two threads would be: messages are brief, or come one at a time. It returns the
-// number of messages handled here, besides those that the turn has done.
+// assist runs a turn of the parked worker to which this turn has sent, if nothing else is to be
+// done here, and then handles what comes back. The next turn goes on with that if it isn't slower
+// than two threads would be: if messages are brief, or come one at a time. assist returns the
+// number of messages handled here, besides the done ones of the turn before.
 func (w *Worker) assist(done int) (more int) {
 	hot, heard, n, there := &w.hot, w.hot.Heard, 0, 0
 	for ; n < assistsMax && hot.OwesWake() && hot.Idle(); n++ {
@@ -188,7 +191,7 @@ func (w *Worker) assist(done int) (more int) {
 		hot.TakeRungs()
 		more += hot.Run(turnMax)
 	}
-	hot.Heard = heard // what came back says nothing of what others will send
+	hot.Heard = heard // answers that came back don't say that others will send
 	hot.Now = w.system.config.Clock()
 	hot.Measure()
 	took := hot.Now - w.began
@@ -204,15 +207,16 @@ func (w *Worker) assist(done int) (more int) {
 }
 
 const (
-	// lentMax is how many turns a guest runs at most: its own call has been handled
-	// by the first, unless the worker has more to do than a guest should.
+	// lentMax is how many turns a guest runs at most: the first has handled its own call, unless
+	// the worker has more to do than a guest should.
 	lentMax = 4
-	// assistMax is how many messages another worker handles at most; it has its own network.
+	// assistMax is how many messages another worker handles at most: it has a network of its own to
+	// look at.
 	assistMax = 64
 )
 
-// Borrowed is a borrower's part of the loop: turns without the network, whose events the
-// worker's own goroutine may be fetching.
+// Borrowed runs turns for a borrower: a guest, or another worker if c is nil. They leave out the
+// network, whose events the worker's own goroutine may be fetching.
 func (d *driver) Borrowed(c *stack.Call, now int64) (more bool) {
 	w := (*Worker)(d)
 	hot := &w.hot
@@ -231,7 +235,7 @@ func (d *driver) Borrowed(c *stack.Call, now int64) (more bool) {
 		}
 		w.turns++
 		hot.TakeRungs()
-		w.fire() // first: nothing runs behind the answer
+		w.fire() // first: nothing runs after the answer
 		done := hot.Run(messages)
 		w.endTurn()
 		if done == 0 || c != nil && c.Ready() {
@@ -241,8 +245,8 @@ func (d *driver) Borrowed(c *stack.Call, now int64) (more bool) {
 	if !hot.Idle() || hot.Owes() {
 		return true
 	}
-	hot.Heard = heard // who runs its turns needs none that spins
-	w.offerHelp()     // what was given since it parked is done
+	hot.Heard = heard // whoever borrows turns needs no worker that spins
+	w.offerHelp()     // actors given to it since it parked are done
 	at, armed := w.wheel.Next()
 	return armed && at < w.wakeAt
 }
@@ -261,8 +265,8 @@ func (w *Worker) fire() (any bool) {
 	return any
 }
 
-// poll hands out what the network has, without blocking, and returns how many events that were: in
-// a Manual system, moves of what is offloaded.
+// poll hands out the events that the network has, without blocking, and returns their number; in a
+// Manual system, the number of steps that offloaded functions made.
 func (w *Worker) poll() (n int) {
 	if w.poller == nil {
 		return w.system.move(w.hot.Now)
@@ -275,8 +279,7 @@ func (w *Worker) poll() (n int) {
 	return n
 }
 
-// endTurn does what a turn puts off to do it once: writes, deadlines, pools,
-// counters.
+// endTurn does what a turn puts off to do once: writes, arming of deadlines, pools, counters.
 func (w *Worker) endTurn() {
 	hot := &w.hot
 	hot.RunDeferred()
@@ -300,9 +303,9 @@ func (w *Worker) trim() {
 	w.trimAt = w.hot.Now + pool.TrimEvery
 }
 
-// NextWake returns how long the worker may sleep until it has a timer to fire or pools to trim,
-// ns; 0 while it has to wake another, or, in a Manual system, an offloaded function is due. Only
-// the loop calls it; in a Manual system, the caller.
+// NextWake returns how long the worker may sleep, ns: until a timer is due, pools are to be trimmed
+// or, in a Manual system, an offloaded function is due; 0 while it has to wake another worker, or
+// deferred work is left. Only the loop calls it; in a Manual system, the caller.
 func (w *Worker) NextWake() int64 {
 	if w.hot.OwesWake() || w.hot.Owes() {
 		return 0
@@ -321,7 +324,7 @@ func (w *Worker) NextWake() int64 {
 	return max(0, w.wakeAt-w.system.config.Clock())
 }
 
-// driver is the Worker as its houses see it.
+// driver is the Worker as package stack sees it.
 type driver Worker
 
 func (d *driver) Wake() {
