@@ -56,7 +56,7 @@ func (s *System) claimHelp() *Worker {
 const longWaits = 4
 
 // recurs reports whether the last of so many ready houses will wait for limit, ns, if each turn
-// takes as long as the last one and visits as many of them.
+// takes as long as the last one, at most limit, and visits as many of them.
 func recurs(houses int, visited uint64, took, limit int64) bool {
 	turns := (uint64(houses) + visited) / max(1, visited) // a part of one, too
 	return int64(turns)*min(took, limit) >= limit

@@ -16,16 +16,15 @@ import (
 // turnCost is what a turn takes on the virtual clock, ns.
 const turnCost = 1000
 
-// Sim is a system in one goroutine: the caller's. Time is virtual and passes
-// with turns and in Run; the order in which workers take their turns comes from
-// the seed, as does how long offloaded functions take.
+// Sim is a system in one goroutine: the caller's. Time is virtual and passes with turns and in Run.
+// The seed determines the order in which workers take turns, and how long offloaded functions take.
 type Sim struct {
 	*house.System
 	Seed uint64
 	Now  int64 // virtual clock, ns
 
-	// Steps, if set, says what the step to come takes, which passes before it begins. By itself a
-	// step takes no time, which hides what is late behind slow ones, and timers that are early.
+	// Steps, if set, returns how long the next step takes; that time passes before the step begins.
+	// nil: steps take no time, which hides delays behind slow steps, and timers that are early.
 	Steps func() time.Duration
 
 	rng    *rand.Rand
@@ -33,18 +32,18 @@ type Sim struct {
 	events int
 }
 
-// New returns a started simulation. Clock, Manual and Trace of c are set by it, and OffloadTime
-// if it is nil: then an offloaded function takes up to 17 ms, often much less. It runs in
-// between, and others before, behind, or while it takes its time. Without a Logger what the
-// system has to say goes to the log of t. The system is shut down at the end of the test, which
-// ends those functions that are left.
+// New returns a started simulation of a system with config c, but with Clock, Manual and Trace of
+// its own, and 2 workers by default. If c.OffloadTime is nil, an offloaded function takes up to 17
+// ms, often much less; it runs at some moment of that time, and others run before, meanwhile and
+// after. If c.Logger is nil, the system logs to t. At the end of the test the system is shut down,
+// which runs the offloaded functions that are left.
 func New(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	return build(t, seed, c, true)
 }
 
 // Untraced is New for a system without Trace, whose messages take the shorter ways of a program
-// that asks for none. Its Hash and Events stay what they are, and Steps isn't called.
+// that asks for none. Hash and Events don't change, and Steps isn't called.
 func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
 	t.Helper()
 	return build(t, seed, c, false)
@@ -85,8 +84,8 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	return s
 }
 
-// Log returns a logger whose lines go to the log of t, which go test shows if t fails: for a
-// system that has been shut down when t ends.
+// Log returns a logger that writes to the log of t, which go test shows if t fails. Systems that
+// use it must be shut down when t ends.
 func Log(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 // trace folds an event into the hash.
@@ -100,8 +99,8 @@ func (s *Sim) trace(worker int, actor uint64, step string, ask uint64) {
 	}
 }
 
-// Hash identifies the events so far: which step of which actor ran on which
-// worker, when and in what order. The same seed gives the same hash.
+// Hash identifies the events so far: which step of which actor ran on which worker, when, and in
+// what order. The same seed gives the same hash.
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // Events returns the number of events so far.
@@ -126,8 +125,8 @@ func (s *Sim) quiet() bool {
 	return !busy
 }
 
-// Rest runs turns until nothing happens without time passing. It panics after
-// a million rounds: the actors never rest.
+// Rest runs turns until there is nothing left to do at the present time. It panics after a million
+// rounds: then the actors never rest.
 func (s *Sim) Rest() {
 	for range 1_000_000 {
 		s.Turn()
@@ -138,7 +137,7 @@ func (s *Sim) Rest() {
 	panic(fmt.Sprintf("housetest: seed %d: no rest after a million rounds", s.Seed))
 }
 
-// Run lets d of virtual time pass: timers fire on their way.
+// Run lets d of virtual time pass, and runs whatever is due in it, timers included.
 func (s *Sim) Run(d time.Duration) {
 	end := s.Now + int64(d)
 	for {
@@ -150,7 +149,7 @@ func (s *Sim) Run(d time.Duration) {
 	}
 }
 
-// sleep returns how long nothing will happen.
+// sleep returns how long there will be nothing to do, at most an hour, ns.
 func (s *Sim) sleep() int64 {
 	least := int64(time.Hour)
 	for _, w := range s.Workers() {
@@ -159,9 +158,9 @@ func (s *Sim) sleep() int64 {
 	return least
 }
 
-// Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to
-// do at that time. It fails the test if an hour passes without an answer. Beside actors that
-// always have something to do use core.Begin and Turn.
+// Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to do
+// at that time. It fails the test after an hour of virtual time without an answer. If some actors
+// always have something to do, use core.Begin and Sim.Turn instead.
 func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Rep, error) {
 	t.Helper()
 	call := core.Begin(p, req)

@@ -7,19 +7,19 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 )
 
-// Slow reports whether this program runs many times slower than it would, with the race detector
-// or the build tag invariants: tests that repeat something a million times do less then.
+// Slow reports whether this program runs many times slower than normal, because of the race
+// detector or the build tag invariants: tests that repeat something a million times do less then.
 const Slow = invariant.Race || invariant.Enabled
 
 const tries = 20
 
-// ZeroAlloc fails t if the process allocates while f does n operations: the
-// total of mallocs, least of twenty tries, must be 0. A collection comes first, so
-// that the runtime's own periodic one is far, then a warm-up run of f, which fills
-// the pools and what the runtime caches and a collection empties. On a busy machine
-// one run is not always enough: a pool grows until it has what the worst timing so
-// far had in use. What operations allocate comes again in every try. The collector
-// stays as it is set. Averages are no evidence: they divide integers.
+// ZeroAlloc fails t if the process allocates while f does n operations: of twenty tries, one must
+// count no malloc at all. Before them come a collection, so that the runtime's own periodic one is
+// far, and a run of f, which fills the pools and those caches of the runtime that a collection
+// empties. On a busy machine one try isn't always enough, as a pool grows until it has as many
+// objects as were ever in use at once; but what operations allocate comes again in every try. The
+// settings of the collector stay. Averages such as testing.AllocsPerRun are no evidence: they are
+// divisions of integers.
 func ZeroAlloc(t testing.TB, n int, f func(n int)) {
 	t.Helper()
 	runtime.GC()

@@ -1,6 +1,6 @@
 // Package httphost has actors serve HTTP by net/http: a [Handler] asks a port for each request, and
 // [Serve] ends the server before the system whose actors it asks.
 //
-// For much of the load that a cache has, net/http is the larger part: package channel serves codecs
-// of one's own. It imports core and house.
+// In a service as small as a cache, net/http takes more time than the actors: package channel
+// serves codecs of one's own without it. httphost imports core and house.
 package httphost

@@ -9,23 +9,24 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
-// Handler is an http.Handler that asks a port. It may be copied; its fields aren't changed once it
-// serves. Port, Read and Write must be set.
+// Handler is an http.Handler that asks a port. Port, Read and Write must be set. It may be copied;
+// don't change its fields once it serves. Several goroutines call its functions at once.
 type Handler[Req, Rep any] struct {
 	Port core.Port[Req, Rep]
 
-	// Read makes the request for the port. An error is the answer: 400 with its text, unless it
-	// is an *Error or an *http.MaxBytesError, which http.MaxBytesReader gives.
+	// Read makes the request for the port. If it returns an error, Fail answers with it: an *Error
+	// or an *http.MaxBytesError (from http.MaxBytesReader) as it is, any other as an *Error with
+	// status 400 and its text.
 	Read func(w http.ResponseWriter, r *http.Request) (Req, error)
 
 	// Write answers. The reply, and what it refers to, is valid until Write returns.
 	Write func(w http.ResponseWriter, r *http.Request, rep *Rep)
 
-	// Limit is how long an ask may take, besides the deadline of the request's context; 0: the
-	// system's default, house.Config.AskTimeout.
+	// Limit is how long an ask may take; an earlier deadline of the request's context holds. 0:
+	// only that deadline or, without one, house.Config.AskTimeout.
 	Limit time.Duration
 
-	// Fail answers if the ask has failed, or Read has; nil: the function Fail does.
+	// Fail answers if the ask or Read has failed. nil: the function Fail does.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 }
 
@@ -56,16 +57,17 @@ func (h Handler[Req, Rep]) fail(w http.ResponseWriter, r *http.Request, err erro
 	}
 }
 
-// Error is an error with a status, whose text clients see: of Read, or what an actor throws.
+// Error is an error with an HTTP status and a text that clients see: from Read, or thrown by an
+// actor.
 type Error struct {
 	Status int
 	Text   string
 }
 
-// Error returns the text.
+// Error returns Text.
 func (e *Error) Error() string { return e.Text }
 
-// unread is what an error of Read is to clients.
+// unread returns the error with which an error of Read is answered.
 func unread(err error) error {
 	var known *Error
 	var long *http.MaxBytesError
@@ -75,8 +77,8 @@ func unread(err error) error {
 	return &Error{http.StatusBadRequest, err.Error()}
 }
 
-// Fail answers with the Status of err and a line of text: its own if it is an *Error, otherwise
-// the status's. With 503 it says Retry-After: 1.
+// Fail answers with the Status of err and a line of text: that of an *Error, otherwise the standard
+// text of the status. With status 503 it sets Retry-After: 1.
 func Fail(w http.ResponseWriter, _ *http.Request, err error) {
 	status := Status(err)
 	text := http.StatusText(status)
@@ -90,9 +92,10 @@ func Fail(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, text, status)
 }
 
-// Status returns the status for the error of an ask: 504 if there was no answer in time; 503 if it
-// wasn't tried, or may be tried again, as the actor is overloaded, was restarted, or has stopped,
-// or the client has gone; that of an *Error; 413 for an *http.MaxBytesError; otherwise 500.
+// Status returns the HTTP status for the error of an ask: 504 if there was no answer in time; 503
+// if the ask wasn't tried or may be tried again, as the actor is overloaded, was restarted or has
+// stopped, or if the client has gone; the Status of an *Error; 413 for an *http.MaxBytesError;
+// otherwise 500.
 func Status(err error) int {
 	var known *Error
 	var long *http.MaxBytesError

@@ -9,15 +9,16 @@ import (
 	"github.com/stackhouse-go/stackhouse/house"
 )
 
-// Serve serves connections of l until ctx ends, the server fails, or sys, which was started,
-// begins to shut down; then it shuts sys down, and returns when that is over. Whoever shuts sys
-// down, the server is ended first: it accepts nobody, and requests in progress are answered. Those
-// that aren't within house.Config.ShutdownTimeout are cut off, and the error says so.
+// Serve serves connections of l until ctx ends, the server fails, or sys, which must have been
+// started, begins to shut down. Then it shuts sys down, and returns when that is over. Whoever
+// begins the shutdown, the server ends first: it accepts no more connections, and answers requests
+// in progress. Requests that aren't answered within house.Config.ShutdownTimeout are cut off, and
+// the error says so.
 func Serve(ctx context.Context, sys *house.System, server *http.Server, l net.Listener) error {
 	sys.AddShutdownHook(house.ShutdownHook{Name: "net/http", Run: func(ctx context.Context) error {
 		err := server.Shutdown(ctx)
 		if err != nil {
-			server.Close() // its error is of listeners, which are closed
+			server.Close() // its error is about listeners, which are closed already
 		}
 		return err
 	}})

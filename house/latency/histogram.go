@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Values below 2*parts have a bucket each. Above, each power of two is divided
-// into parts buckets of equal width, so that a bucket is at most 1/parts of its
-// least value wide.
+// Values below 2*parts have a bucket each. Above that, each power of two is divided into parts
+// buckets of equal width: so the width of a bucket is at most 1/parts of its least value.
 const (
 	partBits = 5
 	parts    = 1 << partBits
@@ -20,10 +19,10 @@ const (
 // because processors fetch them in pairs.
 type pad [128]byte
 
-// Histogram counts durations of one owner by their size. It is ready when zero, is
-// embedded by value and must not be copied. About 30 KiB.
+// Histogram counts durations by size. One owner records; anyone takes a Snapshot. The zero
+// Histogram is ready. It is embedded by value and must not be copied. About 30 KiB.
 type Histogram struct {
-	// Owner only, written and read.
+	// Written and read by the owner only.
 	sum          uint64
 	max          int64
 	changedWords uint64        // bit w: changed[w] is not 0
@@ -38,8 +37,8 @@ type Histogram struct {
 	_            pad
 }
 
-// Record counts one duration. Owner only; others see it after the next Publish. A
-// negative one, which no monotonic clock yields, counts as 0.
+// Record counts one duration. Only the owner may call it; readers see it after the next Publish. A
+// negative duration, which no monotonic clock yields, counts as 0.
 //
 //alloc:none
 func (h *Histogram) Record(d time.Duration) {
@@ -54,15 +53,15 @@ func (h *Histogram) Record(d time.Duration) {
 	}
 }
 
-// Publish shows to readers what was recorded. Owner only. It stores the buckets
-// that changed, some 8 ns each, and costs 1 ns if none did.
+// Publish makes what was recorded visible to readers. Only the owner may call it. It stores the
+// buckets that changed, some 8 ns each, and takes 1 ns if none did.
 //
 //alloc:none
 func (h *Histogram) Publish() {
 	if h.changedWords == 0 {
 		return
 	}
-	// The maximum before the buckets, and read after them: a reader never sees a
+	// The maximum is stored before the buckets, and loaded after them: so a reader never sees a
 	// value above the maximum.
 	if h.max != h.publishedMax.Load() {
 		h.publishedMax.Store(h.max)

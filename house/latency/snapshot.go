@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Snapshot is what a Histogram held when it was last published, or the sum of
-// several such. It is empty when zero, belongs to whoever made it, and is
-// reused freely. About 15 KiB: keep it in a field rather than on the stack.
+// Snapshot is what a Histogram held when it was last published, or the sum of several. The zero
+// Snapshot is empty. It belongs to the goroutine that uses it, and may be used again. About 15 KiB:
+// keep it in a field rather than on the stack.
 type Snapshot struct {
 	counts [buckets]uint64
 	count  uint64 // Invariant: the sum of counts
@@ -15,16 +15,15 @@ type Snapshot struct {
 	max    int64 // Invariant: no counted value is greater
 }
 
-// Snapshot overwrites dst with what h held at its last Publish. Any goroutine. If a
-// Publish runs meanwhile, dst has some buckets from before it and some from after;
-// Count and Quantile agree with each other even then, Mean may be off by what the
-// two differ in.
+// Snapshot overwrites dst with what h held at its last Publish. Any goroutine may call it. If a
+// Publish runs meanwhile, dst has some buckets from before it and some from after. Count and
+// Quantile agree with each other even then; Mean may be off by the difference.
 //
 //alloc:none
 func (h *Histogram) Snapshot(dst *Snapshot) {
 	dst.count = 0
 	for i := range dst.counts {
-		n := h.published[i].Load() // pairs with the stores in Publish, as do the next two
+		n := h.published[i].Load() // pairs with the stores in Publish, as do the next two loads
 		dst.counts[i] = n
 		dst.count += n
 	}
@@ -44,7 +43,7 @@ func (s *Snapshot) Merge(o *Snapshot) {
 	s.max = max(s.max, o.max)
 }
 
-// Count returns how many durations were recorded.
+// Count returns the number of recorded durations.
 func (s *Snapshot) Count() uint64 { return s.count }
 
 // Max returns the greatest duration, exactly; 0 if there is none.
@@ -58,10 +57,10 @@ func (s *Snapshot) Mean() time.Duration {
 	return time.Duration(s.sum / s.count)
 }
 
-// Quantile returns the duration that a share q of the recorded ones does not
-// exceed: that of rank q*Count, rounded up. It is never below the true one and at
-// most 1/32 above. A q of 0 or less yields the least, of 1 or more the greatest,
-// which is Max exactly. 0 if nothing was recorded.
+// Quantile returns the duration of rank q*Count, rounded up: a share q of the recorded durations
+// doesn't exceed it. The result is never below the true value and at most 1/32 above. If q is 0 or
+// less it is the least duration, if q is 1 or more the greatest, which is Max exactly. It is 0 if
+// nothing was recorded.
 func (s *Snapshot) Quantile(q float64) time.Duration {
 	left := s.rank(q)
 	if left == 0 {
@@ -76,10 +75,10 @@ func (s *Snapshot) Quantile(q float64) time.Duration {
 	panic("latency: a snapshot counts more than its buckets hold")
 }
 
-// rank returns the place, from 1 to count, of quantile q; 0 if there is none.
+// rank returns the rank, from 1 to count, of quantile q; 0 if nothing was recorded.
 func (s *Snapshot) rank(q float64) uint64 {
 	if q >= 1 {
-		return s.count // beyond 2^53 the product below need not be exact
+		return s.count // beyond 2^53 the product below might not be exact
 	}
 	if !(q > 0) { // so that NaN is 0
 		return min(1, s.count)

@@ -27,20 +27,19 @@
 //
 // # Promises
 //
-// A node is never returned before the time passed to [Wheel.Advance] has reached
-// its When, and is always returned by the first Advance that has. What makes a
-// timer late is only how seldom Advance is called; [Wheel.Next] says by when to.
-// The order is exact: by When, and among equals in order of arming. A node armed
-// late, with a When before the wheel's time, is due at the wheel's time and takes
-// its place in the order by that. So the same calls give the same order always, and
-// dividing an Advance into smaller ones does not change it.
+// A node is never returned before the time passed to [Wheel.Advance] has reached its When, and is
+// always returned by the first Advance that has. So a timer is late only if Advance is called late;
+// [Wheel.Next] says by when to call it. The order is exact: by When, and among equals in order of
+// arming. A node armed late, with a When before the wheel's time, counts as due at the wheel's
+// time. So the same calls always give the same order, and dividing an Advance into smaller ones
+// doesn't change it.
 //
-// Nothing here allocates. Time is an argument, in nanoseconds of the system's
-// monotonic clock; the wheel reads no clock.
+// Nothing here allocates. Time is an argument, in nanoseconds of the system's monotonic clock; the
+// wheel reads no clock.
 //
 // # Who may call
 //
-// One worker owns a Wheel and is the only one to call it or to touch the Node
-// fields of what is armed in it. A node stands in one wheel at most; to hand it to
-// another worker, Cancel it here and Arm it there.
+// One worker owns a Wheel. It alone calls the Wheel, and touches the Node fields of nodes that are
+// armed in it. A node stands in one wheel at most; to hand it to another worker, Cancel it here and
+// Arm it there.
 package wheel

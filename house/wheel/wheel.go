@@ -12,10 +12,10 @@ const (
 	levels    = 11             // 11 digits are 66 bits: any int64 fits
 )
 
-// Wheel holds the armed nodes of one worker, which alone may touch it. It is
-// embedded by value, is useful after Init and must not be copied. About 17 KiB.
+// Wheel holds the armed nodes of one worker, which alone may use it. It is embedded by value, is
+// useful after Init and must not be copied. About 17 KiB.
 type Wheel struct {
-	now    int64 // latest time seen
+	now    int64 // the latest time passed to it
 	armed  int
 	inUse  uint64 // bit l: level l has nodes
 	filled [levels]uint64
@@ -30,10 +30,10 @@ type Wheel struct {
 // slot is the nodes of one range of time, in the order in which they were armed.
 type slot struct {
 	head, tail *future.Node
-	min        int64 // while there are nodes: none is due before. Exact until a Cancel
+	min        int64 // while there are nodes: none is due earlier. Exact until a Cancel
 }
 
-// Init empties w and sets its time. A wheel with armed nodes must not be initialised.
+// Init empties w and sets its time, ns. It panics if nodes are armed, or now is negative.
 func (w *Wheel) Init(now int64) {
 	if w.armed != 0 || now < 0 {
 		panic("wheel: Init of a wheel in use, or with a negative time")
@@ -44,9 +44,9 @@ func (w *Wheel) Init(now int64) {
 // Len returns the number of armed nodes.
 func (w *Wheel) Len() int { return w.armed }
 
-// Arm puts n, which stands in no wheel and no queue, into w, to be due at when.
-// A time before the wheel's is due at the next Advance, as if it were the wheel's;
-// n.When is when as given.
+// Arm puts n, which must stand in no wheel and no queue, into w, to be due at when. If when is
+// before the wheel's time, n is due at the next Advance, as if when were the wheel's time; n.When
+// is when in any case.
 //
 //alloc:none
 func (w *Wheel) Arm(n *future.Node, when int64) {
@@ -58,7 +58,7 @@ func (w *Wheel) Arm(n *future.Node, when int64) {
 	w.link(n, max(when, w.now))
 }
 
-// Cancel takes n, which stands in w, out of it.
+// Cancel takes n out of w. It panics if n isn't in w.
 //
 //alloc:none
 func (w *Wheel) Cancel(n *future.Node) {
@@ -67,7 +67,7 @@ func (w *Wheel) Cancel(n *future.Node) {
 		refuseCancel()
 	}
 	s := &w.slots[i]
-	before, after := &s.head, &s.tail // what points at n
+	before, after := &s.head, &s.tail // the pointers to n
 	if n.Prev != nil {
 		before = &n.Prev.Next
 	}
@@ -85,12 +85,11 @@ func (w *Wheel) Cancel(n *future.Node) {
 	w.armed--
 }
 
-// Advance sets the wheel's time to now and removes all nodes that are due: those
-// with When <= now. It returns them chained through Next, Prev nil and Slot 0,
-// ordered by When and among equals by arming; where When was before the
-// wheel's time at arming, that time stands for it. The nodes of the chain are
-// the caller's: they are no longer armed, Cancel refuses them, and arming one
-// overwrites its Next. A time before the wheel's finds nothing due.
+// Advance sets the wheel's time to now and removes all nodes that are due: those with When <= now.
+// It returns them chained through Next, with Prev nil and Slot 0, ordered by When and among equals
+// by arming. A node armed late is ordered by the wheel's time at its arming, in place of When. The
+// nodes belong to the caller: they are no longer armed, Cancel refuses them, and arming one
+// overwrites its Next. If now is before the wheel's time, nothing is due.
 //
 //alloc:none
 func (w *Wheel) Advance(now int64) *future.Node {
@@ -123,11 +122,10 @@ func (w *Wheel) Advance(now int64) *future.Node {
 	return head
 }
 
-// Next returns a time by which to call Advance: at or before the earliest due
-// time, and exactly that unless an earlier node was cancelled that shared a slot
-// with it. Advancing to it makes the next answer closer: whoever sleeps until Next
-// is never late, and wakes in vain at most once a level for each node. ok is false
-// if nothing is armed.
+// Next returns a time by which to call Advance; ok is false if nothing is armed. The time is
+// exactly the earliest due time, or earlier if a node was cancelled that shared a slot with the
+// first one. Advancing to it makes the next answer closer: a caller that sleeps until Next is never
+// late, and wakes in vain at most once a level for each node.
 //
 //alloc:none
 func (w *Wheel) Next() (when int64, ok bool) {
@@ -155,11 +153,11 @@ func (w *Wheel) link(n *future.Node, t int64) {
 	s.tail = n
 }
 
-// spread moves the chain at n, all of what was the wheel's first slot, to lower
-// levels, after setting the time to base. That is within the slot's range, as the
-// invariant wants, but the later the better, because near nodes then go straight
-// to where they end: hence the least due time, or now if that is earlier. When is the
-// due time here: a node armed late is on level 0 from the start.
+// spread moves the chain at n, all nodes of the wheel's first slot, to lower levels, after setting
+// the time to base. base is within the slot's range, as the invariant wants, and as late as
+// possible, so that near nodes go straight to their last slot: it is the least due time, or now if
+// that is earlier. A node's When is its due time here, as a node armed late is on level 0 from the
+// start.
 func (w *Wheel) spread(n *future.Node, base int64) {
 	w.now = base
 	for n != nil {
@@ -169,21 +167,21 @@ func (w *Wheel) spread(n *future.Node, base int64) {
 	}
 }
 
-// first returns the index of the earliest slot that has nodes; there is one.
+// first returns the index of the earliest slot that has nodes. The wheel must have some.
 func (w *Wheel) first() uint {
 	l := uint(bits.TrailingZeros64(w.inUse))
 	return l*digits + uint(bits.TrailingZeros64(w.filled[l]))
 }
 
-// start returns the time at which slot i begins: digits above the slot's as in the
-// present time, then the slot's, then zeros.
+// start returns the time at which slot i begins: its digits are those of the present time above the
+// slot's level, then the slot's own, then zeros.
 func (w *Wheel) start(i uint) int64 {
 	l, d := i/digits, i%digits
 	above := ^int64(0) << ((l + 1) * digitBits) // 0 on the top level, which has none above
 	return w.now&above | int64(d)<<(l*digitBits)
 }
 
-// unmark clears the bits of slot i, which has become empty.
+// unmark clears the bits of slot i, which has just become empty.
 func (w *Wheel) unmark(i uint) {
 	l := i / digits
 	w.filled[l] &^= 1 << (i % digits)
