@@ -41,9 +41,9 @@ func (a Address[A]) Stop() {
 
 // Drain asks the actor to stop once all calls that are queued now have been handled and their
 // stacks have ended, and returns at once. Later calls aren't handled: notices are accepted until
-// the actor has stopped, and become dead letters; asks get ErrStopped when it has. Messages that
-// the calling step has sent to an actor of another worker may not have left yet, and then count as
-// later. Any goroutine and any step may call it.
+// the actor has stopped, and become dead letters; asks get ErrStopped when it has. If a step calls
+// Drain for an actor of another worker, what this visit has sent there may not have left yet, and
+// then counts as later. Any goroutine and any step may call it.
 func (a Address[A]) Drain() { a.house.Drain(a.house.Owner().Guests) }
 
 // Pause keeps the actor from beginning messages until Continue; those in progress go on. Any

@@ -102,7 +102,7 @@ type Breaker struct {
 
 // breakerPart counts the calls of one part of the window.
 type breakerPart struct {
-	number        int64 // which part of all time
+	number        int64 // the time divided by the length of a part
 	calls, failed int
 }
 
@@ -183,8 +183,8 @@ func (b *Breaker) End(now int64, call uint64, err error) {
 		return
 	}
 	failed, told := true, true
-	// also if what users wrote panics or calls runtime.Goexit: a pool calls End under its lock,
-	// outside all steps
+	// even if Failed panics or calls runtime.Goexit: a pool calls End under its lock, outside all
+	// steps
 	defer func() {
 		recover()
 		b.ended(failed, told)

@@ -36,8 +36,8 @@ const (
 	LostStopped   = lost.Stopped   // the actor, or its whole system, had stopped
 	LostExpired   = lost.Expired   // its deadline passed before its turn came
 	LostCancelled = lost.Cancelled // its sender gave up before its turn came
-	LostNoMember  = lost.NoMember  // a router had nobody to choose from
-	LostFull      = lost.Full      // the mailbox was full, or the stash
+	LostNoMember  = lost.NoMember  // a router had no member to choose
+	LostFull      = lost.Full      // the mailbox or the stash was full
 	LostRefused   = lost.Refused   // middleware of the handler refused it
 	LostForeign   = lost.Foreign   // a step sent it to an actor of another system than its own
 )

@@ -22,8 +22,8 @@ import (
 type Mailbox struct{ mail stack.MailboxRules }
 
 // WhenFull is what becomes of a message for which a mailbox has no room. The sender is never
-// blocked. An ask that isn't accepted is answered with ErrMailboxFull. Stats.Full counts all of
-// them.
+// blocked. An ask that isn't accepted is answered with ErrMailboxFull. house.Stats.Full counts all
+// of them.
 type WhenFull = stack.WhenFull
 
 const (
@@ -72,14 +72,13 @@ type Class struct {
 	of func(s *stack.Stack) int
 }
 
-// Class returns the rule by which the function of gives each request its class. The function is
-// called once for each request, in a turn of the actor's worker; if it panics, that request's ask
-// fails.
+// Class returns the rule for requests of h: the function says which class each has, see Classes. It
+// is called once for each request, in a turn of the actor's worker; if it panics, the ask fails.
 func (h Handler[A, Req, Rep]) Class(of func(*Req) int) Class {
 	return Class{h.route.by, func(s *stack.Stack) int { return of(stack.Request[Req, Rep](s)) }}
 }
 
-// Class returns the rule by which the function of gives each message its class; see Handler.Class.
+// Class returns the rule for messages of h; see Handler.Class.
 func (h NoticeHandler[A, Msg]) Class(of func(*Msg) int) Class {
 	return Class{h.by, func(s *stack.Stack) int { return of(stack.Message[Msg](s)) }}
 }

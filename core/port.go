@@ -96,8 +96,8 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	return y
 }
 
-// begin prepares the ask of a guest, up to but without the sending. It reports false if that has
-// failed; then b.err says why.
+// begin prepares the ask of a guest: all but the sending. It reports false if that has failed;
+// b.err then says why.
 func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
 	b.to, b.route = p.to, p.route
 	if b.looksOnWay() {

@@ -15,7 +15,7 @@ type roster struct{ now copied.Value[list] }
 // list is the members at one moment; it never changes.
 type list struct {
 	houses []*stack.House
-	points []uint64 // the place of each on the ring of hashed keys: see add
+	points []uint64 // what stands for each when keys are hashed: see add
 	places []uint32 // the number of each without a name, from 1; 0: it has a name
 }
 

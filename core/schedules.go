@@ -39,7 +39,7 @@ func NewSchedules(wall func() time.Time) *Schedules {
 	return &Schedules{wall: wall, sleeper: schedulesSleep}
 }
 
-// Schedule is a notice that is sent at times.
+// Schedule is a notice that is sent at set times. Its name must be new.
 type Schedule struct {
 	Name  string
 	Times Times

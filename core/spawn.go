@@ -57,12 +57,12 @@ func (u *under) Register(h *stack.House, make stack.Factory) *stack.House {
 	w, parent := s.Engine(), s.House()
 	parent.Bear(h)
 	taken := w.Driver.Register(h, make, w)
-	if taken != nil || h.Gone() { // the system closes: nobody waits for who was never there
+	if taken != nil || h.Gone() { // refused: the parent must not wait for h
 		parent.Disown(h)
 		return taken
 	}
 	if parent.Gone() {
-		h.Stop(w.Guests) // it was born too late for its parent to stop it
+		h.Stop(w.Guests) // the parent has stopped meanwhile, and didn't know h
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func Spawn[A any](at Place, factory func() *A) Address[A] {
 	if hooks := hooksOf[A](h.Actor()); hooks != nil {
 		h.Give(stack.Props{Hooks: hooks})
 	}
-	at.Register(h, make) // who has no name isn't refused
+	at.Register(h, make) // without a name it is never refused
 	return begin[A](h, false)
 }
 
@@ -112,7 +112,7 @@ func spawnCounted[A any](at Place, factory func() *A, p Props, of *quota.Quota) 
 	h.Mailbox(p.Mailbox.mail)
 	h.Give(stack.Props{Name: p.Name, Hooks: hooksOf[A](h.Actor()), Own: p.OnFailure, Below: p.Children, Alone: p.Serial, Quota: of,
 		Idle: int64(p.Passivate.Idle), Calls: int64(p.Passivate.Messages)})
-	passivates := h.Passivates() // which is its owner's from here on
+	passivates := h.Passivates() // read now: once registered, h is its owner's
 	if taken := at.Register(h, make); taken != nil {
 		if taken == h {
 			return Address[A]{}, ErrOverloaded

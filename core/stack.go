@@ -22,8 +22,8 @@ type head = stack.Head
 // stack expects; TestLayouts compares them.
 type running struct{ head }
 
-// Throw ends the stack with an error instead of a reply. The asker of an ask gets err; in a notice
-// or a hook err is a failure of the actor.
+// Throw ends the stack with an error instead of a reply; a nil error panics. The asker of an ask
+// gets err; in a notice or a hook err is a failure of the actor.
 func (s *running) Throw(err error) Yield { return stack.Of(s).Throw(err) }
 
 // Bytes returns n bytes, contents undefined, that live as long as the stack: until its asker no

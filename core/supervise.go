@@ -8,8 +8,8 @@ import (
 )
 
 // Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy
-// restarts them, after a pause if they fail more than 5 times a minute, and stops those whose start
-// fails.
+// restarts them, after a hold (see Strategy.Restarts) if they fail more than 5 times a minute, and
+// stops those whose start fails.
 type Strategy = supervision.Strategy
 
 // StartError is the failure of a start hook.
@@ -23,7 +23,7 @@ const (
 	Restart  = supervision.Restart  // end the instance and make a new one; queued messages stay
 	Resume   = supervision.Resume   // only the stack that failed ends
 	Stop     = supervision.Stop     // stop the actor
-	Escalate = supervision.Escalate // make it a failure of its parent
+	Escalate = supervision.Escalate // make it a failure of the parent; at the top, stop the actor
 )
 
 // The scopes of a strategy.

@@ -130,7 +130,7 @@ func (c Config) validate() (Config, error) {
 			return c, fmt.Errorf("house: Config.CPUs has a negative number")
 		}
 	}
-	c.CPUs = slices.Clone(c.CPUs) // the workers' from now on
+	c.CPUs = slices.Clone(c.CPUs) // read by the workers from now on
 	c.Extensions = maps.Clone(c.Extensions)
 	c.LockThreads = c.LockThreads || len(c.CPUs) > 0
 	c.WakeForGuests = c.WakeForGuests || c.LockThreads

@@ -71,9 +71,9 @@ func (w *Worker) yield() {
 	}
 }
 
-// lockThread gives the worker its thread, as Config.LockThreads and CPUs have it.
-// Nothing gives it back: a thread ends with the goroutine that is locked to it, so
-// that neither its binding nor what actors have done to it comes to another one.
+// lockThread locks the worker's goroutine to its thread and binds that to a CPU, as
+// Config.LockThreads and CPUs say. It is never unlocked: the thread ends with the goroutine, so
+// that no other goroutine gets its binding, or what actors have done to it.
 func (w *Worker) lockThread() {
 	c := &w.system.config
 	if !c.LockThreads {
@@ -170,7 +170,7 @@ const (
 	gatherLooks = 100
 )
 
-// gather lets the rest of gatherTime pass.
+// gather waits until gatherTime has passed since the turn began.
 func (w *Worker) gather() {
 	w.hot.Now = w.system.config.Clock()
 	w.hot.Measure() // counts what the turn took: the next one doesn't follow it
@@ -195,7 +195,8 @@ func (w *Worker) watch() {
 	}
 }
 
-// shortSpin is how long all workers may spin at the same time, ns.
+// shortSpin is how long all workers may spin at once, ns; beyond it, all but one: see
+// startLongSpin.
 const shortSpin = 5_000
 
 // startLongSpin makes the worker one of those that spin beyond shortSpin. It reports false if all

@@ -29,7 +29,7 @@ type chunk struct {
 	next  *chunk // the next chunk with free slots
 	// the factory of all actors in it; nil: see each, or there are none
 	make   stack.Factory
-	each   *[chunkSize]stack.Factory // non-nil if make is nil and there are any
+	each   *[chunkSize]stack.Factory // by slot; nil if make is set, or there are no houses
 	houses [chunkSize]*stack.House   // by slot; nil: free
 }
 

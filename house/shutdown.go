@@ -48,7 +48,7 @@ func (s *System) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case <-s.closed: // perhaps both have come
+	case <-s.closed: // both may have come
 		return s.outcome
 	default:
 		return ctx.Err()

@@ -31,7 +31,7 @@ type Stats struct {
 	Restarts   uint64 // of actors
 	Forwards   uint64 // notifications for an actor that had moved
 	Given      uint64 // actors that moved to another worker; to those from index 64 on none move
-	Parks      uint64 // times that a worker had nothing to do
+	Parks      uint64 // times that a worker parked, as it had nothing to do
 	Naps       uint64 // parks that the network couldn't end: see Config.Nap
 	// parks ended by a message from elsewhere or a hand-over; others ended by a timer, by the
 	// network or as a nap

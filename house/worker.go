@@ -142,10 +142,10 @@ func (w *Worker) Turn() (busy bool) {
 		hot.WakeNow() // the worker to which deferred work has sent
 	}
 	busy = done > 0 || hot.OwesWake() || !hot.Idle() || hot.Owes()
-	if w.system.config.Manual { // who knows when it is called again
+	if w.system.config.Manual { // the next call may come much later
 		hot.Now = w.system.config.Clock()
 		hot.Measure()
-		if !busy { // a loop says so when it parks
+		if !busy { // a loop offers help when it parks
 			w.offerHelp()
 		}
 	} else {

@@ -32,7 +32,7 @@ func Serve(ctx context.Context, sys *house.System, server *http.Server, l net.Li
 		served <- nil
 	}
 	err := sys.Shutdown(context.WithoutCancel(ctx))
-	server.Close() // if the system had begun to shut down before it knew of the server
+	server.Close() // in case the shutdown began before the hook was added
 	<-served
 	if errors.Is(failed, http.ErrServerClosed) {
 		failed = nil

@@ -9,11 +9,11 @@
 // bitmap look-ups find the first slot. When the wheel's time enters a slot, its
 // nodes move to lower levels. A slot of level 0 is one nanosecond.
 //
-// Eleven digits hold every int64, so no time is too far. The classic wheel ends
-// at a tick of, say, half a millisecond, and must then sort or scan the nodes of
-// the present tick again and again; here their place is their order. That was
-// measured to cost 3 ns a timer when timers are sparse, and to be many times
-// faster than sorting when hundreds share a tick.
+// Eleven digits hold every int64, so no time is too far. The lowest slots of a classic wheel are
+// ticks of, say, half a millisecond, whose nodes must then be sorted or scanned again and again;
+// here a lowest slot is one nanosecond, and its nodes are in order already. That was measured to
+// cost 3 ns a timer when timers are sparse, and to be many times faster than sorting when hundreds
+// share a tick.
 //
 //	Arm, Cancel   O(1)
 //	Next, Len     O(1)
