@@ -173,8 +173,8 @@ func (b *Breaker) Begin(now int64) (call uint64, err error) {
 	return b.period, nil
 }
 
-// End says how a call ended: err is its error, or nil. It is called once for each call that Begin
-// let through.
+// End says how a call ended: err is its error, or nil. Call it once for each call that Begin let
+// through.
 //
 //alloc:none
 func (b *Breaker) End(now int64, call uint64, err error) {

@@ -6,12 +6,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// Ask asks from a goroutine that is not a worker. It blocks until the answer is there or ctx ends,
-// then with ErrTimeout or ErrCancelled. The ask has the deadline of ctx; if ctx has none, the
-// system's default. Bytes in the reply that the callee's stack carries, and Answers, are invalid
-// once Ask has returned: use AskInto. Called in a step, Ask fails with ErrBlockingOnWorker. If the
-// actor's system was never started, it waits until the deadline and fails with ErrNotStarted. Timer
-// and other ports without an actor are for steps only.
+// Ask asks from a goroutine that is not a worker, and blocks until the answer is there. If ctx ends
+// before, it fails with ErrTimeout or ErrCancelled. The ask has the deadline of ctx; if ctx has
+// none, the system's default. Bytes in the reply that the callee's stack carries, and Answers, are
+// invalid once Ask has returned: use AskInto. Called in a step, Ask fails with ErrBlockingOnWorker.
+// If the actor's system was never started, it waits until the deadline and fails with
+// ErrNotStarted. Timer and other ports without an actor are for steps only.
 //
 // If the callee's worker is parked, Ask runs the worker's turns on the caller's goroutine until the
 // answer is there: see house.Config.WakeForGuests. Meanwhile it doesn't look at ctx, and no step
@@ -56,13 +56,13 @@ func Notice[Msg any](p NoticePort[Msg], msg Msg) error {
 	return stack.Tell(p.to.Owner().Guests, p.to, p.by, &msg)
 }
 
-// NoticeWait is Notice that waits while the actor's mailbox is full: until it is half empty, the
-// actor stops, or ctx ends. Then the error is ErrTimeout or ErrCancelled, and the message is no
+// NoticeWait is Notice that waits while the actor's mailbox is full, until it is half empty or the
+// actor stops. If ctx ends before, the error is ErrTimeout or ErrCancelled, and the message is no
 // dead letter. Senders that have waited compete with others for the room, so one message may wait
 // several times. If there is room, the message is sent even if ctx has ended.
 //
-// Where Mailbox has DropNewest, NoticeWait waits instead; with DropOldest it waits while messages
-// are rejected. It doesn't wait for room at a router's port: see Notice. In a step it fails with
+// If the mailbox has DropNewest, NoticeWait waits instead; with DropOldest it waits while messages
+// are refused. It doesn't wait for room at a router's port: see Notice. In a step it fails with
 // ErrBlockingOnWorker if it would have to wait.
 func NoticeWait[Msg any](ctx context.Context, p NoticePort[Msg], msg Msg) error {
 	if p.to == nil {

@@ -92,9 +92,8 @@ func begin[A any](h *stack.House, passivates bool) Address[A] {
 }
 
 // SpawnWith is Spawn with props. If the name is taken, it returns ErrAlreadyExists and the address
-// of the actor that has it, the zero Address if that is no A. If two spawn the same name at the
-// same time, the loser's factory may have been called in vain. Whether PreStart fails is known only
-// later: Watch and Events tell of it.
+// of the actor that has it, the zero Address if that is no A; the factory has then been called in
+// vain. Whether PreStart fails is known only later: Watch and Events tell of it.
 func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) {
 	return spawnCounted(at, factory, p, nil)
 }

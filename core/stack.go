@@ -28,7 +28,7 @@ func (s *running) Throw(err error) Yield { return stack.Of(s).Throw(err) }
 
 // Bytes returns n bytes, contents undefined, that live as long as the stack: until its asker no
 // longer needs the answer. Put a reply's bytes there: a reply must not alias the actor's state.
-// Only a step of the stack may call it. In a batch only ReturnEach's function may.
+// Only a step of the stack may call it.
 func (s *running) Bytes(n int) []byte { return stack.Of(s).Bytes(n) }
 
 // Copy returns a copy of p that lives as long as the stack; see Bytes.

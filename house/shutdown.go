@@ -31,10 +31,10 @@ func (a abandoned) Unwrap() error { return a.error }
 // actors there. Further calls wait for the end of the first and return its outcome, or the error of
 // their own context.
 //
-// If ctx ends first, or after Config.ShutdownTimeout if ctx has no deadline, the outcome is
-// ErrAbandoned and names what was abandoned. What Shutdown waits for at that time, or begins later,
-// gets another tenth of a second. In a step, and in a function offloaded to the system, Shutdown
-// fails with ErrBlockingOnWorker: call BeginShutdown there.
+// Its time is over when ctx ends or, if ctx has no deadline, after Config.ShutdownTimeout. What
+// Shutdown waits for then, or begins later, gets another tenth of a second, and is abandoned after
+// that: the outcome names it, and is ErrAbandoned. In a step, and in a function offloaded to the
+// system, Shutdown fails with ErrBlockingOnWorker: call BeginShutdown there.
 func (s *System) Shutdown(ctx context.Context) error {
 	if turns.Running() || slices.ContainsFunc(s.pools(), (*OffloadPool).runsHere) {
 		return fault.ErrBlockingOnWorker
