@@ -29,8 +29,8 @@ type NamedConfig[A any] struct {
 	// that looks the actor up, and for a restart on a worker. So it must not block. If it panics,
 	// whoever looked the actor up gets that as an error.
 	New func(name string) *A
-	// Max is how many there may be at once: beyond it who looks for another one gets
-	// ErrOverloaded. Names often come off a network. 0: 1,000,000.
+	// Max is how many of the actors there may be at once: names often come from the network.
+	// Looking up one more fails with ErrOverloaded. 0: 1,000,000.
 	Max int
 	// Props are the settings of each actor. Their Name must be empty.
 	Props Props
@@ -42,16 +42,16 @@ const namedMax = 1_000_000
 // Directory is where actors are born at the top and found by their names: a house.System.
 type Directory interface {
 	Place
-	// FindTop returns the house of the actor /user/kind.id, TakeKind reports whether nobody has
-	// called it for that kind before, and Guests returns what guests of the system share: the
-	// runtime's business.
+	// FindTop returns the house of the actor /user/kind.id; nil: there is none. TakeKind reports
+	// whether it is called for the first time with that kind. Guests returns what the guests of the
+	// system share. Only the runtime calls them.
 	FindTop(kind, id string) *stack.House
 	TakeKind(kind string) bool
 	Guests() *stack.Guests
 }
 
-// NewNamed returns actors by name in a system. None is made until one is looked for. It panics if
-// the config makes no sense, or if the system has a Named of that kind already.
+// NewNamed returns the actors of one kind in a system. An actor is made when it is first looked up.
+// It panics if the config makes no sense, or if the system has a Named of that kind already.
 func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	switch {
 	case c.Kind == "" || strings.Contains(c.Kind, ".") || path.CheckName(c.Kind) != nil:
@@ -99,7 +99,7 @@ func (n Named[A]) Find(name string) (Address[A], bool) {
 	return Address[A]{h}, true
 }
 
-// Len returns how many there are now. Any goroutine may call it.
+// Len returns how many of the actors exist now. Any goroutine may call it.
 func (n Named[A]) Len() int { return n.here().quota.Len() }
 
 func (n Named[A]) here() *named {

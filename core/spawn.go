@@ -13,8 +13,8 @@ import (
 // puts it on itself, where it stays; Beside and Address.Beside put it on an actor's worker; Under
 // also makes it a child.
 type Place interface {
-	// Register gives a new house its first owner, or returns the house that has its name already, or
-	// h itself if its quota is used up; the runtime's business.
+	// Register gives a new house its first owner. If its name is taken, it returns the house that
+	// has it, and if its quota is used up, h itself. Only the runtime calls it.
 	Register(h *stack.House, make stack.Factory) (taken *stack.House)
 }
 
