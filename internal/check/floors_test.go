@@ -18,6 +18,7 @@ floor 0
 	internal/explore             # tests drive the code by it: no arrow leads here
 	internal/invariant
 	internal/move                # values of a type known at run time alone
+	internal/script              # plays what tests have in testdata: no arrow leads here
 	internal/self
 	internal/stat
 	house/latency                # for users too: it knows no house

@@ -2,19 +2,16 @@ package lifecycle
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write what the scripts in testdata print")
+	"github.com/stackhouse-go/stackhouse/internal/script"
+)
 
 var (
 	phases = []string{"up", "starting", "failed", "ending", "stopping", "gone"}
@@ -100,37 +97,12 @@ func (s *stage) effects() string {
 	return at + ": " + strings.Join(all, ", ")
 }
 
-// TestScripts: an indented line is the output of the line before.
+// TestScripts: what comes of each event, in conversations.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			var got strings.Builder
-			var s stage
-			for line := range strings.Lines(string(want)) {
-				switch line = strings.TrimRight(line, "\n"); {
-				case strings.HasPrefix(line, "\t"):
-				case line == "" || line[0] == '#':
-					got.WriteString(line + "\n")
-				default:
-					got.WriteString(line + "\n\t" + s.play(t, line) + "\n")
-				}
-			}
-			golden(t, file, string(want), got.String())
-		})
-	}
-}
-
-func golden(t *testing.T, file, want, got string) {
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
-		return
-	}
-	require.Equal(t, want, got)
+	script.Files(t, "testdata/*.txt", func(t *testing.T) func(string) string {
+		var s stage
+		return func(line string) string { return s.play(t, line) }
+	})
 }
 
 // ways lead to each phase.
@@ -179,12 +151,7 @@ func TestEveryEvent(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/every.table"
-	want, err := os.ReadFile(file)
-	if !*update {
-		require.NoError(t, err)
-	}
-	golden(t, file, string(want), got.String())
+	script.Same(t, "testdata/every.table", got.String())
 }
 
 // TestLives: after random events in random order a hook is the last effect, calls are held in all
