@@ -78,16 +78,16 @@ func TestTopicMailboxFull(t *testing.T) {
 // TestLettersAboutLettersOfGuests: what a guest's letter finds full is counted, and nobody is told.
 func TestLettersAboutLettersOfGuests(t *testing.T) {
 	sim := stage(t, 1, 1)
-	m, small := &mourner{}, core.Props{Mailbox: core.Bounded(1, core.Reject)}
-	at, _ := core.SpawnWith(sim, func() *mourner { return m }, small)
+	m, small := &sexton{}, core.Props{Mailbox: core.Bounded(1, core.Reject)}
+	at, _ := core.SpawnWith(sim, func() *sexton { return m }, small)
 	full, _ := core.SpawnWith(sim, func() *box { return &box{} }, small)
-	core.Events[core.DeadLetter](sim).Subscribe(mournerMourn.At(at))
+	core.Events[core.DeadLetter](sim).Subscribe(sextonMourn.At(at))
 	for n := range 100 {
 		core.Notice(boxOnPacket.At(full), packet{n})
 	}
 	sim.Rest()
-	if got := letterCounts(sim); got["core_test.packet: mailbox full"] != 99 || got["stack.DeadLetter: mailbox full"] != 98 || m.told != 1 {
-		t.Errorf("told of %d letters, counted %v", m.told, got)
+	if got := letterCounts(sim); got["core_test.packet: mailbox full"] != 99 || got["stack.DeadLetter: mailbox full"] != 98 || m.mourned != 1 {
+		t.Errorf("told of %d letters, counted %v", m.mourned, got)
 	}
 }
 

@@ -9,5 +9,8 @@
 // Functions that block, such as core.Ask, would wait in real time for turns that nobody runs, until
 // their deadline: use [Ask], or core.Begin and Sim.Run.
 //
+// A [Double] stands in for an actor that the one under test asks, a [Recorder] for one that it
+// tells.
+//
 // [ZeroAlloc] requires that a number of operations allocates nothing.
 package housetest
