@@ -76,6 +76,9 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	if len(fronts) == 0 {
 		return nil, errors.New("channel: a server needs a front")
 	}
+	if !fronts[0].House().Owner().Guests.Started.Load() {
+		return nil, fmt.Errorf("channel: %w", core.ErrNotStarted)
+	}
 	if c.RequestsMax == 0 {
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}

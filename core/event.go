@@ -62,9 +62,9 @@ type Teller interface {
 // actor's life. For an actor spawned while its system shuts down, ActorStarted may come last. Users
 // must not publish to these topics.
 //
-// A refused ask is no dead letter, as its asker gets the error. A refused notice is one, even
-// though its sender gets the error. A DeadLetter or OpenedLetter that gets lost itself is counted,
-// and no event tells of it.
+// A refused ask is no dead letter, as its asker gets the error. Nor is a notice to an actor that
+// has stopped already. A notice that a full mailbox refuses is one, even though its sender gets the
+// error. A DeadLetter or OpenedLetter that gets lost itself is counted, and no event tells of it.
 func Events[E Event](of Teller) *Topic[E] {
 	all := of.Topics()
 	var topic any

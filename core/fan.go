@@ -13,8 +13,9 @@ const FanMax = 256
 
 // Broadcast returns a port that asks all members. Its reply comes when all have answered, and is
 // what they answered, errors included. If the deadline passes before that, the answer is
-// ErrTimeout. Each member gets a copy of the request, so requests must not have a Release method.
-// What a guest sends to a member after Begin may overtake the broadcast.
+// ErrTimeout; without members it is ErrNoMember. Each member gets a copy of the request, so
+// requests must not have a Release method. What a guest sends to a member after Begin may overtake
+// the broadcast.
 //
 // It is a function, not a method like the makers of other routers: the compiler would compile it
 // for each type of ask.

@@ -15,9 +15,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// The bytes of a load all have one value, which no other load in flight has: so whoever reads others
-// sees it. The stacks of mules pass loads on, whole or in part, theirs or from answers, and give up
-// what they ask, as often as not, long before that is answered.
+// The bytes of a load all have one value, which no other load in flight has: so whoever reads
+// others sees it. The stacks of mules pass loads on, whole or in part, theirs or from answers, and
+// give up what they ask, as often as not, long before that is answered.
 type (
 	load struct {
 		b     []byte
@@ -252,8 +252,8 @@ var (
 	muleSend  = core.HandleNotice((*mule).root)
 )
 
-// TestG5RequestsStayAsTheyWere: whoever reads a request reads what was written, however long ago its
-// asker, and that one's asker, gave up or ended; and all is free in the end, as the end of each
+// TestG5RequestsStayAsTheyWere: whoever reads a request reads what was written, however long ago
+// its asker, and that one's asker, gave up or ended; and all is free in the end, as the end of each
 // simulation looks.
 func TestG5RequestsStayAsTheyWere(t *testing.T) {
 	seeds, reads := uint64(150), 0
@@ -327,8 +327,8 @@ var (
 	slowAsk      = core.Handle((*slow).ask)
 )
 
-// The function at which the first one's bytes arrived still reads them when the second one has ended
-// too.
+// The function at which the first one's bytes arrived still reads them when the second one has
+// ended too.
 func TestRequestOutlivesItsAsker(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{Workers: 2, Logger: quiet, OffloadMax: 2,
 		OffloadTime: func() time.Duration { return 10 * time.Second }})

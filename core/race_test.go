@@ -65,8 +65,8 @@ func TestReplyBeforeTheAskerSuspendsOnThreads(t *testing.T) {
 	}
 }
 
-// prompter does something and answers 666, or answers 7 after so many ns. Its requests hold nothing of
-// their askers, whose stacks are recycled while it is busy.
+// prompter does something and answers 666, or answers 7 after so many ns. Its requests hold nothing
+// of their askers, whose stacks are recycled while it is busy.
 type prompter struct{ do func() }
 
 type promptStack struct {

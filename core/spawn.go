@@ -98,8 +98,8 @@ func SpawnWith[A any](at Place, factory func() *A, p Props) (Address[A], error) 
 	return spawnCounted(at, factory, p, nil)
 }
 
-// spawnCounted is SpawnWith of an actor that joins a quota, unless that is nil: if it is used up the
-// error is ErrOverloaded.
+// spawnCounted is SpawnWith of an actor that joins a quota, unless that is nil: if it is used up
+// the error is ErrOverloaded.
 func spawnCounted[A any](at Place, factory func() *A, p Props, of *quota.Quota) (Address[A], error) {
 	if p.Name != "" {
 		if err := path.CheckName(p.Name); err != nil {

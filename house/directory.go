@@ -55,9 +55,10 @@ func (d *directory) findTop(kind, id string) *stack.House {
 	return d.find(local)
 }
 
-// claim has h, which enter gives its owner, stand at its path, unless another house does: it returns
-// that; or h itself, if there are as many of its kind as there may be. A house is counted while the
-// stripe is locked: so one that makes a kind full is found, by whoever has seen that it is full.
+// claim has h, which enter gives its owner, stand at its path, unless another house does: it
+// returns that; or h itself, if there are as many of its kind as there may be. A house is counted
+// while the stripe is locked: so one that makes a kind full is found, by whoever has seen that it
+// is full.
 func (d *directory) claim(h *stack.House, enter func() (lives bool)) (taken *stack.House) {
 	local := h.Local()
 	s := d.stripe([]byte(local))

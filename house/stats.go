@@ -22,7 +22,7 @@ type Stats struct {
 	Expired   uint64 // calls dropped because their deadline had passed
 	Cancelled uint64 // stacks ended because their asker gave up
 	Timeouts  uint64 // asks whose deadline passed at the asker
-	Refused   uint64 // calls to stopped actors
+	Refused   uint64 // calls to actors that had stopped, or of another system
 	Full      uint64 // messages that a full mailbox or stash refused or dropped
 	// notices that nobody handled; see DeadLetters. Those of guests, which no worker saw, are in
 	// System.Stats only

@@ -114,7 +114,8 @@ func Request[Req, Rep any](c *Stack) *Req { return &(*asked[Req, Rep])(unsafe.Po
 // Reply returns the reply in c, whose handler NewAsk[Req, Rep] made.
 func Reply[Rep any](c *Stack) *Rep { return &(*answer[Rep])(unsafe.Pointer(c)).rep }
 
-// lent returns what is lent to s, an ask, see send_lend.go. It isn't in Stack, as notices have none.
+// lent returns what is lent to s, an ask, see send_lend.go. It isn't in Stack, as notices have
+// none.
 func (s *Stack) lent() *pool.Carrier {
 	return &(*answer[struct{}])(unsafe.Pointer(s)).lent
 }

@@ -49,7 +49,11 @@ func (l *life) restarts() *supervision.Record {
 }
 
 // decided does what v says: with the child that it is about, or with the life of h. The caller
-// calls live afterwards.
+// calls live afterwards. The strategy that decided, v.of, is
+//
+//	that of h, and v.child is nil      h has failed
+//	that of v.child                    h is its parent, as it escalated or its siblings are concerned
+//	that of h, and v.child is another  which has escalated to h
 func (w *Engine) decided(h *House, v *verdict) {
 	l := h.life()
 	switch s, above := w.strategy(v.of.life()); {

@@ -105,7 +105,7 @@ func (w *Engine) FailAsk(c *Stack, err error) {
 func (w *Engine) squeeze(h *House, s *Stack) {
 	s.to = h
 	if h.owner.Load() != w {
-		w.enclose(h, s)
+		w.addOut(h, s)
 		w.out.calls += int(s.by.counts)
 		w.sendFirst()
 		return

@@ -21,9 +21,9 @@ import (
 // The asker of a stack that is held lends in its turn, so all are held up to the first asker. To a
 // call no answers are lent that were asked for later: so there is no circle.
 
-// carry returns a carrier that holds s, the answers to what it asked before id and, if s is a batch,
-// its members. Jobs among the answers release what they carry, as their functions have ended.
-// Otherwise each job of s would hold the one before, and all would hold s.
+// carry returns a carrier that holds s, the answers to what it asked before id and, if s is a
+// batch, its members. Jobs among the answers release what they carry, as their functions have
+// ended. Otherwise each job of s would hold the one before, and all would hold s.
 func (s *Stack) carry(id uint64) (all pool.Carrier) {
 	shard := &s.Engine().Shard
 	s.holdIn(&all, shard)

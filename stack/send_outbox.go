@@ -37,12 +37,12 @@ const outboxMax = 16
 //
 //alloc:none
 func (w *Engine) sendLater(h *House, s *Stack) {
-	w.enclose(h, s)
+	w.addOut(h, s)
 	w.sendFirst()
 }
 
-// enclose is sendLater without sending.
-func (w *Engine) enclose(h *House, s *Stack) {
+// addOut is sendLater that leaves s in the outbox.
+func (w *Engine) addOut(h *House, s *Stack) {
 	s.sent = w.Now
 	o := &w.out
 	if o.to != h || o.n == outboxMax {
@@ -95,7 +95,7 @@ func (w *Engine) sendCall(h *House, s *Stack) error {
 	if s.by.counts != 0 && w.crowded(h) || w.foreign(h) {
 		return w.refuse(h, s)
 	}
-	w.enclose(h, s)
+	w.addOut(h, s)
 	w.out.calls += int(s.by.counts)
 	w.sendFirst()
 	return nil
@@ -149,7 +149,7 @@ func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 		if w.crowded(h) {
 			return w.refuse(h, s)
 		}
-		w.enclose(h, s)
+		w.addOut(h, s)
 		o.by = by
 		o.calls++
 		return nil
@@ -158,7 +158,7 @@ func TellOtherwise[Msg any](w *Engine, h *House, by *Handler, msg *Msg) error {
 	if o.entries == 0 {
 		e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 		e.to = h
-		w.enclose(h, &e.Stack)
+		w.addOut(h, &e.Stack)
 		o.by = by
 	}
 	*entry[Msg](envelopeOf(o.newest), o.entries) = *msg

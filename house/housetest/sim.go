@@ -160,8 +160,17 @@ func (s *Sim) sleep() int64 {
 
 // Ask asks as a guest, and runs the simulation until the answer is there and nothing is left to do
 // at that time. It fails the test after an hour of virtual time without an answer. If some actors
-// always have something to do, use core.Begin and Sim.Turn instead.
-func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Rep, error) {
+// always have something to do, use core.Begin and Sim.Turn instead. Bytes in the reply are gone
+// when Ask returns: see AskInto.
+func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (rep Rep, err error) {
+	t.Helper()
+	err = AskInto(t, s, p, req, func(r *Rep) { rep = *r })
+	return rep, err
+}
+
+// AskInto is Ask for replies that refer to bytes: read is called with the reply while they are
+// valid. If there is no reply, read isn't called.
+func AskInto[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req, read func(*Rep)) error {
 	t.Helper()
 	call := core.Begin(p, req)
 	for end := s.Now + int64(time.Hour); !call.Ready(); {
@@ -173,5 +182,5 @@ func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (Re
 		}
 		s.Now += s.sleep()
 	}
-	return call.Get()
+	return call.GetInto(read)
 }

@@ -20,7 +20,7 @@ var snippetPages = []string{"README.md", "docs/guide/*.md"}
 // snippetImports are what code in a page may use without saying so.
 var snippetImports = map[string]string{
 	"errors": "errors", "fmt": "fmt", "time": "time", "context": "context", "testing": "testing",
-	"bytes": "bytes", "bufio": "bufio", "net": "net", "os": "os", "http": "net/http", "strconv": "strconv",
+	"bytes": "bytes", "bufio": "bufio", "net": "net", "os": "os", "signal": "os/signal", "syscall": "syscall", "http": "net/http", "strconv": "strconv",
 	"core":  "github.com/stackhouse-go/stackhouse/core",
 	"house": "github.com/stackhouse-go/stackhouse/house", "housetest": "github.com/stackhouse-go/stackhouse/house/housetest",
 	"channel": "github.com/stackhouse-go/stackhouse/channel", "httphost": "github.com/stackhouse-go/stackhouse/house/httphost",

@@ -39,7 +39,8 @@ const (
 )
 
 const (
-	// countShift is the lowest bit of the number in a Word.
+	// countShift is the lowest bit of the number in a Word. All bits below it are taken: one more flag
+	// would halve MailboxTop, which is public.
 	countShift = 11
 	// MailboxTop is the highest bound of a mailbox: a quarter of the highest number, because a
 	// mailbox may hold twice its bound, and more for a moment.

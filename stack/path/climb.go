@@ -13,7 +13,8 @@ type Climb struct {
 	System bool // it ends below /system
 }
 
-// Add adds the actor itself, then its parent, and so on. One without a name is called by its number.
+// Add adds the actor itself, then its parent, and so on. One without a name is called by its
+// number.
 func (c *Climb) Add(name string, number uint64) {
 	if name == "" {
 		name = fmt.Sprintf("$%d", number)

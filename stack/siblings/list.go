@@ -6,8 +6,8 @@ type Links[T any] struct{ prev, next *T }
 // Next returns the member that was added next; nil: none was.
 func (n *Links[T]) Next() *T { return n.next }
 
-// List is members, in the order in which they were added. The zero List is empty. One goroutine at a
-// time may use a list and the links of its members.
+// List is members, in the order in which they were added. The zero List is empty. One goroutine at
+// a time may use a list and the links of its members.
 type List[T any] struct{ first, last *T }
 
 // First returns the member that was added first; nil: the list is empty.

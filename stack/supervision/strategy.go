@@ -44,8 +44,10 @@ type Strategy struct {
 	// children. Actors at the top always have OneForOne.
 	Scope Scope
 	// Decide chooses by the error: a *fault.PanicError, the error that was thrown, or a
-	// *fault.StartError. It is called on any worker, several at once, and must not block. A panic
-	// in it, or runtime.Goexit, is Stop. nil: Stop for a *fault.StartError, otherwise Restart.
+	// *fault.StartError. It is called on any worker, several at once, and must not block. If it
+	// says Escalate, or Scope is of several, it is called once more, on the parent's worker, and
+	// what it says then counts. A panic in it, or runtime.Goexit, is Stop. nil: Stop for a
+	// *fault.StartError, otherwise Restart.
 	Decide func(err error) Directive
 	// Restarts is how many restarts there may be within Window; one more stops the actor.
 	// Negative: any number. 0: 5, and one more holds the actor: its instance and its children
