@@ -44,8 +44,8 @@ func (s *running) Barrier() { stack.Of(s).Barrier() }
 // answer is what asks and requests of connections have in common: a reply.
 type answer[Rep any] struct {
 	running
-	lent pool.Carrier // see package stack
-	rep  Rep
+	_   pool.Carrier // what is lent to an ask, see stack/send_lend.go
+	rep Rep
 }
 
 // Answering is a running stack that owes a Rep.

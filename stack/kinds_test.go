@@ -7,8 +7,8 @@ import "github.com/stackhouse-go/stackhouse/pool"
 
 type testAnswer[Rep any] struct {
 	Stack
-	lent pool.Carrier
-	rep  Rep
+	_   pool.Carrier // lent
+	rep Rep
 }
 
 // AskStack is core.AskStack.

@@ -110,7 +110,7 @@ func TestHasPointers(t *testing.T) {
 }
 
 func TestHasBytes(t *testing.T) {
-	type name struct{ first, last string }
+	type name struct{ First, Last string }
 	for _, has := range []any{[]byte{}, [][]int{}, &name{}, map[int]int{}, struct {
 		n int
 		a any
