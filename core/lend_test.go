@@ -21,9 +21,13 @@ import (
 type (
 	load struct {
 		b     []byte
-		depth int // how often it may be passed on
+		v     byte // of each of b
+		depth int  // how often it may be passed on
 	}
-	sack struct{ b []byte }
+	sack struct {
+		b []byte
+		v byte
+	}
 
 	mule struct{ m *caravan }
 
@@ -57,13 +61,15 @@ type (
 	}
 )
 
+// newLoad is what b holds now.
+func newLoad(b []byte, depth int) load { return load{b, b[0], depth} }
+
 // check notes bytes that aren't as they were written.
-func (c *caravan) check(b []byte, where string) {
+func (c *caravan) check(l load, where string) {
 	c.reads++
-	for _, v := range b {
-		if v != b[0] || v == 0 && c.wrong == nil {
-			c.wrong = fmt.Errorf("%s reads %x", where, b)
-			return
+	for _, v := range l.b {
+		if v != l.v && c.wrong == nil {
+			c.wrong = fmt.Errorf("%s reads %x, not %x", where, l.b, l.v)
 		}
 	}
 }
@@ -89,12 +95,16 @@ func (c *caravan) part(b []byte) []byte {
 	return b
 }
 
+func packed(b []byte) sack { return sack{b, b[0]} }
+
+func (p sack) load() load { return load{p.b, p.v, 0} }
+
 func (c *caravan) port() core.Port[load, sack] { return c.ports[c.r.IntN(len(c.ports))] }
 
 func (c *caravan) time() time.Duration { return time.Duration(1+c.r.IntN(20)) * time.Millisecond }
 
 func (a *mule) carry(s *muleStack) core.Yield {
-	a.m.check(s.Req.b, "a request")
+	a.m.check(s.Req, "a request")
 	s.left = 1 + a.m.r.IntN(3)
 	return a.step(s)
 }
@@ -119,12 +129,23 @@ func (a *mule) step(s *muleStack) core.Yield {
 	if s.left--; s.left < 0 || s.Req.depth == 0 && c.r.IntN(2) == 0 {
 		return a.end(s)
 	}
-	asked := false
+	asked, calm := false, !s.all.Waiting() && !s.jobs[0].Waiting() && !s.jobs[1].Waiting()
+	for i := range s.f {
+		calm = calm && !s.f[i].Waiting()
+	}
 	for i := range s.f {
 		// Answers that are passed on live until their futures are asked again.
-		free := !s.f[i].Waiting() && (i > 1 || !s.f[i].Ready())
+		free := !s.f[i].Waiting() && (i > 1 || !s.f[i].Ready() || calm && !asked)
 		if s.Req.depth > 0 && free && c.r.IntN(3) == 0 {
-			l := load{a.source(s), s.Req.depth - 1}
+			l := newLoad(a.source(s), s.Req.depth-1)
+			if i < 2 && s.f[i].Ready() { // not with what ends now
+				l = newLoad(c.pack(s), s.Req.depth-1)
+				if s.f[1-i].Ready() {
+					if p, err := s.f[1-i].Get(); err == nil && len(p.b) > 0 {
+						l = newLoad(c.part(p.b), s.Req.depth-1)
+					}
+				}
+			}
 			if c.r.IntN(2) == 0 {
 				c.port().AskWithin(s, &s.f[i], l, c.time())
 			} else {
@@ -136,12 +157,12 @@ func (a *mule) step(s *muleStack) core.Yield {
 	for i := range s.jobs {
 		if !s.jobs[i].Waiting() && c.r.IntN(6) == 0 {
 			in := a.source(s)
-			core.Offload(s, &s.jobs[i], jobLoad{in, c}, haul)
+			core.Offload(s, &s.jobs[i], jobLoad{newLoad(in, 0), c}, haul)
 			asked = true
 		}
 	}
 	if s.Req.depth > 0 && !s.all.Waiting() && c.r.IntN(6) == 0 {
-		c.cast.AskWithin(s, &s.all, load{a.source(s), s.Req.depth - 1}, c.time())
+		c.cast.AskWithin(s, &s.all, newLoad(a.source(s), s.Req.depth-1), c.time())
 		asked = true
 	}
 	if !s.tick.Waiting() && (!asked || c.r.IntN(2) == 0) {
@@ -155,11 +176,11 @@ func (a *mule) step(s *muleStack) core.Yield {
 
 func (a *mule) goOn(s *muleStack) core.Yield {
 	c := a.m
-	c.check(s.Req.b, "a request, later,")
+	c.check(s.Req, "a request, later,")
 	for i := range s.f {
 		if s.f[i].Ready() {
 			if p, err := s.f[i].Get(); err == nil {
-				c.check(p.b, "an answer")
+				c.check(p.load(), "an answer")
 			}
 		}
 	}
@@ -167,7 +188,7 @@ func (a *mule) goOn(s *muleStack) core.Yield {
 		if all, err := s.all.Get(); err == nil {
 			for p, err := range all.All() {
 				if err == nil {
-					c.check(p.b, "an answer to all")
+					c.check(p.load(), "an answer to all")
 				}
 			}
 		}
@@ -183,11 +204,11 @@ func (a *mule) end(s *muleStack) core.Yield {
 		if c.r.IntN(2) == 0 {
 			b = c.part(s.Req.b)
 		}
-		return c.ports[0].Forward(s, load{b, s.Req.depth - 1}) // one actor's
+		return c.ports[0].Forward(s, newLoad(b, s.Req.depth-1)) // one actor's
 	case c.r.IntN(5) == 0:
 		return s.Throw(errors.New("lame"))
 	}
-	return s.Return(sack{c.pack(s)})
+	return s.Return(packed(c.pack(s)))
 }
 
 // all is a batch, which passes on what its members brought.
@@ -195,9 +216,9 @@ func (a *mule) all(s *muleBatch) core.Yield {
 	c := a.m
 	i := 0
 	for _, l := range s.All() {
-		c.check(l.b, "a request in a batch")
+		c.check(*l, "a request in a batch")
 		if i < len(s.f) && l.depth > 0 && len(l.b) > 0 {
-			c.port().AskWithin(s, &s.f[i], load{c.part(l.b), l.depth - 1}, c.time())
+			c.port().AskWithin(s, &s.f[i], newLoad(c.part(l.b), l.depth-1), c.time())
 			i++
 		}
 	}
@@ -209,19 +230,19 @@ func (a *mule) all(s *muleBatch) core.Yield {
 
 func (a *mule) batchDone(s *muleBatch) core.Yield {
 	for _, l := range s.All() {
-		a.m.check(l.b, "a request in a batch, later,")
+		a.m.check(*l, "a request in a batch, later,")
 	}
 	return s.ReturnAll(sack{})
 }
 
 type jobLoad struct {
-	b []byte
+	load
 	m *caravan
 }
 
 // haul reads when its time has come, at one moment.
 func haul(_ context.Context, l jobLoad) (sack, error) {
-	l.m.check(l.b, "a function")
+	l.m.check(l.load, "a function")
 	return sack{}, nil
 }
 
@@ -237,7 +258,7 @@ func (a *mule) send(s *muleRoot) core.Yield {
 	}
 	for i := range s.f {
 		if !s.f[i].Waiting() {
-			a.m.port().AskWithin(s, &s.f[i], load{a.m.pack(s), 3}, a.m.time())
+			a.m.port().AskWithin(s, &s.f[i], newLoad(a.m.pack(s), 3), a.m.time())
 		}
 	}
 	if !s.tick.Waiting() {
@@ -341,5 +362,88 @@ func TestRequestOutlivesItsAsker(t *testing.T) {
 		require.NoError(t, err)
 	}
 	sim.Run(time.Minute)
+	require.Equal(t, want, reader.read)
+}
+
+type (
+	// author hands bytes on that it got, and asks for others when that is answered.
+	author struct {
+		source core.Port[string, []byte]
+		to     core.Port[[]byte, int]
+	}
+	authorStack struct {
+		core.AskStack[int, int] // how often
+		word                    core.Future[[]byte]
+		f                       core.Future[int]
+		tick                    core.Future[core.Tick]
+	}
+	source      struct{}
+	sourceStack struct{ core.AskStack[string, []byte] }
+	// rash has a function read its request, and answers before it has.
+	rash      struct{ by *slow }
+	rashStack struct {
+		core.AskStack[[]byte, int]
+		f    core.Future[int]
+		tick core.Future[core.Tick]
+	}
+)
+
+func (*source) ask(s *sourceStack) core.Yield { return s.Return(s.Copy([]byte(s.Req))) }
+
+func (a *author) ask(s *authorStack) core.Yield {
+	a.source.Ask(s, &s.word, fmt.Sprint("word ", s.Req))
+	return core.Suspend(s, (*author).pass)
+}
+
+func (a *author) pass(s *authorStack) core.Yield {
+	if s.Req--; s.Req < 0 {
+		core.Timer.Ask(s, &s.tick, time.Minute)
+		return core.Suspend(s, (*author).end)
+	}
+	b, _ := s.word.Get()
+	a.to.Ask(s, &s.f, b)
+	return core.Suspend(s, (*author).ask)
+}
+
+func (a *author) end(s *authorStack) core.Yield { return s.Return(1) }
+
+func (a *rash) ask(s *rashStack) core.Yield {
+	core.Offload(s, &s.f, slowRead{s.Req, a.by}, func(_ context.Context, in slowRead) (int, error) {
+		in.by.read = append(in.by.read, string(in.b))
+		return 1, nil
+	})
+	core.Timer.Ask(s, &s.tick, time.Second)
+	return core.SuspendAny(s, (*rash).done)
+}
+
+func (a *rash) done(s *rashStack) core.Yield { return s.Return(1) }
+
+var (
+	sourceAsk = core.Handle((*source).ask)
+	authorAsk = core.Handle((*author).ask)
+	rashAsk   = core.Handle((*rash).ask)
+)
+
+// TestAnswerOutlivesItsFuture: an answer whose bytes were handed on, and are still read, stays when
+// its future is asked again. However often that is done, what is held is bounded by what is read.
+func TestAnswerOutlivesItsFuture(t *testing.T) {
+	const often = 300
+	sim := housetest.New(t, 1, house.Config{Workers: 2, Logger: quiet, OffloadMax: 1000, AskTimeout: time.Hour,
+		OffloadTime: func() time.Duration { return 10 * time.Second }})
+	reader := &slow{}
+	to := rashAsk.At(core.Spawn(sim, func() *rash { return &rash{reader} }))
+	from := sourceAsk.At(core.Spawn(sim, func() *source { return &source{} }))
+	p := core.Begin(authorAsk.At(core.Spawn(sim, func() *author { return &author{from, to} })), often)
+	sim.Run(2 * time.Minute)
+	most := sim.Outstanding()
+	for !p.Ready() {
+		sim.Run(10 * time.Second)
+		require.LessOrEqual(t, sim.Outstanding(), most+20)
+	}
+	p.Get()
+	var want []string
+	for n := often; n > 0; n-- {
+		want = append(want, fmt.Sprint("word ", n))
+	}
 	require.Equal(t, want, reader.read)
 }

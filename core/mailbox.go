@@ -24,18 +24,18 @@ type Mailbox struct{ mail stack.MailboxRules }
 // WhenFull is what becomes of a message for which a mailbox has no room. The sender is never
 // blocked. An ask that isn't accepted is answered with ErrMailboxFull. house.Stats.Full counts all
 // of them.
-type WhenFull = stack.WhenFull
+type WhenFull = order.WhenFull
 
 const (
 	// Reject refuses the message: a notice returns ErrMailboxFull, and is a dead letter too.
-	Reject = stack.Reject
+	Reject = order.Reject
 	// DropNewest drops the message: a notice returns no error, and becomes a dead letter.
-	DropNewest = stack.DropNewest
+	DropNewest = order.DropNewest
 	// DropOldest accepts the message and drops the one that has waited longest: an ask is answered
 	// with ErrMailboxFull, a notice becomes a dead letter. If goroutines and other workers send,
 	// that happens when the actor's worker takes what they sent: until then twice the bound may
 	// wait, and one more is refused as by Reject.
-	DropOldest = stack.DropOldest
+	DropOldest = order.DropOldest
 )
 
 // Bounded is a mailbox for n messages, 1 to 524,288 (stack.MailboxTop).

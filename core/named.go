@@ -65,10 +65,10 @@ func NewNamed[A any](in Directory, c NamedConfig[A]) Named[A] {
 	case c.Max == 0:
 		c.Max = namedMax
 	}
+	c.Props.Passivate.check()
 	if !in.TakeKind(c.Kind) {
 		panic(fmt.Sprintf("core: there is a Named of the kind %q already", c.Kind))
 	}
-	c.Props.Passivate.check()
 	n := &named{in: in, kind: c.Kind, of: reflect.TypeFor[A](), quota: quota.New(c.Max)}
 	n.spawn = func(name string) (*stack.House, error) {
 		p := c.Props
@@ -143,10 +143,13 @@ func (n *named) make(name string) (h *stack.House, err error) {
 		return nil, err
 	}
 	if n.quota.Full() { // perhaps by the actor that is looked for: then that can be found now
-		if h = n.in.FindTop(n.kind, name); h != nil && h.Is(n.of) {
-			return h, nil
+		switch h = n.in.FindTop(n.kind, name); {
+		case h == nil:
+			return nil, ErrOverloaded
+		case !h.Is(n.of):
+			return nil, ErrAlreadyExists
 		}
-		return nil, ErrOverloaded
+		return h, nil
 	}
 	defer func() {
 		if v := recover(); v != nil {

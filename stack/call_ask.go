@@ -160,8 +160,10 @@ func (s *Stack) Promise(p *future.Promise, expires int64) (id uint64) {
 		if p.Owner != &s.Object {
 			panic("stack: a future of another stack is asked in " + s.by.Name())
 		}
-		s.lendHeld(p, 0)
 		if c := p.TakeCall(); c != nil { // the previous answer is valid until here
+			if s.lends {
+				s.lendBefore(stackOf(c), p.ID)
+			}
 			w.Shard.Put(c)
 		}
 	} else {

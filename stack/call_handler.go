@@ -187,7 +187,7 @@ func clearing[S any]() func(*pool.Object) {
 		if !s.carried.Empty() {
 			s.carried.Release()
 		}
-		if s.by.ask.refers {
+		if s.borrows {
 			s.lent().Release()
 		}
 		var zero S

@@ -1,8 +1,6 @@
 package stack
 
-import (
-	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
-)
+import "github.com/stackhouse-go/stackhouse/stack/lifecycle"
 
 // hookStack is a hook of an actor's life in progress, laid out as core.HookStack is.
 type hookStack struct {

@@ -171,7 +171,8 @@ func (c *Inbound) Waits() bool { return c.room != nil && c.written && c.mode != 
 // PartWritten notes that the part was encoded, and releases the bytes that c took for it.
 func (c *Inbound) PartWritten() {
 	c.written = true
-	if c.Alone() { // otherwise a function, or a call that was given up, may read these bytes
+	// otherwise a function, or a call that was given up, may read these bytes
+	if c.Alone() && (!c.lends || stillRead(c.bound, 0) == nil) {
 		c.carried.Release()
 	}
 }

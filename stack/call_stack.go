@@ -38,7 +38,9 @@ type Stack struct {
 	kept  bool  // it has begun a kept job: giving it up doesn't end it any more
 	// its actor had stopped before it could begin; written and read with err
 	unbegun bool
-	lends   bool // an answer came to it that others still hold, see send_lend.go
+	// an answer came to it that others still hold; and, the asker's owner's, something is lent to it:
+	// see send_lend.go
+	lends, borrows bool
 
 	cancelled giveup.Word // whether its asker has given up, see send_giveup.go
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
 // This file is how a mailbox is bounded: the calls that wait in a house, in its inbox and its
@@ -32,41 +33,27 @@ import (
 //	           send_tell.go. While they are filled nobody looks at the number again, so together
 //	           with calls that others add the limit may be exceeded, by what was free
 //
-// Calls that don't fit go by the policy, see WhenFull. A house with another order than that of
+// Calls that don't fit go by the policy, see order.WhenFull. A house with another order than that of
 // arrival moves its lane into a Mailbox, in its visits, and takes from there: see visit_sorted.go.
 
 // MailboxTop is the highest bound of a mailbox.
 const MailboxTop = flags.MailboxTop
 
-const (
-	// limitLarge is the limit of houses whose bound is as great, or that have no bound.
-	limitLarge = math.MaxUint16
-)
-
-// WhenFull is what becomes of a message that a mailbox has no room for. An ask that is refused or
-// dropped is answered with ErrMailboxFull.
-type WhenFull uint8
-
-// The policies.
-const (
-	Reject     WhenFull = iota // the sender of a notice gets ErrMailboxFull
-	DropNewest                 // a notice is accepted, and becomes a dead letter
-	// the message that has waited longest is dropped instead; a notice becomes a dead letter
-	DropOldest
-)
+// limitLarge is the limit of houses whose bound is as great, or that have no bound.
+const limitLarge = math.MaxUint16
 
 // MailboxRules are the bound, the policy and the order of one house's mailbox. The zero
 // MailboxRules are those of its worker: see Engine.MailboxMax.
 type MailboxRules struct {
 	Max  int            // how many calls may wait; 0: Engine.MailboxMax; negative: any number
-	Full WhenFull       // the policy
+	Full order.WhenFull // the policy
 	Sort func() Mailbox // makes the Mailbox that orders the calls; nil: first come, first served
 }
 
 // rules are the MailboxRules of a house in use, and its Mailbox.
 type rules struct {
 	max    int // 0: Engine.MailboxMax; negative: no bound
-	full   WhenFull
+	full   order.WhenFull
 	sorter Mailbox
 	mark   Stack  // stands in the lane of calls while calls wait in the sorter
 	marked bool   // the mark stands there
@@ -78,20 +65,20 @@ type rules struct {
 // Mailbox gives the house a mailbox by m. Only the maker of the house calls it, before others know
 // the house and a worker adopts it. It panics if m is impossible.
 func (h *House) Mailbox(m MailboxRules) {
-	if m.Max > MailboxTop || m.Full > DropOldest {
+	if m.Max > MailboxTop || m.Full > order.DropOldest {
 		panic("stack: impossible mailbox")
 	}
-	if m.Max == 0 && m.Full == Reject && m.Sort == nil {
+	if m.Max == 0 && m.Full == order.Reject && m.Sort == nil {
 		return
 	}
 	if m.Max != 0 {
 		h.limit = limitOf(max(0, m.Max))
 	}
-	if m.Full == Reject && m.Sort == nil && h.limit != limitLarge {
+	if m.Full == order.Reject && m.Sort == nil && h.limit != limitLarge {
 		return
 	}
 	r := &rules{max: m.Max, full: m.Full}
-	if m.Full == DropOldest {
+	if m.Full == order.DropOldest {
 		h.flags.Set(flags.Singles)
 	}
 	if m.Sort != nil {
@@ -112,7 +99,7 @@ func limitOf(bound int) uint16 {
 
 // rules returns the bound of h's mailbox, math.MaxInt if there is none, and its policy. Any
 // goroutine may ask.
-func (h *House) rules() (bound int, full WhenFull) {
+func (h *House) rules() (bound int, full order.WhenFull) {
 	if a := h.annex.Load(); a != nil && a.rules != nil {
 		full = a.rules.full
 		bound = a.rules.max
@@ -175,7 +162,7 @@ func (h *House) point(name string) {
 //go:noinline
 func (h *House) fits(n int) bool {
 	bound, full := h.rules()
-	if full == DropOldest && bound < math.MaxInt {
+	if full == order.DropOldest && bound < math.MaxInt {
 		bound *= 2 // the owner drops the excess when it drains the inbox
 	}
 	return h.shown()+n <= bound

@@ -61,7 +61,7 @@ var (
 type model struct {
 	waiting []*item
 	bound   int // 0: none
-	full    WhenFull
+	full    order.WhenFull
 	kind    string // "", "priority" or "fair"
 	turns   []int  // fair: the queues that have turns, the next one first
 	drains  bool   // calls that come from now on don't begin, and wait in late
@@ -537,7 +537,7 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 // A worker's MailboxMax holds even if it is more than House.limit can say.
 func TestMailboxOfTheWorker(t *testing.T) {
 	for _, max := range []int{3, limitLarge, limitLarge + 10} {
-		for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
+		for _, full := range []order.WhenFull{Reject, DropNewest, DropOldest} {
 			h := newHand(t, 1)
 			h.workers[0].MailboxMax = max
 			to, make := NewHouse(func() *ledger { return &ledger{} })
@@ -929,7 +929,7 @@ func TestGivenUpWaitingForRoom(t *testing.T) {
 // The number of calls in flags doesn't overflow with the highest bound: the mailbox may hold twice
 // as many, and the calls that come while it is full.
 func TestLargestMailboxIsCounted(t *testing.T) {
-	for _, full := range []WhenFull{Reject, DropNewest, DropOldest} {
+	for _, full := range []order.WhenFull{Reject, DropNewest, DropOldest} {
 		h := newHand(t, 1)
 		to, make := NewHouse(func() *ledger { return &ledger{} })
 		to.Mailbox(MailboxRules{Max: MailboxTop, Full: full})

@@ -5,19 +5,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
-// Mailbox orders the calls of a house in another way than by arrival. Only the house's
-// owner calls it. Calls are pushed in the order in which they arrived.
-//
-// Push may call code of users. A panic in it is the failure of the pushed call and ends that call,
-// which then is not in the mailbox. Pop may call code of users too, between Engine.Blame and
-// Engine.Spare.
-type Mailbox interface {
-	Push(s *Stack)
-	Pop() *Stack   // removes the next call; nil: there is none
-	Peek() *Stack  // the call that Pop would return, or nil
-	Drain() *Stack // Pop in any order, which calls no code of users
-	Len() int
-}
+// Mailbox is the order of the calls of a house; see [order.Mailbox]. Pop calls code of users between
+// Engine.Blame and Engine.Spare.
+type Mailbox = order.Mailbox[Stack]
 
 // NewPriority returns a Mailbox in which calls of a lower class go first; see [order.Priority].
 func NewPriority(class func(s *Stack) int) Mailbox { return order.NewPriority(nextOf, class) }

@@ -1,6 +1,9 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/pool"
+import (
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/order"
+)
 
 // This file has the kinds of stacks of core, as far as tests of this package need them. Unlike
 // core's they embed the Stack itself.
@@ -151,3 +154,10 @@ type FanStack[Req, Rep any] struct {
 }
 
 func (s *FanStack[Req, Rep]) Keep() { s.KeepAnswers() }
+
+// What is done with messages to a full mailbox.
+const (
+	Reject     = order.Reject
+	DropNewest = order.DropNewest
+	DropOldest = order.DropOldest
+)

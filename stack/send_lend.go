@@ -13,35 +13,30 @@ import (
 // or those of an answer that it got. So the asker's stack is held with its answers: it ends and is
 // put as ever, but isn't cleared before the reader has ended (pool.Object.Hold).
 //
-//	job   carries them from its begin
+//	job   carries them from its begin until its function has ended
 //	call  is lent them once its asker lets go of it, if others may still read its request, until it
 //	      is cleared: when the asker gives the call up; or when the asker puts the answer, if that
-//	      is held by a job, or by a call that was given up, to which the request was handed on
+//	      is held by a job, or by a call that was given up, to which the request was handed on; and
+//	      in that case it is lent the answers, too, that the asker puts before
 //
 // The asker of a stack that is held lends in its turn, so all are held up to the first asker. To a
 // call no answers are lent that were asked for later: so there is no circle.
 
-// carry returns a carrier that holds s, the answers to what it asked before id and, if s is a
-// batch, its members. Jobs among the answers release what they carry, as their functions have
-// ended. Otherwise each job of s would hold the one before, and all would hold s.
-func (s *Stack) carry(id uint64) (all pool.Carrier) {
+// carry makes the carrier to hold s, the answers to what it asked before id and, if s is a batch, its
+// members. The requests of a fan are copies of its own, and refer to no answers.
+func (s *Stack) carry(to *pool.Carrier, id uint64) {
 	shard := &s.Engine().Shard
-	s.holdIn(&all, shard)
-	for p := s.bound; p != nil; p = p.Next {
-		if p.State != future.Done || p.Call == nil || p.ID >= id {
-			continue
+	s.holdIn(to, shard)
+	for p := s.bound; p != nil && s.by.fan.next == nil; p = p.Next {
+		if p.State == future.Done && p.Call != nil && p.ID < id {
+			to.Keep(shard, p.Call)
 		}
-		if c := stackOf(p.Call); c.by.job.onGiveUp != nil {
-			c.carried.Release()
-		}
-		all.Keep(shard, p.Call)
 	}
 	if s.by.class == classBatch {
 		for m := BatchOf(s).members.first; m != nil; m = m.next {
-			m.holdIn(&all, shard)
+			m.holdIn(to, shard)
 		}
 	}
-	return all
 }
 
 // holdIn makes the carrier to hold s and, if s is an onward call, also the calls that were
@@ -56,22 +51,41 @@ func (s *Stack) holdIn(to *pool.Carrier, shard *pool.Shard) {
 // lend lends c what s has, but for answers to what s asked from id on.
 func (s *Stack) lend(c *Stack, id uint64) {
 	if c.by.ask.refers {
-		all := s.carry(id)
-		c.lent().Join(&all)
+		s.carry(c.lent(), id)
+		c.borrows = true
 	}
 }
 
-// lendHeld lends what s has to the answer of p, if others hold that. p is a promise of s, and id 0;
-// or of a fan that s asked by id.
-func (s *Stack) lendHeld(p *future.Promise, id uint64) {
-	if p.State == future.Done && p.Call != nil && !p.Call.Alone() {
+// stillRead returns the first promise, from p on, that was asked behind id and whose answer others
+// hold: they may read its request. nil: there is none.
+func stillRead(p *future.Promise, id uint64) *future.Promise {
+	for ; p != nil; p = p.Next {
+		if p.State == future.Done && p.Call != nil && p.ID > id && stackOf(p.Call).by.ask.refers && !p.Call.Alone() {
+			break
+		}
+	}
+	return p
+}
+
+// lendAll lends what s has to the answers of p and the promises bound before it, if others hold
+// them. They are promises of s, and id is 0; or those of a fan that s asked by id.
+func (s *Stack) lendAll(p *future.Promise, id uint64) {
+	for p = stillRead(p, 0); p != nil; p = stillRead(p.Next, 0) {
 		s.lend(stackOf(p.Call), cmp.Or(id, p.ID))
 	}
 }
 
-// lendAll is lendHeld of p and the promises bound before it.
-func (s *Stack) lendAll(p *future.Promise, id uint64) {
-	for ; p != nil && p.Bound; p = p.Next {
-		s.lendHeld(p, id)
+// lendBefore lends what is needed before c, the answer to what s asked by id, is put as its future is
+// asked again: to c what s has, if others hold c; and c to the answers of later asks that others
+// hold, as their requests may refer to it.
+func (s *Stack) lendBefore(c *Stack, id uint64) {
+	if !c.Alone() {
+		s.lend(c, id)
+	} else if c.borrows {
+		c.lent().Release() // nobody reads its request any more
+	}
+	for p := stillRead(s.bound, id); p != nil; p = stillRead(p.Next, id) {
+		stackOf(p.Call).lent().Keep(&s.Engine().Shard, &c.Object)
+		stackOf(p.Call).borrows = true
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // Offload binds f to a job: fn(in), which may block, on a goroutine of the pool to; nil: of the
@@ -20,12 +21,12 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	if s.state != running || p.State == future.Waiting || p.Bound && p.Owner != &s.Object {
 		s.Promise(p, 0) // it panics
 	}
-	carried := s.carry(math.MaxUint64) // before Bind, which puts the answer that p has
+	var carried pool.Carrier
+	s.carry(&carried, math.MaxUint64) // before Bind, which puts the answer that p has
 	c := s.Bind(p, h, to.Limit())
 	j := (*job[In, R])(unsafe.Pointer(c))
 	j.Req, j.fn, j.onGiveUp.kept = in, fn, kept
-	c.carried = carried
-	c.to = s.to
+	c.carried, c.to = carried, s.to
 	if kept {
 		p.Postpone(math.MaxInt64)
 		c.deadline = math.MaxInt64
@@ -33,14 +34,17 @@ func Offload[In, R any](s *Stack, f *Future[R], h *Handler, to OffloadPool, kept
 	}
 	w.sendOut() // messages that the job sends come behind those in there
 	if err := to.Submit(c); err != nil {
+		c.carried.Release()
 		w.FailAsk(c, err)
 	} else if kept {
 		s.kept = true
 	}
 }
 
-// GoHome sends a job home that was done. Only the goroutine that has it calls it.
+// GoHome sends a job home that was done. Nobody reads its input any more. Only the goroutine that
+// has it calls it.
 func (s *Stack) GoHome() {
+	s.carried.Release()
 	s.lane = Replies
 	s.send()
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
+	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
 // This file is what becomes of a call for which its house has no room, or which the house doesn't
@@ -28,10 +29,10 @@ func (w *Engine) room(h *House) bool {
 		return false
 	}
 	bound, full := h.rules()
-	if h.waits() < bound || full == DropOldest && w.dropOldest(h) {
+	if h.waits() < bound || full == order.DropOldest && w.dropOldest(h) {
 		return true
 	}
-	return full == DropOldest && h.waits() < 2*bound // the counted calls aren't all pushed yet
+	return full == order.DropOldest && h.waits() < 2*bound // the counted calls aren't all pushed yet
 }
 
 // shed drops the calls of h, of w, beyond its bound, after others have pushed, with DropOldest.
@@ -39,7 +40,7 @@ func (w *Engine) room(h *House) bool {
 //go:noinline
 func (w *Engine) shed(h *House) {
 	bound, full := h.rules()
-	for full == DropOldest && h.waits() > bound && w.dropOldest(h) {
+	for full == order.DropOldest && h.waits() > bound && w.dropOldest(h) {
 	}
 }
 
@@ -95,7 +96,7 @@ func (w *Engine) refuse(h *House, s *Stack) error {
 		w.Lost(h, s, why)
 	}
 	if why == lost.Full {
-		if _, full := h.rules(); full == DropNewest {
+		if _, full := h.rules(); full == order.DropNewest {
 			err = nil
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Stack) refusePost() (err error) {
 	g := h.owner.Load().Guests
 	if err = g.countRefused(h); err == fault.ErrMailboxFull {
 		s.lostOutside(lost.Full)
-		if _, full := h.rules(); full == DropNewest {
+		if _, full := h.rules(); full == order.DropNewest {
 			err = nil
 		}
 	}

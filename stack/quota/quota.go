@@ -6,7 +6,7 @@ import "sync/atomic"
 // has no bound, and counts nothing.
 type Quota struct {
 	max int64
-	now atomic.Int64 // Invariant: 0 <= now, and whoever saw more than max takes that back
+	now atomic.Int64 // Invariant: 0 <= now <= max
 }
 
 // New returns a quota of at most max actors.
@@ -17,11 +17,15 @@ func (q *Quota) Join() bool {
 	if q == nil {
 		return true
 	}
-	if q.now.Add(1) > q.max {
-		q.now.Add(-1)
-		return false
+	for {
+		n := q.now.Load()
+		if n >= q.max {
+			return false
+		}
+		if q.now.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	return true
 }
 
 // Leave counts an actor that had joined no more.
@@ -31,7 +35,7 @@ func (q *Quota) Leave() {
 	}
 }
 
-// Len returns how many there are. While one is refused it may be one more, for a moment.
+// Len returns how many there are.
 func (q *Quota) Len() int { return int(q.now.Load()) }
 
 // Full reports whether there are max.
