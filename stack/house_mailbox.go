@@ -33,8 +33,9 @@ import (
 //	           send_tell.go. While they are filled nobody looks at the number again, so together
 //	           with calls that others add the limit may be exceeded, by what was free
 //
-// Calls that don't fit go by the policy, see order.WhenFull. A house with another order than that of
-// arrival moves its lane into a Mailbox, in its visits, and takes from there: see visit_sorted.go.
+// Calls that don't fit go by the policy, see order.WhenFull. A house with another order than that
+// of arrival moves its lane into a Mailbox, in its visits, and takes from there: see
+// visit_sorted.go.
 
 // MailboxTop is the highest bound of a mailbox.
 const MailboxTop = flags.MailboxTop

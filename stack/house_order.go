@@ -5,8 +5,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/order"
 )
 
-// Mailbox is the order of the calls of a house; see [order.Mailbox]. Pop calls code of users between
-// Engine.Blame and Engine.Spare.
+// Mailbox is the order of the calls of a house; see [order.Mailbox]. Pop calls code of users
+// between Engine.Blame and Engine.Spare.
 type Mailbox = order.Mailbox[Stack]
 
 // NewPriority returns a Mailbox in which calls of a lower class go first; see [order.Priority].

@@ -22,8 +22,8 @@ import (
 // The asker of a stack that is held lends in its turn, so all are held up to the first asker. To a
 // call no answers are lent that were asked for later: so there is no circle.
 
-// carry makes the carrier to hold s, the answers to what it asked before id and, if s is a batch, its
-// members. The requests of a fan are copies of its own, and refer to no answers.
+// carry makes the carrier to hold s, the answers to what it asked before id and, if s is a batch,
+// its members. The requests of a fan are copies of its own, and refer to no answers.
 func (s *Stack) carry(to *pool.Carrier, id uint64) {
 	shard := &s.Engine().Shard
 	s.holdIn(to, shard)
@@ -75,8 +75,8 @@ func (s *Stack) lendAll(p *future.Promise, id uint64) {
 	}
 }
 
-// lendBefore lends what is needed before c, the answer to what s asked by id, is put as its future is
-// asked again: to c what s has, if others hold c; and c to the answers of later asks that others
+// lendBefore lends what is needed before c, the answer to what s asked by id, is put as its future
+// is asked again: to c what s has, if others hold c; and c to the answers of later asks that others
 // hold, as their requests may refer to it.
 func (s *Stack) lendBefore(c *Stack, id uint64) {
 	if !c.Alone() {
