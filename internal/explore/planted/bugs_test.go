@@ -33,8 +33,8 @@ var bugs = []bug{
 		{"	return t.holder.CompareAndSwap(parked, run)\n", "	t.holder.Store(run)\n	return true\n"}}},
 	{"an end that doesn't wait for what is kept", "stack/send_end.go", "job kept", [][2]string{
 		{"		h.life().Keep()\n", ""}}},
-	{"a job that doesn't hold its asker", "stack/send_offload.go", "job that reads", [][2]string{
-		{"	s.holdIn(&all, shard)\n", ""}}},
+	{"a job that doesn't hold its asker", "stack/send_lend.go", "job that reads", [][2]string{
+		{"	s.holdIn(to, shard)\n", ""}}},
 	{"rung cleared behind the drain", "stack/send_inbox.go", "inbox", [][2]string{
 		{"			invariant.Point(\"inbox.clear\")\n			h.flags.Clear(flags.Rung)\n", ""},
 		{"			w.makeReady(h)\n		} else {", "			w.makeReady(h)\n			invariant.Point(\"inbox.clear\")\n			h.flags.Clear(flags.Rung)\n		} else {"}}},
