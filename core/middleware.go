@@ -3,7 +3,8 @@ package core
 import "github.com/stackhouse-go/stackhouse/stack"
 
 // Middleware is called when a call of a handler begins, and when it has ended, and may refuse the
-// call. Handle and HandleNotice take it; handlers of batches and of connections have none.
+// call. Its methods are Begins and Ended: see [stack.Middleware]. Handle and HandleNotice take it;
+// handlers of batches and of connections have none.
 type Middleware = stack.Middleware
 
 // HandlerName returns the name of the handler that handles s, as in "main.(*Cache).get". It

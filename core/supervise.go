@@ -7,7 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Strategy says what becomes of actors that fail: see supervision.Strategy. The zero Strategy
+// Strategy says what becomes of actors that fail: [supervision.Strategy] has its fields. The zero Strategy
 // restarts them, after a hold (see Strategy.Restarts) if they fail more than 5 times a minute, and
 // stops those whose start fails.
 type Strategy = supervision.Strategy

@@ -1,6 +1,13 @@
 package house
 
-import "github.com/stackhouse-go/stackhouse/stack"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
 
 // notice and ask are laid out as core's stacks of int.
 type (
@@ -10,6 +17,7 @@ type (
 	}
 	ask struct {
 		stack.Stack
+		_        pool.Carrier // lent
 		rep, Req int
 	}
 )
@@ -28,4 +36,13 @@ func newNotice[A, S any, PS stack.RunningOf[S]](first func(*A, PS) stack.Yield) 
 
 func newAsk[A, S any, PS stack.RunningOf[S]](first func(*A, PS) stack.Yield) *stack.Handler {
 	return stack.NewAsk[int, int](stack.EntryOf(first))
+}
+
+// The stacks of these tests are laid out as those of core.
+func TestKinds(t *testing.T) {
+	var a ask
+	require.Same(t, &a.Req, stack.Request[int, int](&a.Stack))
+	require.Same(t, &a.rep, stack.Reply[int](&a.Stack))
+	var n notice
+	require.Same(t, &n.Msg, stack.Message[int](&n.Stack))
 }
