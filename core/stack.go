@@ -12,8 +12,8 @@ type Yield = stack.Yield
 // another kind.
 type Running = stack.Running
 
-// Future is the slot for one reply, a field of the stack that asks. Ready reports whether the answer
-// is there, and Get returns it: see [stack.Future].
+// Future is the slot for one reply, a field of the stack that asks. Ready reports whether the
+// answer is there, and Get returns it: see [stack.Future].
 type Future[Rep any] = stack.Future[Rep]
 
 // head is stack.Head under a name that isn't exported, so that users don't see it.

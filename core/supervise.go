@@ -7,9 +7,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
 )
 
-// Strategy says what becomes of actors that fail: [supervision.Strategy] has its fields. The zero Strategy
-// restarts them, after a hold (see Strategy.Restarts) if they fail more than 5 times a minute, and
-// stops those whose start fails.
+// Strategy says what becomes of actors that fail: [supervision.Strategy] has its fields. The zero
+// Strategy restarts them, after a hold (see Strategy.Restarts) if they fail more than 5 times a
+// minute, and stops those whose start fails.
 type Strategy = supervision.Strategy
 
 // StartError is the failure of a start hook.
