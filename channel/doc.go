@@ -79,7 +79,8 @@
 // # Lifetime of bytes
 //
 // A request may refer to the bytes that it was decoded from, for as long as its stack lives: until
-// its result is encoded. To send them to another actor a step calls Keep, which raises a count. A
-// reply's bytes must live as long as the stack too: the bytes of the request, of Bytes and Copy,
-// and of the answers of its futures do.
+// its result is encoded. Asks may refer to them: the actor that is asked may read them until it has
+// answered, even if the client has gone. For a notice, or for an actor that keeps them, a step
+// calls Keep, which raises a count. A reply's bytes must live as long as the stack too: the bytes
+// of the request, of Bytes and Copy, and of the answers of its futures do.
 package channel

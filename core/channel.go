@@ -52,10 +52,10 @@ func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	in.Offer()
 }
 
-// Keep returns p, bytes of the request, with a count of their own, for an ask or a notice to
-// another actor. Without a count they end with the connection, perhaps while the other actor reads
-// them. The message is the pool.Bytes itself, which its stack releases, or a struct whose pointer
-// has a method Release that releases it.
+// Keep returns p, bytes of the request, with a count of their own: for a notice, or for an actor
+// that keeps them. Without a count they end with the request and with the asks that refer to them,
+// whose actors may read them until they have answered. The message is the pool.Bytes itself, which
+// its stack releases, or a struct whose pointer has a method Release that releases it.
 func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	if part, ok := s.state.Input.Part(p); ok {
 		return part.Retain()

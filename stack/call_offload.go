@@ -22,7 +22,7 @@ import (
 //	         refuses it the asker's worker calls FailAsk instead
 //
 // It carries its asker, and every other stack that may hold bytes of the input: they aren't
-// put, whatever ends the asker, before the function has ended.
+// cleared, whatever ends the asker, before it goes home. See send_lend.go.
 //
 // When its asker gives up, the word cancelled says so. A goroutine that wants to be called then
 // uses OnGivenUp. A kept job isn't given up: the asker's end is put off until it is home, see
