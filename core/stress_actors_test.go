@@ -499,8 +499,12 @@ func (p *citizen) worked(s *citizenAsk) core.Yield {
 	return p.answers(s)
 }
 
-// shuts has the citizen stash what comes, until its own notice opens it.
+// shuts has the citizen stash what comes, until its own notice opens it. Where a mailbox may drop
+// that, the citizen stays open: it would stash until its mailbox is full, and nothing would end that.
 func (p *citizen) shuts(s *citizenAsk) {
+	if mail := p.w.mail(p.id); mail == stressDropsOldest || mail == stressDropsNewest {
+		return
+	}
 	if citizenOpens.At(core.Self[citizen](s)).Notice(s, 0) == nil {
 		p.shut = true
 	}
