@@ -65,7 +65,6 @@ func (w *Engine) live(h *House, l *life) {
 			} else {
 				w.endAll(h, fault.ErrStopped)
 			}
-		case lifecycle.Unstash:
 			w.unstash(h)
 		case lifecycle.Recall:
 			w.recall(h, h.annex.Load())
@@ -73,8 +72,6 @@ func (w *Engine) live(h *House, l *life) {
 			w.release(h, h.why)
 		case lifecycle.StopChildren:
 			w.commandChildren(l, control{verb: verbStop})
-		case lifecycle.EndConnections:
-			w.endAll(h, fault.ErrStopped)
 		case lifecycle.Bury:
 			w.bury(h, l)
 		case lifecycle.Forget:
@@ -122,16 +119,18 @@ func (l *life) handler() *Handler {
 
 // stop stops the actor of h. Queued calls are ended when visits take them.
 func (w *Engine) stop(h *House) {
-	l := h.life()
-	if l == nil {
-		if h.Gone() {
-			return
-		}
-		l = &life{} // without a record there are only stacks to end
-	}
 	invariant.Point("end.stop")
-	l.Stop()
-	w.live(h, l)
+	if l := h.life(); l != nil {
+		l.Stop()
+		w.live(h, l)
+	} else if !h.Gone() { // what live would do after a Stop of the zero Machine
+		h.interrupt(flags.Stopped)
+		h.withdraw()
+		w.endAll(h, fault.ErrStopped)
+		w.unstash(h)
+		w.release(h, h.why)
+		w.bury(h, &life{})
+	}
 }
 
 // drainAway has h stop once the calls in progress have ended. Queued calls don't begin.
@@ -215,8 +214,10 @@ var makeHandler = newOwnHook("the factory", func(_ *struct{}, s *hookStack) Yiel
 	return s.End()
 })
 
-// bury ends the actor for good, and then answers or tells all that wait for its end or watch it.
+// bury ends the actor for good, with the stacks of its connections, and then answers or tells all
+// that wait for its end or watch it.
 func (w *Engine) bury(h *House, l *life) {
+	w.endSuspended(h, fault.ErrStopped, true)
 	if a := h.annex.Load(); a != nil {
 		a.table.Close(&w.Shard)
 		a.buried.Store(true)

@@ -14,5 +14,5 @@ func ExampleMachine() {
 		fmt.Print(e == lifecycle.Bury, " ")
 	}
 	fmt.Println(m.Phase() == lifecycle.Gone)
-	// Output: false false false false false true true
+	// Output: false false false true true
 }

@@ -58,15 +58,15 @@ const (
 	Hold                       // hold calls
 	EndTimer                   // disarm the timer that looks whether the actor is idle
 	// end the suspended stacks: in Ending with ErrRestarted, except those of connections; otherwise
-	// all of them, with ErrStopped
+	// all of them, with ErrStopped. Then put the stashed calls before the queued ones
 	EndStacks
-	Unstash        // put the stashed calls before the queued ones
-	Recall         // put the held calls back into the lane, where asks end now, see Down
-	ReleaseAll     // end all holds of calls, whatever their reasons
-	closes         // the machine's own: stop the children, or end the instance
-	StopChildren   // tell the children to stop
-	EndConnections // end the stacks of connections that EndStacks has left
-	Bury           // the actor is gone: tell all that wait for its end
+	Recall       // put the held calls back into the lane, where asks end now, see Down
+	ReleaseAll   // end all holds of calls, whatever their reasons
+	closes       // the machine's own: stop the children, or end the instance
+	StopChildren // tell the children to stop
+	// the actor is gone: end the stacks of connections that EndStacks has left, and tell all that
+	// wait for its end
+	Bury
 	Forget         // forget what the instance that ended had asked for
 	TellRestarted  // tell that the actor has restarted, because of Cause
 	TellStarted    // tell that the actor has started
@@ -153,15 +153,12 @@ func (m *Machine) Next() Effect {
 	return None
 }
 
-func (m *Machine) do(effects ...Effect) {
-	for _, e := range effects {
-		m.todo |= 1 << e
-	}
-}
+// do adds effects that are to be done, one bit for each.
+func (m *Machine) do(effects uint32) { m.todo |= effects }
 
 func (m *Machine) run(h Hook) {
 	m.toRun = h
-	m.do(Run)
+	m.do(1 << Run)
 }
 
 // Start is the event that the actor was spawned: Up -> Starting if a hook is to run first.
@@ -172,7 +169,7 @@ func (m *Machine) Start() {
 		m.phase, m.unborn = Starting, false
 		m.run(PreStart)
 	default:
-		m.do(CountIdle)
+		m.do(1 << CountIdle)
 	}
 }
 
@@ -180,7 +177,7 @@ func (m *Machine) Start() {
 func (m *Machine) Fail(err error) {
 	if m.phase == Up && m.failure == nil {
 		m.failure = err
-		m.do(Decide)
+		m.do(1 << Decide)
 	}
 }
 
@@ -191,15 +188,15 @@ func (m *Machine) Resume() {
 	case m.unstarted:
 	case m.phase == Up:
 		m.failure = nil
-		m.do(LookIdle)
+		m.do(1 << LookIdle)
 	case m.phase == Failed:
 		m.phase = Up
 		if m.drains {
-			m.do(LookIdle)
+			m.do(1 << LookIdle)
 		} else {
-			m.do(Release)
+			m.do(1 << Release)
 		}
-		m.do(ResumeChildren)
+		m.do(1 << ResumeChildren)
 	}
 }
 
@@ -207,7 +204,7 @@ func (m *Machine) Resume() {
 func (m *Machine) Wait() {
 	if m.phase == Up {
 		m.phase, m.failure = Failed, nil
-		m.do(Hold)
+		m.do(1 << Hold)
 	}
 }
 
@@ -218,9 +215,9 @@ func (m *Machine) Restart(cause error, delay int64) {
 		return
 	}
 	m.phase, m.cause, m.delay, m.failure = Ending, cause, delay, nil
-	m.do(Hold, EndStacks, Unstash, closes)
+	m.do(1<<Hold | 1<<EndStacks | 1<<closes)
 	if delay < 0 {
-		m.do(Recall)
+		m.do(1 << Recall)
 	}
 }
 
@@ -230,17 +227,17 @@ func (m *Machine) Stop() {
 		return
 	}
 	if m.phase != Ending { // in Ending this was done
-		m.do(EndStacks, closes)
+		m.do(1<<EndStacks | 1<<closes)
 	}
 	m.phase, m.cause, m.delay, m.failure = Stopping, nil, 0, nil
-	m.do(Refuse, Unstash, ReleaseAll)
+	m.do(1<<Refuse | 1<<ReleaseAll)
 }
 
 // Drain is the event that the actor stops once nothing is in progress; no call begins any more.
 func (m *Machine) Drain() {
 	if m.phase < Stopping {
 		m.drains = true
-		m.do(EndTimer, Hold)
+		m.do(1<<EndTimer | 1<<Hold)
 	}
 }
 
@@ -283,7 +280,7 @@ func (m *Machine) close() {
 	m.atEnd, m.ended = false, false
 	switch {
 	case m.children > 0:
-		m.do(StopChildren)
+		m.do(1 << StopChildren)
 	case m.kept == 0:
 		m.endInstance()
 	}
@@ -319,15 +316,15 @@ func (m *Machine) endInstance() {
 // finish is the transition Ending -> Starting, or the way to Gone, after the end hook.
 func (m *Machine) finish() {
 	if m.children > 0 { // born in the hook
-		m.do(StopChildren)
+		m.do(1 << StopChildren)
 		return
 	}
 	if m.phase == Stopping {
-		m.do(EndConnections, Bury)
+		m.do(1 << Bury)
 		return
 	}
 	m.phase, m.unborn, m.unstarted = Starting, true, true
-	m.do(Forget)
+	m.do(1 << Forget)
 	if m.delay != 0 {
 		m.run(Pause)
 	} else {
@@ -356,7 +353,7 @@ func (m *Machine) Ended(h Hook, err error) {
 // made notes that there is another instance, and reports whether its start hook is to run.
 func (m *Machine) made() bool {
 	m.unborn = false
-	m.do(CountRestart)
+	m.do(1 << CountRestart)
 	switch {
 	case m.hooks.Has(PostRestart):
 		m.run(PostRestart)
@@ -378,11 +375,11 @@ func (m *Machine) up(err error) {
 		m.Stop()
 	default:
 		if m.cause != nil && (m.announced || !m.Starts()) {
-			m.do(TellRestarted)
+			m.do(1 << TellRestarted)
 		} else {
-			m.do(TellStarted)
+			m.do(1 << TellStarted)
 		}
 		m.announced, m.unstarted = true, false
-		m.do(Release, CountIdle)
+		m.do(1<<Release | 1<<CountIdle)
 	}
 }

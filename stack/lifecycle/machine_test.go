@@ -16,8 +16,8 @@ import (
 var (
 	phases = []string{"up", "starting", "failed", "ending", "stopping", "gone"}
 	hooks  = []string{"PreStart", "PostRestart", "Pause", "Make", "PreRestart", "PostStop"}
-	acts   = []string{"none", "count restart", "refuse", "hold", "end timer", "end stacks", "unstash", "recall", "release all", "closes",
-		"stop children", "end connections", "bury", "forget", "tell restarted", "tell started", "release",
+	acts   = []string{"none", "count restart", "refuse", "hold", "end timer", "end stacks", "recall", "release all", "closes",
+		"stop children", "bury", "forget", "tell restarted", "tell started", "release",
 		"count idle", "look idle", "resume children", "decide", "run"}
 	errLost = errors.New("lost")
 )
