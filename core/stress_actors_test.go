@@ -500,7 +500,8 @@ func (p *citizen) worked(s *citizenAsk) core.Yield {
 }
 
 // shuts has the citizen stash what comes, until its own notice opens it. Where a mailbox may drop
-// that, the citizen stays open: it would stash until its mailbox is full, and nothing would end that.
+// that, the citizen stays open: it would stash until its mailbox is full, and nothing would end
+// that.
 func (p *citizen) shuts(s *citizenAsk) {
 	if mail := p.w.mail(p.id); mail == stressDropsOldest || mail == stressDropsNewest {
 		return
