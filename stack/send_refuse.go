@@ -17,7 +17,8 @@ func (w *Engine) crowded(h *House) bool {
 	if w.out.to == h {
 		n += w.out.calls
 	}
-	return !h.takes(h.flags.Now(), n)
+	bits := h.flags.Now() // takes, written out: the compiler doesn't inline it
+	return bits&flags.Stopped != 0 || bits.Calls()+n > int(h.limit) && !h.fits(n)
 }
 
 // room reports whether h, of w, which is closed, has room for another call all the same. With
@@ -29,10 +30,8 @@ func (w *Engine) room(h *House) bool {
 		return false
 	}
 	bound, full := h.rules()
-	if h.waits() < bound || full == order.DropOldest && w.dropOldest(h) {
-		return true
-	}
-	return full == order.DropOldest && h.waits() < 2*bound // the counted calls aren't all pushed yet
+	// where it drops, the calls that count aren't all pushed yet
+	return h.waits() < bound || full == order.DropOldest && (w.dropOldest(h) || h.waits() < 2*bound)
 }
 
 // shed drops the calls of h, of w, beyond its bound, after others have pushed, with DropOldest.
