@@ -135,10 +135,13 @@ func (c *conn[Req, Rep]) Ready(r netio.Ready) {
 	}
 }
 
+// net returns the poller of the connection's worker.
+func (c *conn[Req, Rep]) net() *netio.Poller { return c.site.poller }
+
 // Introduce implements core.Endpoint.
 func (c *conn[Req, Rep]) Introduce() {
 	if !c.hasAddr && c.phase != closed {
-		c.addr, c.hasAddr = netio.RemoteAddr(c.fd), true
+		c.addr, c.hasAddr = c.net().RemoteAddr(c.fd), true
 	}
 }
 
@@ -234,7 +237,7 @@ func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 // checkGone cuts off a connection whose client is gone. A client that has only ended its side still
 // gets its results.
 func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
-	if c.suspect && c.phase < deaf && c.inflight.n > 0 && netio.ConnectError(c.fd) != nil {
+	if c.suspect && c.phase < deaf && c.inflight.n > 0 && c.net().ConnectError(c.fd) != nil {
 		c.cutOff(w)
 	}
 	c.suspect = false
@@ -325,7 +328,7 @@ func (c *conn[Req, Rep]) close() {
 	c.in.drop()
 	c.out.drop()
 	c.leave()
-	c.site.poller.Remove(c.token, c.fd)
-	netio.Close(c.fd)
+	c.net().Remove(c.token, c.fd)
+	c.net().CloseFD(c.fd)
 	c.site.remove(c)
 }

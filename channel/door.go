@@ -36,20 +36,20 @@ func (d *door) enter() bool {
 }
 
 // reject tells a client that it is beyond max, if the socket takes that at once, and closes fd.
-func (d *door) reject(fd int) {
+// What the client has sent is read to buffer.
+func (d *door) reject(p *netio.Poller, fd int, buffer []byte) {
 	if len(d.refusal) > 0 {
-		netio.Write(fd, d.refusal)
-		netio.Shutdown(fd, true)
-		var came [512]byte
+		p.Write(fd, d.refusal)
+		p.Shutdown(fd, true)
 		// unread bytes would make the close a reset, which may overtake the refusal
-		netio.Read(fd, came[:])
+		p.Read(fd, buffer)
 	}
-	netio.Close(fd)
+	p.CloseFD(fd)
 }
 
 // shut ends the listening socket, of which fd is a descriptor, for all sites. It removes the file
 // of a Unix socket if that is still the one that this server made.
-func (d *door) shut(fd int) {
+func (d *door) shut(p *netio.Poller, fd int) {
 	if d.closed.Swap(true) {
 		return
 	}
@@ -58,5 +58,5 @@ func (d *door) shut(fd int) {
 			os.Remove(d.address)
 		}
 	}
-	netio.Shutdown(fd, false)
+	p.Shutdown(fd, false)
 }

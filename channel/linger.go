@@ -47,7 +47,7 @@ func (c *conn[Req, Rep]) finish() core.Yield {
 // beginToLinger is the transition ending, deaf -> lingering. It reports false if the connection is
 // to close at once.
 func (c *conn[Req, Rep]) beginToLinger() bool {
-	if c.cut || c.eof || netio.Shutdown(c.fd, true) != nil {
+	if c.cut || c.eof || c.net().Shutdown(c.fd, true) != nil {
 		return false
 	}
 	c.phase, c.linger = lingering, &linger{}
@@ -64,7 +64,7 @@ func (c *conn[Req, Rep]) canClose() bool {
 	if l.dropped < lingerBytes {
 		return false
 	}
-	if n, known := netio.Unsent(c.fd); known && n == 0 {
+	if n, known := c.net().Unsent(c.fd); known && n == 0 {
 		return true
 	}
 	if !l.look.Waiting() {
@@ -80,7 +80,7 @@ func (c *conn[Req, Rep]) swallow() bool {
 		if c.linger.dropped >= lingerBytes {
 			return false
 		}
-		n, err := netio.Read(c.fd, c.site.buffer)
+		n, err := c.net().Read(c.fd, c.site.buffer)
 		c.linger.dropped += n
 		switch err {
 		case nil:

@@ -64,10 +64,10 @@ func (o *output) commit(room []byte) {
 	}
 }
 
-// send writes to fd as much as the socket takes, most bytes at most.
-func (o *output) send(fd int, iov *netio.IOVecs, most int) error {
+// send writes to fd, by p, as much as the socket takes, most bytes at most.
+func (o *output) send(p *netio.Poller, fd int, iov *netio.IOVecs, most int) error {
 	for o.unsent > 0 && most > 0 {
-		n, err := o.write(fd, iov, most)
+		n, err := o.write(p, fd, iov, most)
 		o.sent(n)
 		most -= n
 		if err != nil {
@@ -77,9 +77,9 @@ func (o *output) send(fd int, iov *netio.IOVecs, most int) error {
 	return nil
 }
 
-func (o *output) write(fd int, iov *netio.IOVecs, most int) (int, error) {
+func (o *output) write(p *netio.Poller, fd int, iov *netio.IOVecs, most int) (int, error) {
 	if o.first == len(o.chunks)-1 {
-		return netio.Write(fd, o.chunks[o.first].next(most))
+		return p.Write(fd, o.chunks[o.first].next(most))
 	}
 	iov.Reset()
 	for i := o.first; i < len(o.chunks) && most > 0; i++ {
@@ -89,7 +89,7 @@ func (o *output) write(fd int, iov *netio.IOVecs, most int) (int, error) {
 		}
 		most -= len(b)
 	}
-	n, err := netio.Writev(fd, iov)
+	n, err := p.Writev(fd, iov)
 	iov.Reset() // iov would keep long results from the pool
 	return n, err
 }

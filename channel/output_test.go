@@ -17,6 +17,7 @@ func TestOutputAgainstModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	from, to := pair(t)
+	var net netio.Poller
 	var (
 		shard      pool.Shard
 		iov        netio.IOVecs
@@ -45,7 +46,7 @@ func TestOutputAgainstModel(t *testing.T) {
 			bytesTotal += n
 		case 2:
 			most, before := 1+rng.IntN(500_000), out.unsent
-			if err := out.send(from, &iov, most); err != nil {
+			if err := out.send(&net, from, &iov, most); err != nil {
 				require.Equal(t, netio.ErrAgain, err, "seed %d", seed)
 				require.NotZero(t, out.unsent, "seed %d", seed)
 				full++

@@ -28,13 +28,13 @@ func (c *conn[Req, Rep]) ownFull() bool {
 }
 
 // queueUp puts the connection into a line, if it can't go on before requests of other connections
-// end or their bytes are given back.
+// end or their bytes are given back. Until its own results leave it has nothing to wait for there.
 func (c *conn[Req, Rep]) queueUp() {
 	q, blocked := &c.site.quota, c.takes() && c.blocked()
 	q.pass(c)
 	switch {
 	case c.inLine != nil:
-	case q.full(c) && (c.takes() && c.hasMore() && !blocked || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
+	case q.full(c) && (c.takes() && c.hasMore() && !blocked && !c.ownFull() || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
 		c.inLine = &q.line
 		q.wait(c)
 	case blocked && c.inflight.n == 0 && !c.ownFull():
@@ -114,7 +114,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	}
 	space = space[:min(len(space), most)]
 	c.intake.read(c)
-	n, err := netio.Read(c.fd, space)
+	n, err := c.net().Read(c.fd, space)
 	if n > 0 {
 		if own {
 			c.in.added(n)

@@ -133,7 +133,7 @@ func (c *conn[Req, Rep]) write() {
 		return
 	}
 	before := c.out.unsent
-	err := c.out.send(c.fd, &c.site.iov, writeMax)
+	err := c.out.send(c.net(), c.fd, &c.site.iov, writeMax)
 	if c.out.unsent < before {
 		c.stuckAt, c.activeAt = 0, w.Now
 	}
@@ -142,7 +142,7 @@ func (c *conn[Req, Rep]) write() {
 		c.writable = false
 		if c.stuckAt == 0 {
 			c.stuckAt = w.Now
-			c.slowly().untaken, _ = netio.Unsent(c.fd)
+			c.slowly().untaken, _ = c.net().Unsent(c.fd)
 			c.schedule() // to arm the write timeout
 		}
 	case err != nil:
@@ -178,7 +178,7 @@ func (c *conn[Req, Rep]) lookUntaken(now int64) {
 	if c.stuckAt == 0 || c.writable {
 		return
 	}
-	if n, known := netio.Unsent(c.fd); known && n < c.slow.untaken {
+	if n, known := c.net().Unsent(c.fd); known && n < c.slow.untaken {
 		c.stuckAt, c.slow.untaken = now, n
 	}
 }

@@ -85,7 +85,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	s := &Server[Req, Rep]{}
 	s.service = service[Req, Rep]{config: c, handler: h.by}
 	s.service.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
-	listeners, err := s.bind(len(fronts))
+	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
 		err = s.open(ctx, listeners, housesOf(fronts))
 	}
@@ -112,9 +112,12 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 	return all
 }
 
-// bind opens the listening socket. It returns a descriptor of it for each of n fronts, or for the
-// first one alone where they can't share it.
-func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
+// netOf returns the poller of the worker of h.
+func netOf(h *stack.House) *netio.Poller { return h.Owner().Net.(*netio.Poller) }
+
+// bind opens the listening socket, by p. It returns a descriptor of it for each of n fronts, or for
+// the first one alone where they can't share it.
+func (s *Server[Req, Rep]) bind(p *netio.Poller, n int) ([]parcel, error) {
 	c := &s.service.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}
 	if c.KeepAlive != never {
@@ -123,7 +126,7 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 			opt.AckTimeout = max(4*min(c.KeepAlive, time.Hour), c.WriteTimeout)
 		}
 	}
-	fd, bound, err := netio.Listen(c.Network, c.Address, opt)
+	fd, bound, err := p.Listen(c.Network, c.Address, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +137,13 @@ func (s *Server[Req, Rep]) bind(n int) ([]parcel, error) {
 		}
 	}
 	listeners := make([]parcel, n)
-	listeners[0] = parcel{fd: fd, full: true}
-	for i := 1; i < n && netio.CanShare; i++ {
-		if fd, err = netio.Share(listeners[0].fd); err != nil {
+	listeners[0] = parcel{fd: fd, full: true, net: p}
+	for i := 1; i < n && p.CanShare(); i++ {
+		if fd, err = p.Share(listeners[0].fd); err != nil {
 			release(listeners)
 			return nil, err
 		}
-		listeners[i] = parcel{fd: fd, full: true}
+		listeners[i] = parcel{fd: fd, full: true, net: p}
 	}
 	return listeners, nil
 }
@@ -214,7 +217,7 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 	stack.Own(c, front, v.owned)
 	c.activeAt = front.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }
-	netio.SetNoDelay(fd) // fails on a Unix socket, which has no delay
+	st.poller.SetNoDelay(fd) // fails on a Unix socket, which has no delay
 	if c.token, err = st.poller.Add(fd, c); err != nil {
 		return err
 	}
@@ -296,12 +299,10 @@ func (s *Server[Req, Rep]) stop(ctx context.Context) error {
 // repeated.
 func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 	for {
-		all, err := core.Ask(ctx, siteCensus.At(at), struct{}{})
+		cut, err := core.Ask(ctx, siteEmpty.At(at), struct{}{})
 		switch {
-		case err == nil && all.left == 0:
-			return all.cut, at.StopWait(ctx)
 		case err == nil:
-			pause(ctx)
+			return cut, at.StopWait(ctx)
 		case errors.Is(err, core.ErrStopped):
 			return 0, nil
 		case ctx.Err() != nil:
@@ -310,13 +311,6 @@ func stopSite(ctx context.Context, at core.Address[site]) (cut int, err error) {
 			return 0, err
 		}
 	}
-}
-
-// pause waits for emptyPoll by the real clock, as a system's clock may stand still.
-func pause(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, emptyPoll)
-	defer cancel()
-	<-ctx.Done()
 }
 
 // cutOffTimeout is how long cutOff takes at most: a handler may block its worker.

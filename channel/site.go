@@ -20,8 +20,6 @@ const (
 	lastAcceptsMax = 4096
 	// acceptPause is how long a site doesn't accept after an accept has failed.
 	acceptPause = 100 * time.Millisecond
-	// emptyPoll is how often a site is asked whether its connections are gone.
-	emptyPoll = time.Millisecond
 )
 
 // connection is a conn of any types.
@@ -71,8 +69,9 @@ type peer struct {
 type parcel struct {
 	fd   int
 	full bool
-	door *door // counts the connection; nil: it isn't one
-	to   *peer // counts it too; nil: none yet
+	net  *netio.Poller // of its world; not always that of the site that gets it
+	door *door         // counts the connection; nil: it isn't one
+	to   *peer         // counts it too; nil: none yet
 }
 
 func (p *parcel) unpack() int {
@@ -85,7 +84,7 @@ func (p *parcel) Release() {
 	if !p.full {
 		return
 	}
-	netio.Close(p.unpack())
+	p.net.CloseFD(p.unpack())
 	if p.door != nil {
 		p.door.conns.Add(-1)
 		p.to.conns.Add(-1)
@@ -111,20 +110,18 @@ type acceptor struct {
 }
 
 type (
-	openStack   struct{ core.AskStack[opening, int] }
-	tellStack   struct{ core.NoticeStack[struct{}] }
-	censusStack struct {
-		core.AskStack[struct{}, census]
-	}
+	openStack  struct{ core.AskStack[opening, int] }
+	tellStack  struct{ core.NoticeStack[struct{}] }
+	emptyStack struct{ core.AskStack[struct{}, int] }
 	adoptStack struct{ core.NoticeStack[parcel] }
 )
 
 var (
-	siteOpen   = core.Handle((*site).begin)
-	siteDrain  = core.HandleNotice((*site).drainAll)
-	siteKill   = core.HandleNotice((*site).killAll)
-	siteCensus = core.Handle((*site).count)
-	siteAdopt  = core.HandleNotice((*site).adopt)
+	siteOpen  = core.Handle((*site).begin)
+	siteDrain = core.HandleNotice((*site).drainAll)
+	siteKill  = core.HandleNotice((*site).killAll)
+	siteEmpty = core.Handle((*site).empty)
+	siteAdopt = core.HandleNotice((*site).adopt)
 
 	acceptHandler = stack.NewOwned("channel accept", (*acceptor).run, (*acceptor).tick, (*acceptor).finish)
 )
@@ -174,6 +171,12 @@ func (a *acceptor) Ready(netio.Ready) {
 func (a *acceptor) run() core.Yield {
 	a.queued = false
 	st := a.site
+	if st.stopped {
+		if st.own.conns.Load() == 0 {
+			a.Unstash()
+		}
+		return stack.Again(&a.Stack)
+	}
 	came, ok := st.acceptSome(a.burst)
 	if came == a.burst {
 		a.burst = min(2*came, burstMax)
@@ -201,7 +204,7 @@ func (a *acceptor) finish() { a.site.stop() }
 // accept, most likely for want of descriptors; a later one may succeed.
 func (st *site) acceptSome(n int) (came int, ok bool) {
 	for ; came < n && st.listening; came++ {
-		fd, err := netio.Accept(st.fd)
+		fd, err := st.poller.Accept(st.fd)
 		switch {
 		case err != nil && st.door.closed.Load():
 			st.stop()
@@ -213,10 +216,10 @@ func (st *site) acceptSome(n int) (came int, ok bool) {
 			st.report(fmt.Errorf("channel: accept on %s: %w", st.door.address, err))
 			return came, false
 		case st.door.enter():
-			st.place(parcel{fd: fd, full: true, door: st.door})
+			st.place(parcel{fd: fd, full: true, net: st.poller, door: st.door})
 		default:
 			st.report(fmt.Errorf("channel: a connection on %s was refused: %w", st.door.address, ErrConnsMax))
-			st.door.reject(fd)
+			st.door.reject(st.poller, fd, st.buffer)
 		}
 	}
 	return came, true
@@ -276,12 +279,14 @@ func (st *site) choose() (to *peer) {
 	return to
 }
 
-// adopt takes a descriptor that another site accepted. After killAll it leaves it in the parcel, to
-// be closed.
+// adopt takes a descriptor that another site accepted. After killAll it closes it.
 func (st *site) adopt(s *adoptStack) core.Yield {
-	if !st.killed {
+	if st.killed {
+		s.Msg.Release()
+	} else {
 		st.take(&s.Msg)
 	}
+	st.lookEmpty()
 	return s.Return()
 }
 
@@ -328,6 +333,14 @@ func (st *site) remove(c connection) {
 	*prev, *next = nil, nil
 	st.door.conns.Add(-1)
 	st.own.conns.Add(-1)
+	st.lookEmpty()
+}
+
+// lookEmpty has those answered who wait for the end of the last connection, if that was it.
+func (st *site) lookEmpty() {
+	if st.stopped && st.own.conns.Load() == 0 {
+		st.accept.Ready(0)
+	}
 }
 
 // each calls f for every connection; f may remove that one.
@@ -348,8 +361,8 @@ func (st *site) stop() {
 	st.stopped = true
 	st.unlisten()
 	if st.fd >= 0 {
-		st.door.shut(st.fd)
-		netio.Close(st.fd)
+		st.door.shut(st.poller, st.fd)
+		st.poller.CloseFD(st.fd)
 	}
 }
 
@@ -383,11 +396,11 @@ func (st *site) killAll(s *tellStack) core.Yield {
 	return s.Return()
 }
 
-// census is how many connections a site has, with those on their way to it, and how many it has cut
-// off.
-type census struct{ left, cut int }
-
-// count answers a census.
-func (st *site) count(s *censusStack) core.Yield {
-	return s.Return(census{int(st.own.conns.Load()), st.cut})
+// empty answers, with how many connections the site has cut off, once it has no connections and
+// none is on its way to it. It must have stopped accepting.
+func (st *site) empty(s *emptyStack) core.Yield {
+	if st.own.conns.Load() > 0 {
+		return core.Stash(s) // until the last one has gone
+	}
+	return s.Return(st.cut)
 }

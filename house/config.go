@@ -1,6 +1,7 @@
 package house
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/path"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
@@ -89,6 +91,13 @@ type Config struct {
 	// Manual starts no loops: the caller calls Worker.Turn, in which offloaded functions run too.
 	// Settings of threads and processors are ignored. Simulations set it.
 	Manual bool
+	// Await is how a goroutine waits for an answer from a Manual system: it calls Turn until over
+	// reports true, ctx ends, or limit, ns by Clock, has passed. 0: there is no limit. nil: it
+	// blocks, and another goroutine calls Turn. Simulations set it.
+	Await func(ctx context.Context, over func() bool, limit int64)
+	// Network takes the place of the machine's network in a Manual system. nil: it has none.
+	// Simulations set it.
+	Network netio.World
 	// OffloadTime returns how long an offloaded function of a Manual system takes. It is called
 	// twice for each: for the time until it runs, and until its result is sent. nil: no time.
 	// Simulations set it.

@@ -76,6 +76,9 @@ func New(c Config) (*System, error) {
 	s.guests.Extensions = c.Extensions
 	s.guests.AskTimeout = int64(c.AskTimeout)
 	s.guests.Clock = c.Clock
+	if c.Manual {
+		s.guests.Await = c.Await
+	}
 	s.guests.Wakes = c.WakeForGuests
 	s.offload = newOffloadPool(OffloadConfig{Name: "default", Goroutines: c.OffloadMax, Queue: c.OffloadQueue}, c)
 	s.offloads = append(s.offloads, s.offload)
@@ -114,7 +117,13 @@ func (s *System) Start(ctx context.Context) error {
 
 // launch starts the workers' loops, unless they run already, or the system is Manual.
 func (s *System) launch() error {
-	if s.config.Manual || s.workers[0].poller != nil {
+	if s.config.Manual {
+		if s.config.Await != nil { // who waits runs turns
+			s.guests.Started.Store(true)
+		}
+		return nil
+	}
+	if s.workers[0].poller != nil {
 		return nil
 	}
 	if err := s.openPollers(); err != nil {

@@ -33,7 +33,7 @@ type Worker struct {
 	hot    stack.Engine // what messages use
 	system *System
 	wheel  wheel.Wheel
-	poller *netio.Poller // nil in simulations
+	poller *netio.Poller // nil in a Manual system without a Network
 	failed rateLimit     // of lines about failures
 	usedUp rateLimit     // of lines about limits that are reached
 	slowed rateLimit     // of lines about slow steps
@@ -86,6 +86,10 @@ func newWorker(s *System, index int) *Worker {
 		w.hot.Trace = func(h *stack.House, s *stack.Stack) {
 			trace(index, h.Serial(), s.StepName(), s.ID())
 		}
+	}
+	if net := s.config.Network; net != nil && s.config.Manual {
+		w.poller = netio.OpenIn(net)
+		w.hot.Net = w.poller
 	}
 	w.wheel.Init(w.hot.Now)
 	w.trimAt = w.hot.Now + pool.TrimEvery
@@ -266,17 +270,17 @@ func (w *Worker) fire() (any bool) {
 }
 
 // poll hands out the events that the network has, without blocking, and returns their number; in a
-// Manual system, the number of steps that offloaded functions made.
+// Manual system, with the number of steps that offloaded functions made.
 func (w *Worker) poll() (n int) {
-	if w.poller == nil {
-		return w.system.move(w.hot.Now)
+	if w.system.config.Manual {
+		n = w.system.move(w.hot.Now)
 	}
-	if w.poller.Len() == 0 {
-		return 0
+	if w.poller == nil || w.poller.Len() == 0 {
+		return n
 	}
-	n, err := w.poller.Poll()
+	events, err := w.poller.Poll()
 	w.checkPoll(err)
-	return n
+	return n + events
 }
 
 // endTurn does what a turn puts off to do once: writes, arming of deadlines, pools, counters.
@@ -314,7 +318,7 @@ func (w *Worker) NextWake() int64 {
 	if when, ok := w.wheel.Next(); ok && when < w.wakeAt {
 		w.wakeAt = when
 	}
-	if w.poller == nil {
+	if w.system.config.Manual {
 		for _, p := range w.system.pools() {
 			if r := p.first(); r != nil {
 				w.wakeAt = min(w.wakeAt, r.at)

@@ -20,6 +20,10 @@
 // the handlers. Reads, writes and accepts on non-blocking sockets skip the scheduler too. They must
 // not be used on blocking descriptors: other goroutines couldn't use the processor meanwhile.
 //
+// A Poller belongs to a network: the machine's, as a rule, or a World that takes its place in a
+// simulation. Whoever has a poller makes its socket calls by the poller's methods. Functions of the
+// same names make them on the machine's network.
+//
 // Sentinel errors are io.EOF, ErrAgain (the call would block) and ErrDescriptors (none left). Other
 // failures are syscall.Errno values, such as syscall.ECONNRESET. Neither success nor failure
 // allocates, except in the calls that handle addresses: Listen, Connect, ConnectError, LocalAddr

@@ -78,7 +78,7 @@ func streamOf(fd int) (*stream, error) {
 type watched struct {
 	mu       sync.Mutex // guards all fields of the socket
 	watchers []*registration
-	poller   *Poller // the last one that watched
+	poller   *machine // the last one that watched
 	closed   bool
 }
 

@@ -13,10 +13,8 @@ import (
 // wakeToken is the zero Token, which no descriptor ever gets.
 const wakeToken = Token(0)
 
-// Poller tells one worker which of its descriptors are ready, by epoll. Only the worker that polls
-// may call its methods, except Wake. While one goroutine is in Wait another may stand in for the
-// worker, and may call all methods but Poll, Wait, Deliver and Close.
-type Poller struct {
+// machine is a Poller by epoll.
+type machine struct {
 	// Written by the polling thread.
 	epfd   int // -1 once closed
 	slots  slots
@@ -34,33 +32,30 @@ type Poller struct {
 	wakefd int // a second epoll, of the bell alone
 }
 
-// Open returns a poller without descriptors.
-func Open() (*Poller, error) { return open(batchMax) }
-
-func open(batch int) (*Poller, error) {
+func (p *machine) open(batch int) error {
 	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	wakefd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
-		return nil, err
+		return err
 	}
 	bell, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		unix.Close(epfd)
 		unix.Close(wakefd)
-		return nil, err
+		return err
 	}
-	p := &Poller{epfd: epfd, wakefd: wakefd, events: make([]unix.EpollEvent, batch)}
+	p.epfd, p.wakefd, p.events = epfd, wakefd, make([]unix.EpollEvent, batch)
 	p.bell.fd = bell
 	p.slots.init()
 	if err := errors.Join(p.addBell(epfd), p.addBell(wakefd)); err != nil {
 		p.Close()
-		return nil, err
+		return err
 	}
-	return p, nil
+	return nil
 }
 
 // Add registers fd, edge-triggered for reading, writing and closing, until Remove. If fd is ready
@@ -68,7 +63,7 @@ func open(batch int) (*Poller, error) {
 // it before closing it.
 //
 //alloc:none
-func (p *Poller) Add(fd int, h Handler) (Token, error) {
+func (p *machine) Add(fd int, h Handler) (Token, error) {
 	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
@@ -77,11 +72,11 @@ func (p *Poller) Add(fd int, h Handler) (Token, error) {
 // one or a few of them, not all.
 //
 //alloc:none
-func (p *Poller) AddLevel(fd int, h Handler) (Token, error) {
+func (p *machine) AddLevel(fd int, h Handler) (Token, error) {
 	return p.add(fd, h, unix.EPOLLIN|unix.EPOLLEXCLUSIVE)
 }
 
-func (p *Poller) add(fd int, h Handler, events uint32) (Token, error) {
+func (p *machine) add(fd int, h Handler, events uint32) (Token, error) {
 	t := p.slots.take(fd, h)
 	if err := p.control(p.epfd, unix.EPOLL_CTL_ADD, fd, events, t); err != nil {
 		p.slots.put(t, fd)
@@ -96,7 +91,7 @@ func (p *Poller) add(fd int, h Handler, events uint32) (Token, error) {
 // the same.
 //
 //alloc:none
-func (p *Poller) Remove(t Token, fd int) error {
+func (p *machine) Remove(t Token, fd int) error {
 	if p.epfd < 0 {
 		return ErrClosed
 	}
@@ -108,12 +103,12 @@ func (p *Poller) Remove(t Token, fd int) error {
 
 // addBell registers the bell with epfd, one of the two epolls of p, so that each Wake is an event
 // there.
-func (p *Poller) addBell(epfd int) error {
+func (p *machine) addBell(epfd int) error {
 	return p.control(epfd, unix.EPOLL_CTL_ADD, p.bell.fd, unix.EPOLLIN|unix.EPOLLET, wakeToken)
 }
 
 // control is epoll_ctl, which never blocks.
-func (p *Poller) control(epfd, op, fd int, events uint32, t Token) error {
+func (p *machine) control(epfd, op, fd int, events uint32, t Token) error {
 	e := event(events, t)
 	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epfd), uintptr(op), uintptr(fd),
 		uintptr(unsafe.Pointer(&e)), 0, 0)
@@ -130,7 +125,7 @@ func (p *Poller) control(epfd, op, fd int, events uint32, t Token) error {
 // must look at its queues between Poll and Wait.
 //
 //alloc:none
-func (p *Poller) Poll() (n int, err error) {
+func (p *machine) Poll() (n int, err error) {
 	if n = p.Deliver(); n > 0 { // events that were left
 		return n, nil
 	}
@@ -152,7 +147,7 @@ func (p *Poller) Poll() (n int, err error) {
 // looks at its queues and its clock.
 //
 //alloc:none
-func (p *Poller) Wait(ns int64) error {
+func (p *machine) Wait(ns int64) error {
 	if p.at == p.end {
 		p.at, p.end = 0, 0
 	}
@@ -167,7 +162,7 @@ func (p *Poller) Wait(ns int64) error {
 // Poll or Wait has taken may end it too, and a Wake that it has taken may end a Wait.
 //
 //alloc:none
-func (p *Poller) WaitForWake(ns int64) error {
+func (p *machine) WaitForWake(ns int64) error {
 	var rung [1]unix.EpollEvent
 	if _, errno := p.wait(p.wakefd, rung[:], ns); errno != 0 && errno != unix.EINTR {
 		return p.failure(errno)
@@ -177,10 +172,10 @@ func (p *Poller) WaitForWake(ns int64) error {
 
 // CanNap reports whether WaitForWake keeps limits below a millisecond, and only a Wake ends it
 // early.
-func (p *Poller) CanNap() bool { return !p.coarse }
+func (p *machine) CanNap() bool { return !p.coarse }
 
 // wait blocks until epfd, one of the two epolls of p, has events, which it puts into room.
-func (p *Poller) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
+func (p *machine) wait(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errno) {
 	if !p.coarse {
 		got, errno := waitPrecise(epfd, room, ns)
 		if !p.absent(errno) {
@@ -214,7 +209,7 @@ func waitPrecise(epfd int, room []unix.EpollEvent, ns int64) (uintptr, unix.Errn
 
 // absent notes whether errno says that epoll_pwait2 does not exist: before Linux
 // 5.11, or, as EPERM, under an old sandbox that refuses calls unknown to it.
-func (p *Poller) absent(errno unix.Errno) bool {
+func (p *machine) absent(errno unix.Errno) bool {
 	p.coarse = errno == unix.ENOSYS || errno == unix.EPERM
 	return p.coarse
 }
@@ -232,7 +227,7 @@ func milliseconds(ns int64) int32 {
 	return int32(min(ms, math.MaxInt32))
 }
 
-func (p *Poller) fetched(got uintptr, errno unix.Errno) error {
+func (p *machine) fetched(got uintptr, errno unix.Errno) error {
 	if errno == unix.EINTR {
 		return nil
 	}
@@ -248,7 +243,7 @@ func (p *Poller) fetched(got uintptr, errno unix.Errno) error {
 // the handler may panic, poll, or close.
 //
 //alloc:none
-func (p *Poller) Deliver() (n int) {
+func (p *machine) Deliver() (n int) {
 	for p.at < p.end {
 		e := &p.events[p.at]
 		p.at++
@@ -262,7 +257,7 @@ func (p *Poller) Deliver() (n int) {
 
 // Settle returns when bytes and connections that had arrived at the registered descriptors can be
 // read or accepted: at once, as Read and Accept ask the system itself.
-func (p *Poller) Settle() {}
+func (p *machine) Settle() {}
 
 // event and token carry a Token through the eight bytes that the kernel
 // returns with an event.
@@ -289,7 +284,7 @@ func ready(events uint32) (r Ready) {
 }
 
 //go:noinline
-func (p *Poller) failure(errno unix.Errno) error {
+func (p *machine) failure(errno unix.Errno) error {
 	if p.epfd < 0 {
 		return ErrClosed
 	}
@@ -302,18 +297,18 @@ func (p *Poller) failure(errno unix.Errno) error {
 // writes refused.
 //
 //alloc:none
-func (p *Poller) Wake() { p.bell.ring() }
+func (p *machine) Wake() { p.bell.ring() }
 
 // Len returns how many descriptors are registered.
-func (p *Poller) Len() int { return p.slots.used }
+func (p *machine) Len() int { return p.slots.used }
 
 // Stale returns how many events were dropped because their registration had ended before they were
 // delivered.
-func (p *Poller) Stale() uint64 { return p.slots.stale }
+func (p *machine) Stale() uint64 { return p.slots.stale }
 
 // Close ends all registrations. The descriptors stay open: they are the callers'. A handler may
 // call it: no other handler is called after that.
-func (p *Poller) Close() error {
+func (p *machine) Close() error {
 	if p.epfd < 0 {
 		return ErrClosed
 	}

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Poller tells one worker which of its sockets are ready: the goroutines behind the sockets queue
-// their registrations here. Only the worker that polls may call its methods, except Wake. Adding
-// and removing while another goroutine is in Wait is allowed, as with epoll.
-type Poller struct {
+// machine is a Poller: the goroutines behind the sockets queue their registrations here. Adding and
+// removing while another goroutine is in Wait is allowed, as with epoll.
+type machine struct {
 	// Written by the polling thread.
 	slots      slots
 	registered map[Token]*registration
@@ -38,7 +37,7 @@ type event struct {
 
 // registration is one socket's place in one poller.
 type registration struct {
-	p      *Poller
+	p      *machine
 	token  Token
 	of     socket
 	level  bool
@@ -46,28 +45,25 @@ type registration struct {
 	gone   bool // removed
 }
 
-// Open returns a poller without descriptors.
-func Open() (*Poller, error) { return open(batchMax) }
-
-func open(batch int) (*Poller, error) {
-	p := &Poller{events: make([]event, batch), registered: map[Token]*registration{}, bell: make(chan struct{}, 1)}
+func (p *machine) open(batch int) error {
+	p.events, p.registered, p.bell = make([]event, batch), map[Token]*registration{}, make(chan struct{}, 1)
 	p.timer = time.NewTimer(time.Hour)
 	p.timer.Stop()
 	p.slots.init()
-	return p, nil
+	return nil
 }
 
 // Add registers fd, edge-triggered for reading, writing and closing, until Remove. If fd is ready
 // for anything already, that is the first event. The descriptor stays the caller's, who must remove
 // it before closing it.
-func (p *Poller) Add(fd int, h Handler) (Token, error) { return p.add(fd, h, false) }
+func (p *machine) Add(fd int, h Handler) (Token, error) { return p.add(fd, h, false) }
 
 // AddLevel registers a listener, level-triggered: its handler is called at every Poll for as long
 // as there are connections to accept. All pollers that wait for it are woken. A listener whose
 // accept has failed tries again.
-func (p *Poller) AddLevel(fd int, h Handler) (Token, error) { return p.add(fd, h, true) }
+func (p *machine) AddLevel(fd int, h Handler) (Token, error) { return p.add(fd, h, true) }
 
-func (p *Poller) add(fd int, h Handler, level bool) (Token, error) {
+func (p *machine) add(fd int, h Handler, level bool) (Token, error) {
 	if p.isClosed() {
 		return 0, ErrClosed
 	}
@@ -91,7 +87,7 @@ func (p *Poller) add(fd int, h Handler, level bool) (Token, error) {
 // Remove ends the registration t of fd. From then on its handler is not called, not even for events
 // fetched before. If t is stale nothing happens and ErrStale is returned. Any other error means
 // that the descriptor was closed too early; t is removed all the same.
-func (p *Poller) Remove(t Token, fd int) error {
+func (p *machine) Remove(t Token, fd int) error {
 	if p.isClosed() {
 		return ErrClosed
 	}
@@ -104,7 +100,7 @@ func (p *Poller) Remove(t Token, fd int) error {
 	return r.of.common().unwatch(r)
 }
 
-func (p *Poller) forget(r *registration) {
+func (p *machine) forget(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r.gone = true
@@ -115,7 +111,7 @@ func (p *Poller) forget(r *registration) {
 //
 // Poll may take a Wake that came before it, which then doesn't end the next Wait. So the caller
 // must look at its queues between Poll and Wait.
-func (p *Poller) Poll() (n int, err error) {
+func (p *machine) Poll() (n int, err error) {
 	if p.at == p.end {
 		p.at, p.end = 0, 0
 		if _, err := p.fetch(); err != nil {
@@ -131,7 +127,7 @@ func (p *Poller) Poll() (n int, err error) {
 // which adds to them, unless they fill the batch. If neither a Poll nor another Wait has taken a
 // Wake, Wait returns at once. It may also return early: the caller looks at its queues and its
 // clock.
-func (p *Poller) Wait(ns int64) error {
+func (p *machine) Wait(ns int64) error {
 	if p.at == p.end {
 		p.at, p.end = 0, 0
 	}
@@ -157,15 +153,15 @@ func (p *Poller) Wait(ns int64) error {
 }
 
 // WaitForWake is Wait: events end it too.
-func (p *Poller) WaitForWake(ns int64) error { return p.Wait(ns) }
+func (p *machine) WaitForWake(ns int64) error { return p.Wait(ns) }
 
 // CanNap reports false: events end WaitForWake too.
-func (p *Poller) CanNap() bool { return false }
+func (p *machine) CanNap() bool { return false }
 
 // fetch takes events, as far as there is room, and a Wake. It reports whether there was any. It
 // asks each queued socket what it is ready for now, not what it was when queued, so that changes
 // add up. A level-triggered socket that is ready is queued again.
-func (p *Poller) fetch() (any bool, err error) {
+func (p *machine) fetch() (any bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -193,7 +189,7 @@ func (p *Poller) fetch() (any bool, err error) {
 }
 
 // push queues r, unless it is queued already.
-func (p *Poller) push(r *registration) {
+func (p *machine) push(r *registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.queued || p.closed {
@@ -204,7 +200,7 @@ func (p *Poller) push(r *registration) {
 }
 
 // ring ends a Wait. The caller holds the lock.
-func (p *Poller) ring() {
+func (p *machine) ring() {
 	select {
 	case p.bell <- struct{}{}:
 	default:
@@ -213,7 +209,7 @@ func (p *Poller) ring() {
 
 // Settle returns when bytes and connections that had arrived at the registered descriptors can be
 // read or accepted, as far as there is room for them. It takes some milliseconds.
-func (p *Poller) Settle() {
+func (p *machine) Settle() {
 	var done sync.WaitGroup
 	for _, r := range p.registered {
 		r.of.settle(&done)
@@ -224,7 +220,7 @@ func (p *Poller) Settle() {
 // Deliver calls the handlers of events that Wait fetched, or that are left of a batch in which a
 // handler panicked. It returns how many it called. An event is taken out before its handler runs:
 // the handler may panic, poll, or close.
-func (p *Poller) Deliver() (n int) {
+func (p *machine) Deliver() (n int) {
 	for p.at < p.end {
 		e := p.events[p.at]
 		p.at++
@@ -237,7 +233,7 @@ func (p *Poller) Deliver() (n int) {
 
 // Wake makes a Wait in progress, or else the next Wait or Poll, return. Any
 // thread may call it, also while and after the poller is closed.
-func (p *Poller) Wake() {
+func (p *machine) Wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.woken = true
@@ -245,13 +241,13 @@ func (p *Poller) Wake() {
 }
 
 // Len returns how many descriptors are registered.
-func (p *Poller) Len() int { return p.slots.used }
+func (p *machine) Len() int { return p.slots.used }
 
 // Stale returns how many events were dropped because their registration had ended before they were
 // delivered.
-func (p *Poller) Stale() uint64 { return p.slots.stale }
+func (p *machine) Stale() uint64 { return p.slots.stale }
 
-func (p *Poller) isClosed() bool {
+func (p *machine) isClosed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
@@ -260,7 +256,7 @@ func (p *Poller) isClosed() bool {
 // Close ends all registrations. The descriptors stay open: they are the callers'. A handler may
 // call it: no other handler is called after that. Close waits until bytes written to descriptors
 // that are closed are sent, or their sending has failed, because the process may end next.
-func (p *Poller) Close() error {
+func (p *machine) Close() error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -284,7 +280,7 @@ func (p *Poller) Close() error {
 }
 
 // hold makes Close wait for a release. It reports false if the poller is closed.
-func (p *Poller) hold() bool {
+func (p *machine) hold() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -294,7 +290,7 @@ func (p *Poller) hold() bool {
 	return true
 }
 
-func (p *Poller) release() {
+func (p *machine) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sending--

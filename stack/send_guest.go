@@ -18,13 +18,14 @@ import (
 // Guests has the pools that a system's guests share, and the values that all of the system knows.
 type Guests struct {
 	Pools      pool.Guests
-	AskTimeout int64          // default deadline of a guest's ask, ns
-	Clock      func() int64   // the system's clock, ns
-	Wakes      bool           // guests wake workers rather than borrow their turns
-	Events     Events         // topics by which the system tells of itself
-	Origin     path.Path      // the beginning of its actors' paths
-	Extensions map[string]any // never written to
-	Started    atomic.Bool    // the workers run, or did; before no ask is answered
+	AskTimeout int64            // default deadline of a guest's ask, ns
+	Clock      func() int64     // the system's clock, ns
+	Await      rendezvous.Await // how guests wait
+	Wakes      bool             // guests wake workers rather than borrow their turns
+	Events     Events           // topics by which the system tells of itself
+	Origin     path.Path        // the beginning of its actors' paths
+	Extensions map[string]any   // never written to
+	Started    atomic.Bool      // the workers run, or did; before no ask is answered
 
 	_ [128]byte // guests' lines begin here
 
@@ -139,7 +140,7 @@ func (g *Guests) Wait(ctx context.Context, c *Call) (err error) {
 		w.wake()
 	}
 	if c.cell.Waits() {
-		err = g.blame(c.cell.Block(ctx, limit))
+		err = g.blame(g.Await.Block(&c.cell, ctx, limit))
 	}
 	if err != nil && g.giveUp(c) {
 		return err

@@ -41,7 +41,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	invariant.Point("room.flag")
 	h.flags.Set(flags.Awaited)
 	h.admit()
-	err := g.blame(c.cell.Block(ctx, 0))
+	err := g.blame(g.Await.Block(&c.cell, ctx, 0))
 	invariant.Point("room.gone")
 	if err != nil && c.cell.Leave() {
 		h.sweep()

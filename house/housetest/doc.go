@@ -6,8 +6,12 @@
 // without events, whose messages take the shorter ways of a program that has no house.Config.Trace:
 // run some of your seeds so.
 //
-// Functions that block, such as core.Ask, would wait in real time for turns that nobody runs, until
-// their deadline: use [Ask], or core.Begin and Sim.Run.
+// Functions that block, such as core.Ask, channel.Listen and Address.StopWait, run turns until they
+// have their answer; time passes meanwhile. So does [Ask], which then also runs what is left to do
+// at that time. What core.Begin has begun is answered by Sim.Run or Sim.Turn.
+//
+// [Sim.Net] is a network of the simulation's own: servers of package channel listen in it, a [Peer]
+// is a client that does what the test says, and [Faults] are what goes wrong.
 //
 // A [Double] stands in for an actor that the one under test asks, a [Recorder] for one that it
 // tells.

@@ -3,7 +3,6 @@ package housetest
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
@@ -21,7 +20,8 @@ const turnCost = 1000
 type Sim struct {
 	*house.System
 	Seed uint64
-	Now  int64 // virtual clock, ns
+	Now  int64    // virtual clock, ns
+	Net  *Network // in which servers of package channel listen
 
 	// Steps, if set, returns how long the next step takes; that time passes before the step begins.
 	// nil: steps take no time, which hides delays behind slow steps, and timers that are early.
@@ -51,7 +51,7 @@ func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
 
 func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	t.Helper()
-	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: 14695981039346656037}
+	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: fnvBasis}
 	if c.Trace = nil; traced {
 		c.Trace = s.trace
 	}
@@ -60,6 +60,9 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	}
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
+	c.Await = s.await
+	s.Net = newNetwork(s, seed)
+	c.Network = s.Net
 	if c.OffloadTime == nil {
 		c.OffloadTime = func() time.Duration { return time.Duration(s.rng.Int64N(1 << s.rng.IntN(24))) }
 	}
@@ -90,13 +93,28 @@ func Log(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Outp
 
 // trace folds an event into the hash.
 func (s *Sim) trace(worker int, actor uint64, step string, ask uint64) {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%x %d %d %s %d %d", s.hash, worker, actor, step, ask, s.Now)
-	s.hash = h.Sum64()
+	for _, x := range [...]uint64{uint64(worker), actor, ask, uint64(s.Now)} {
+		s.fold(x)
+	}
+	for i := range len(step) {
+		s.hash = (s.hash ^ uint64(step[i])) * fnvPrime
+	}
 	s.events++
 	if s.Steps != nil {
 		s.Now += int64(s.Steps())
 	}
+}
+
+// fnvBasis and fnvPrime are those of FNV-1a, 64 bits.
+const (
+	fnvBasis = 14695981039346656037
+	fnvPrime = 1099511628211
+)
+
+// fold folds x into the hash: a step of FNV-1a, but by a word, with its upper bits mixed in.
+func (s *Sim) fold(x uint64) {
+	s.hash = (s.hash ^ x) * fnvPrime
+	s.hash ^= s.hash >> 32
 }
 
 // Hash identifies the events so far: which step of which actor ran on which worker, when, and in
@@ -149,11 +167,27 @@ func (s *Sim) Run(d time.Duration) {
 	}
 }
 
+// await is Config.Await: it runs turns until over reports true, ctx ends, or limit has passed, ns,
+// but an hour at most.
+func (s *Sim) await(ctx context.Context, over func() bool, limit int64) {
+	if limit <= 0 {
+		limit = int64(time.Hour)
+	}
+	for end := s.Now + limit; !over() && ctx.Err() == nil && s.Now < end; {
+		if s.quiet() && !over() {
+			s.Now = min(end, s.Now+s.sleep())
+		}
+	}
+}
+
 // sleep returns how long there will be nothing to do, at most an hour, ns.
 func (s *Sim) sleep() int64 {
 	least := int64(time.Hour)
 	for _, w := range s.Workers() {
 		least = min(least, w.NextWake())
+	}
+	if at, any := s.Net.next(); any {
+		least = min(least, max(0, at-s.Now))
 	}
 	return least
 }

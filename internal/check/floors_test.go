@@ -68,7 +68,7 @@ floor 5
 
 floor 6
 	cluster         -> channel, house       # links, views, entities
-	house/housetest -> core, house, channel
+	house/housetest -> core, house, channel, netio
 	planned channel/web    -> channel, channel/http1   # HTTP and WebSocket
 	house/httphost  -> core, house   # net/http beside a system
 

@@ -36,6 +36,8 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/config.go", what: "time.Now", why: "the zero of the machine's clock"},
 	{files: "house/config.go", what: "time.Since", why: "the machine's clock, which a virtual one replaces"},
 	{files: "house/housetest/sim.go", what: "math/rand/v2", why: "the seeded source of a simulation"},
+	{files: "house/housetest/network.go", what: "math/rand/v2", why: "the seeded source of a simulated network's faults"},
+	{files: "house/housetest/network.go", what: "syscall", why: "the numbers of failures, which are those of the machine's network"},
 
 	{files: "house/system.go", what: "go", why: "a worker's loop is one goroutine on one thread"},
 	{files: "house/loop.go", what: "go", why: "a worker whose goroutine a step has ended gets another"},

@@ -63,6 +63,28 @@ func (c *Cell) Block(ctx context.Context, limit int64) (err error) {
 	return err
 }
 
+// Await runs the turns of a system that has no threads until over reports true, ctx ends, or limit,
+// ns by the system's clock, has passed; 0: there is no limit, but it ends if nothing more can come.
+// nil: the system has threads.
+type Await func(ctx context.Context, over func() bool, limit int64)
+
+// Block is c.Block, in a system whose goroutines wait by a.
+func (a Await) Block(c *Cell, ctx context.Context, limit int64) error {
+	if a == nil {
+		return c.Block(ctx, limit)
+	}
+	a(ctx, c.Signalled, limit)
+	select {
+	case <-c.signal:
+		return nil
+	default:
+	}
+	if err := ctx.Err(); err != nil {
+		return fault.OfContext(err)
+	}
+	return fault.ErrTimeout
+}
+
 // patience is what Block waits for, without its limit.
 type patience struct {
 	c   *Cell
