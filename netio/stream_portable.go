@@ -47,7 +47,7 @@ type stream struct {
 	readShut   bool               // the user wants no more to come in
 	discarding bool               // closed, and all is sent
 	dropped    int                // bytes that came after the close
-	held       *machine            // the poller whose Close waits until all is sent
+	held       *machine           // the poller whose Close waits until all is sent
 	survey     survey
 
 	sendTimeout, discardTimeout time.Duration // shorter in tests
