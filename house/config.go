@@ -92,8 +92,8 @@ type Config struct {
 	// Settings of threads and processors are ignored. Simulations set it.
 	Manual bool
 	// Await is how a goroutine waits for an answer from a Manual system: it calls Turn until over
-	// reports true, ctx ends, or limit, ns by Clock, has passed. 0: there is no limit. nil: it
-	// blocks, and another goroutine calls Turn. Simulations set it.
+	// reports true, ctx ends, or limit, ns by Clock, has passed; 0: as long as it likes. One
+	// goroutine at a time may wait. nil: it blocks, and another one calls Turn. Simulations set it.
 	Await func(ctx context.Context, over func() bool, limit int64)
 	// Network takes the place of the machine's network in a Manual system. nil: it has none.
 	// Simulations set it.

@@ -1,21 +1,21 @@
 package netio
 
-// The contract of a Poller, the same on every operating system:
+// The contract of machine, the Poller of an operating system, which is the same on each:
 //
-//	Open() (*Poller, error)
-//	(*Poller) Add(fd int, h Handler) (Token, error)
-//	(*Poller) AddLevel(fd int, h Handler) (Token, error)
-//	(*Poller) Remove(t Token, fd int) error
-//	(*Poller) Poll() (n int, err error)
-//	(*Poller) Wait(ns int64) error
-//	(*Poller) Deliver() (n int)
-//	(*Poller) WaitForWake(ns int64) error
-//	(*Poller) CanNap() bool
-//	(*Poller) Settle()
-//	(*Poller) Wake()
-//	(*Poller) Len() int
-//	(*Poller) Stale() uint64
-//	(*Poller) Close() error
+//	(*machine) open(batch int) error
+//	(*machine) Add(fd int, h Handler) (Token, error)
+//	(*machine) AddLevel(fd int, h Handler) (Token, error)
+//	(*machine) Remove(t Token, fd int) error
+//	(*machine) Poll() (n int, err error)
+//	(*machine) Wait(ns int64) error
+//	(*machine) Deliver() (n int)
+//	(*machine) WaitForWake(ns int64) error
+//	(*machine) CanNap() bool
+//	(*machine) Settle()
+//	(*machine) Wake()
+//	(*machine) Len() int
+//	(*machine) Stale() uint64
+//	(*machine) Close() error
 
 // batchMax is how many events are fetched at once: 3 KiB of epoll's, so that a batch and the memory
 // that handlers use stay in the first-level cache.

@@ -32,8 +32,8 @@ type World interface {
 // goroutine may make. While one goroutine is in Wait another may stand in for the worker, and may
 // call all methods but Poll, Wait, Deliver and Close.
 type Poller struct {
+	world World // nil: the machine's. First: what other threads write is at machine's end
 	machine
-	world World // nil: the machine's
 }
 
 // Open returns a poller of the machine's network, without descriptors.

@@ -8,7 +8,8 @@
 //
 // Functions that block, such as core.Ask, channel.Listen and Address.StopWait, run turns until they
 // have their answer; time passes meanwhile. So does [Ask], which then also runs what is left to do
-// at that time. What core.Begin has begun is answered by Sim.Run or Sim.Turn.
+// at that time. What core.Begin has begun is answered by Sim.Run or Sim.Turn: its Get blocks. All
+// of this is for the goroutine of the test; no other may wait for answers.
 //
 // [Sim.Net] is a network of the simulation's own: servers of package channel listen in it, a [Peer]
 // is a client that does what the test says, and [Faults] are what goes wrong.

@@ -29,7 +29,12 @@ var functions = map[string]map[string]string{
 	},
 	"sync":    {"Pool": "use a pool of package pool: nothing depends on when the collector runs"},
 	"runtime": {"SetFinalizer": collector, "AddCleanup": collector},
+	"github.com/stackhouse-go/stackhouse/netio": {"Listen": byPoller, "Share": byPoller, "Accept": byPoller, "Connect": byPoller, "ConnectError": byPoller,
+		"Read": byPoller, "Write": byPoller, "Writev": byPoller, "SetNoDelay": byPoller, "Shutdown": byPoller, "Unsent": byPoller,
+		"Close": byPoller, "LocalAddr": byPoller, "RemoteAddr": byPoller},
 }
+
+const byPoller = "call the poller's method: its network may be a simulated one"
 
 const collector = "release it where its owner ends: nothing depends on when the collector runs"
 

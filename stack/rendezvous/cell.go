@@ -64,8 +64,7 @@ func (c *Cell) Block(ctx context.Context, limit int64) (err error) {
 }
 
 // Await runs the turns of a system that has no threads until over reports true, ctx ends, or limit,
-// ns by the system's clock, has passed; 0: there is no limit, but it ends if nothing more can come.
-// nil: the system has threads.
+// ns by the system's clock, has passed; 0: as long as it likes. nil: the goroutine blocks.
 type Await func(ctx context.Context, over func() bool, limit int64)
 
 // Block is c.Block, in a system whose goroutines wait by a.
