@@ -69,37 +69,58 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 	if c.Codec == nil {
 		return c, errors.New("channel: Config.Codec is missing")
 	}
-	for _, f := range []struct {
-		name  string
-		value *int
-		zero  int
-	}{{"InflightMax", &c.InflightMax, 128}, {"WorkMax", &c.WorkMax, 1<<31 - 1}, {"RequestsMax", &c.RequestsMax, 0}, {"ReadSize", &c.ReadSize, 16 << 10}, {"InputMax", &c.InputMax, 64 << 20}, {"OutputMax", &c.OutputMax, 128 << 10}, {"ConnsMax", &c.ConnsMax, 1<<31 - 1}} {
-		if *f.value < 0 {
-			return c, fmt.Errorf("channel: Config.%s is negative", f.name)
-		}
-		if *f.value == 0 {
-			*f.value = f.zero
-		}
-	}
+	err := errors.Join(
+		fillSize("Config.InflightMax", &c.InflightMax, 128),
+		fillSize("Config.WorkMax", &c.WorkMax, 1<<31-1),
+		fillSize("Config.RequestsMax", &c.RequestsMax, 0),
+		fillSize("Config.ReadSize", &c.ReadSize, 16<<10),
+		fillSize("Config.InputMax", &c.InputMax, 64<<20),
+		fillSize("Config.OutputMax", &c.OutputMax, 128<<10),
+		fillSize("Config.ConnsMax", &c.ConnsMax, 1<<31-1),
+	)
 	if c.ReadSize > readMax {
-		return c, fmt.Errorf("channel: Config.ReadSize is above %d", readMax)
+		err = errors.Join(err, fmt.Errorf("channel: Config.ReadSize is above %d", readMax))
 	}
-	orDuration := func(d *time.Duration, zero time.Duration) {
-		if *d == 0 {
-			*d = zero
-		}
-		if *d < 0 {
-			*d = never
-		}
-	}
-	orDuration(&c.IdleTimeout, 10*time.Minute)
-	orDuration(&c.RequestTimeout, 30*time.Second)
-	orDuration(&c.WriteTimeout, 30*time.Second)
-	orDuration(&c.KeepAlive, 15*time.Second)
+	fillTime(&c.IdleTimeout, 10*time.Minute)
+	fillTime(&c.RequestTimeout, 30*time.Second)
+	fillTime(&c.WriteTimeout, 30*time.Second)
+	fillTime(&c.KeepAlive, 15*time.Second)
 	if c.RateMin == 0 {
 		c.RateMin = 1 << 10
 	}
-	return c, nil
+	return c, err
+}
+
+// fillSize gives a bound that is zero its default. A negative one is refused.
+func fillSize(name string, value *int, zero int) error {
+	if *value < 0 {
+		return fmt.Errorf("channel: %s is negative", name)
+	}
+	if *value == 0 {
+		*value = zero
+	}
+	return nil
+}
+
+// fillTime gives a timeout that is zero its default. A negative one never ends.
+func fillTime(value *time.Duration, zero time.Duration) {
+	if *value == 0 {
+		*value = zero
+	}
+	if *value < 0 {
+		*value = never
+	}
+}
+
+// probing returns netio.ListenOptions.KeepAlive and AckTimeout for a KeepAlive and a WriteTimeout.
+func probing(keepAlive, write time.Duration) (probe, ack time.Duration) {
+	switch {
+	case keepAlive == never:
+		return 0, 0
+	case write == never:
+		return keepAlive, 0
+	}
+	return keepAlive, max(4*min(keepAlive, time.Hour), write)
 }
 
 // requestTimeout is how long a request may take of which n bytes have come.

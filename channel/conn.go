@@ -1,11 +1,7 @@
 package channel
 
 import (
-	"time"
-
 	"github.com/stackhouse-go/stackhouse/core"
-	"github.com/stackhouse-go/stackhouse/netio"
-	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -13,147 +9,36 @@ const (
 	// readsMax is how many reads a connection makes in one of its turns, before other connections
 	// have theirs.
 	readsMax = 1
-	// writeMax is how many bytes a connection sends at the end of a turn. The system may hand them
-	// to their reader on the same CPU: 1 MiB takes as long as two turns.
-	writeMax = 64 << 10
 	// skipsMax is how often a connection may skip bytes that ask for nothing in one of its turns.
 	// So many skips take as long as a request or two, each of which is a message.
 	skipsMax = 16
-	// readMax is the largest Config.ReadSize.
-	readMax = pool.SlabMax
-	// stuckLooks is how often in WriteTimeout a connection whose socket takes nothing looks whether
-	// the client does.
-	stuckLooks = 4
 	// leaveBytes is how many bytes a connection still reads when the server drains. What a client
 	// sent before the drain is less.
 	leaveBytes = 1 << 20
 )
 
-// phase is a connection's life. It only ever goes forward.
-//
-//	open      reads, decodes, answers
-//	leaving   the server drains: as open, until what had arrived is read; then ending
-//	refusing  the client sent what can't be decoded, or too slowly: takes nothing in; when all
-//	          requests in flight are answered the client is told why; then ending
-//	ending    takes nothing in, as after the client's end or IdleTimeout; when nothing is in
-//	          flight or unsent it lingers, or closes if the client has ended its side
-//	deaf      as ending, and results are dropped: after the result that was to be the last, after
-//	          a failure of the socket, or when the server cuts off; the latter two don't linger
-//	lingering all is sent: waits for the client's end, see linger.go
-//	closing   requests in flight are being cancelled
-//	closed    the descriptor is closed; results of requests still under way are dropped
-type phase uint8
-
-const (
-	open phase = iota
-	leaving
-	refusing
-	ending
-	deaf
-	lingering
-	closing
-	closed
-)
-
-// conn is one accepted connection. It is an owned stack of the house that serves it, pushed
-// whenever there is something to do; all its fields belong to that house's worker. It has 632
-// bytes, for which the allocator takes 640; beyond 640 it would take 704.
+// conn is the typed half of a connection that was accepted: it makes requests of what came, and
+// bytes of their results. It has 640 bytes; beyond that the allocator takes 704.
 type conn[Req, Rep any] struct {
-	stack.Stack
+	wire
 	site  *site
 	serve *service[Req, Rep]
 	codec Codec[Req, Rep] // nil until the first turn
-	fd    int
-	token netio.Token
-	addr  string // of the client, once a request has asked for it
 
-	phase    phase
-	queued   bool  // pushed, and not run yet
-	readable bool  // the socket may have bytes
-	urgent   bool  // a read may leave bytes, as at urgent data or a message with descriptors
-	writable bool  // the socket may take bytes
-	hungUp   bool  // the client ended, or broke, its side
-	suspect  bool  // hungUp was set since the last look
-	eof      bool  // all that the client sent, up to its end, was read
-	cut      bool  // closes at once, without lingering
-	hasAddr  bool  // addr is known: it isn't written again, as other goroutines may read it
-	partial  bool  // in holds no whole request, until more is read
 	toRead   int32 // leaving: bytes left to read
 	refused  error // why the client is refused
 	panicked any   // by the codec, outside of a step
 	inLine   *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
 
-	in       input
 	intake   *intake        // the one of the site's two that counts its bytes
 	lead     *lead          // nil: it never led, see intake
 	counted  int            // bytes that intake has counted for it
 	decoding *stack.Inbound // the request that Decode fills; nil outside of Decode
 	inflight inflight
-	working  int // requests in flight that have no result yet
-	out      output
-	flush    stack.Deferred
-
-	activeAt int64 // when bytes of a request last came, or bytes of a result went, ns
+	working  int   // requests in flight that have no result yet
 	owedAt   int64 // since when the rest of a request is missing, ns; 0: none is
-	// since when neither the socket nor, as far as known, the client takes bytes, ns; 0: one does
-	stuckAt int64
-	idle    core.Future[core.Tick]
-	slow    *slow   // nil: owedAt and stuckAt were never set
-	linger  *linger // nil: it hasn't begun to linger
 
 	prev, next connection // among the site's
-}
-
-// slow is what a connection needs only once its client has let a request or a result wait.
-type slow struct {
-	owed    core.Future[core.Tick]
-	stuck   core.Future[core.Tick]
-	untaken int // bytes that the client had yet to take at stuckAt, as far as known
-}
-
-// slowly returns c.slow, made on first use.
-func (c *conn[Req, Rep]) slowly() *slow {
-	if c.slow == nil {
-		c.slow = &slow{}
-	}
-	return c.slow
-}
-
-// Ready is called by the poller, in the worker's turn.
-func (c *conn[Req, Rep]) Ready(r netio.Ready) {
-	c.readable = c.readable || r&(netio.Readable|netio.Closed) != 0
-	c.writable = c.writable || r&netio.Writable != 0
-	c.urgent = c.urgent || r&netio.Urgent != 0
-	if r&netio.Closed != 0 {
-		c.hungUp, c.suspect = true, true
-	}
-	if c.writable && c.out.unsent > 0 && c.phase < closing {
-		c.Engine().Defer(&c.flush)
-	}
-	if c.readable || c.out.unsent > 0 {
-		c.schedule()
-	}
-}
-
-// net returns the poller of the connection's worker.
-func (c *conn[Req, Rep]) net() *netio.Poller { return c.site.poller }
-
-// Introduce implements core.Endpoint.
-func (c *conn[Req, Rep]) Introduce() {
-	if !c.hasAddr && c.phase != closed {
-		c.addr, c.hasAddr = c.net().RemoteAddr(c.fd), true
-	}
-}
-
-// Addr implements core.Endpoint.
-func (c *conn[Req, Rep]) Addr() string { return c.addr }
-
-// schedule has run called in a later visit to the house.
-func (c *conn[Req, Rep]) schedule() {
-	if !c.queued && c.phase < closing {
-		c.queued = true
-		c.Engine().Push(c.House(), &c.Stack)
-	}
 }
 
 // run is the step of the connection after a push.
@@ -190,7 +75,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.finished() {
 		return c.finish()
 	}
-	if c.isStuck(w.Now) {
+	if c.clientIsStuck(w.Now) {
 		return c.End()
 	}
 	if c.out.unsent > 0 {
@@ -204,7 +89,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 // timeouts have passed.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
-	if c.isStuck(c.Engine().Now) { // here too: run is held with the front's calls
+	if c.clientIsStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
 	}
 	c.schedule()
@@ -272,21 +157,7 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 	if c.leads() && !c.lead.look.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.lead.look, min(remaining(leadTime, w.Now-c.keptSince()), remaining(c.serve.config.RequestTimeout, w.Now-c.lead.since)))
 	}
-	if c.stuckAt != 0 && !c.slowly().stuck.Waiting() {
-		core.Timer.Ask(&c.Stack, &c.slow.stuck, min(c.serve.config.WriteTimeout/stuckLooks+1, remaining(c.serve.config.WriteTimeout, w.Now-c.stuckAt)))
-	}
-}
-
-// timerMax keeps a timer's time far from overflow.
-const timerMax = time.Hour
-
-// remaining returns what is left of a timeout after elapsed ns. If nothing is left it returns the
-// whole timeout, because something else keeps the connection open. It returns at most timerMax.
-func remaining(timeout time.Duration, elapsed int64) time.Duration {
-	if left := timeout - time.Duration(elapsed); left > 0 {
-		timeout = left
-	}
-	return min(timeout, timerMax)
+	c.armStuck(w.Now, c.serve.config.WriteTimeout)
 }
 
 // drain has the connection close when what has arrived is answered.
@@ -325,10 +196,7 @@ func (c *conn[Req, Rep]) close() {
 		w.Discard(&c.decoding.Stack)
 		c.decoding = nil
 	}
-	c.in.drop()
-	c.out.drop()
 	c.leave()
-	c.net().Remove(c.token, c.fd)
-	c.net().CloseFD(c.fd)
+	c.hangUp()
 	c.site.remove(c)
 }

@@ -92,7 +92,7 @@ func (t *intake) pass(c waiter) {
 func (c *conn[Req, Rep]) mayRead(need int) int {
 	t, in := c.intake, &c.in
 	switch {
-	case t.line.len() == 0 && t.used-c.counted+in.grown(len(c.site.buffer), need)+c.inflight.bytes <= t.max:
+	case t.line.len() == 0 && t.used-c.counted+in.grown(len(c.tools.buffer), need)+c.inflight.bytes <= t.max:
 		return math.MaxInt
 	case c.leads() && c.inflight.n > 0:
 		return 0

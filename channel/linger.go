@@ -37,7 +37,7 @@ type linger struct {
 }
 
 // finish is what run does last for a connection that is finished: it lingers, or ends.
-func (c *conn[Req, Rep]) finish() core.Yield {
+func (c *wire) finish() core.Yield {
 	if c.phase != lingering && !c.beginToLinger() || c.canClose() {
 		return c.End()
 	}
@@ -46,7 +46,7 @@ func (c *conn[Req, Rep]) finish() core.Yield {
 
 // beginToLinger is the transition ending, deaf -> lingering. It reports false if the connection is
 // to close at once.
-func (c *conn[Req, Rep]) beginToLinger() bool {
+func (c *wire) beginToLinger() bool {
 	if c.cut || c.eof || c.net().Shutdown(c.fd, true) != nil {
 		return false
 	}
@@ -56,7 +56,7 @@ func (c *conn[Req, Rep]) beginToLinger() bool {
 }
 
 // canClose reports whether a lingering connection can close.
-func (c *conn[Req, Rep]) canClose() bool {
+func (c *wire) canClose() bool {
 	l := c.linger
 	if l.over.Ready() || c.readable && c.swallow() {
 		return true
@@ -75,12 +75,12 @@ func (c *conn[Req, Rep]) canClose() bool {
 
 // swallow drops received bytes, for the connection's share of a turn. It reports whether the client
 // has ended its side, or the connection is broken.
-func (c *conn[Req, Rep]) swallow() bool {
+func (c *wire) swallow() bool {
 	for range readsMax {
 		if c.linger.dropped >= lingerBytes {
 			return false
 		}
-		n, err := c.net().Read(c.fd, c.site.buffer)
+		n, err := c.net().Read(c.fd, c.tools.buffer)
 		c.linger.dropped += n
 		switch err {
 		case nil:

@@ -108,48 +108,17 @@ func (c *conn[Req, Rep]) need() int {
 
 // read reads once, most bytes at most, of a request that has at least need bytes.
 func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
-	space, own := c.site.buffer, c.makeRoom(w, most, need)
-	if own {
-		space = c.in.tail()
-	}
-	space = space[:min(len(space), most)]
 	c.intake.read(c)
-	n, err := c.net().Read(c.fd, space)
-	if n > 0 {
-		if own {
-			c.in.added(n)
-		} else {
-			c.in.add(&w.Shard, space[:n], need)
-		}
-		c.partial = false
-		c.toRead -= int32(n)
-		if n < len(space) && !c.hungUp && !c.urgent {
-			c.readable = false // drained; the next byte is a new event
-		}
-		return
-	}
-	c.readable = false
+	n, err := c.fill(w, most, need)
+	c.toRead -= int32(n)
 	switch err {
-	case netio.ErrAgain:
+	case nil, netio.ErrAgain:
 	case io.EOF:
 		c.phase, c.eof = ending, true
 		c.in.drop() // the start of a request whose end won't come
 	default:
 		c.cutOff(w)
 	}
-}
-
-// makeRoom makes room for the next read, of most bytes at most, behind the received part of a long
-// request. It reports false if the request isn't long: then the read goes to the site's buffer.
-func (c *conn[Req, Rep]) makeRoom(w *stack.Engine, most, need int) bool {
-	have, size := c.in.len(), len(c.site.buffer)
-	if have < size || need-have < size {
-		return false
-	}
-	if size = min(size, most); c.in.free() < size {
-		c.in.move(&w.Shard, have+size, need)
-	}
-	return true
 }
 
 // decode starts a handler for every whole request that was received. It skips bytes that ask for

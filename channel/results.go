@@ -132,19 +132,8 @@ func (c *conn[Req, Rep]) write() {
 	if !c.writable {
 		return
 	}
-	before := c.out.unsent
-	err := c.out.send(c.net(), c.fd, &c.site.iov, writeMax)
-	if c.out.unsent < before {
-		c.stuckAt, c.activeAt = 0, w.Now
-	}
-	switch {
+	switch err := c.send(w.Now); {
 	case err == netio.ErrAgain:
-		c.writable = false
-		if c.stuckAt == 0 {
-			c.stuckAt = w.Now
-			c.slowly().untaken, _ = c.net().Unsent(c.fd)
-			c.schedule() // to arm the write timeout
-		}
 	case err != nil:
 		c.cutOff(w)
 		c.schedule()
@@ -172,23 +161,9 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
 	return true
 }
 
-// lookUntaken notes whether the client takes bytes although the socket doesn't: a kernel asks for
-// more bytes only when it has room for many.
-func (c *conn[Req, Rep]) lookUntaken(now int64) {
-	if c.stuckAt == 0 || c.writable {
-		return
-	}
-	if n, known := c.net().Unsent(c.fd); known && n < c.slow.untaken {
-		c.stuckAt, c.slow.untaken = now, n
-	}
-}
-
-// isStuck reports whether the client has taken nothing for WriteTimeout.
-func (c *conn[Req, Rep]) isStuck(now int64) bool {
-	if c.stuckAt == 0 || c.writable || now-c.stuckAt < int64(c.serve.config.WriteTimeout) {
-		return false
-	}
-	if c.lookUntaken(now); c.stuckAt == now {
+// clientIsStuck reports whether the client has taken nothing for WriteTimeout.
+func (c *conn[Req, Rep]) clientIsStuck(now int64) bool {
+	if !c.isStuck(now, c.serve.config.WriteTimeout) {
 		return false
 	}
 	c.serve.counts.writeTimeouts.Add(1)

@@ -120,12 +120,7 @@ func netOf(h *stack.House) *netio.Poller { return h.Owner().Net.(*netio.Poller) 
 func (s *Server[Req, Rep]) bind(p *netio.Poller, n int) ([]parcel, error) {
 	c := &s.service.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}
-	if c.KeepAlive != never {
-		opt.KeepAlive = c.KeepAlive
-		if c.WriteTimeout != never {
-			opt.AckTimeout = max(4*min(c.KeepAlive, time.Hour), c.WriteTimeout)
-		}
-	}
+	opt.KeepAlive, opt.AckTimeout = probing(c.KeepAlive, c.WriteTimeout)
 	fd, bound, err := p.Listen(c.Network, c.Address, opt)
 	if err != nil {
 		return nil, err
@@ -170,7 +165,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 		own := &peer{}
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
-			return &site{fd: -1, door: &s.door, own: own, buffer: make([]byte, c.ReadSize),
+			return &site{fd: -1, door: &s.door, own: own, tools: tools{buffer: make([]byte, c.ReadSize)},
 				quota: quota{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
 				strangers: intake{max: max(1, c.InputMax/len(fronts)/8)},
 				admit:     func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
@@ -213,12 +208,13 @@ func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err err
 	if front.Actor() == nil {
 		return core.ErrStopped
 	}
-	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, fd: fd, writable: true, urgent: v.config.Network == "unix"}
+	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake}
+	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
 	stack.Own(c, front, v.owned)
 	c.activeAt = front.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }
 	st.poller.SetNoDelay(fd) // fails on a Unix socket, which has no delay
-	if c.token, err = st.poller.Add(fd, c); err != nil {
+	if c.token, err = st.poller.Add(fd, &c.wire); err != nil {
 		return err
 	}
 	st.add(c)

@@ -32,7 +32,7 @@ type connection interface {
 // site is a server's actor on one worker: it accepts, and has the list of the worker's connections.
 // It stands beside the front that serves them.
 type site struct {
-	poller    *netio.Poller
+	tools
 	fd        int // its descriptor of the listening socket, -1: none here
 	token     netio.Token
 	listening bool // fd is registered
@@ -44,7 +44,6 @@ type site struct {
 	quota     quota
 	intake    intake // of known clients
 	strangers intake // of strangers, see Gated
-	buffer    []byte // connections read to it, in turn; nothing stays there
 
 	last     bool // accepts for the last time: all these connections stay here
 	stopped  bool // accepts no more
@@ -53,7 +52,6 @@ type site struct {
 
 	first connection
 	cut   int // connections that killAll cut off
-	iov   netio.IOVecs
 }
 
 // peer is what the sites of a server know of one of them.
