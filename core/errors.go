@@ -21,6 +21,13 @@ var (
 	ErrMailboxFull = fault.ErrMailboxFull
 	ErrUnanswered  = fault.ErrUnanswered // a batch ended without answering this ask
 
+	// ErrNotSent: the request was for another process, and no byte of it has left. Asking again does
+	// nothing twice.
+	ErrNotSent = fault.ErrNotSent
+	// ErrLost: the request was for another process, has left, all or in part, and the connection
+	// ended before its reply: the other process may have done what was asked.
+	ErrLost = fault.ErrLost
+
 	// ErrBreakerOpen: a circuit breaker refused the call, because too many calls before it have
 	// failed. errors.Is(ErrBreakerOpen, ErrOverloaded) holds: both mean that the call wasn't tried,
 	// and may be tried later.

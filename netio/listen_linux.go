@@ -72,7 +72,7 @@ func bindTCP(sa unix.Sockaddr, only6 bool, opt ListenOptions) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	return listen(fd, setTimeouts(fd, opt), opt)
+	return listen(fd, SetTimeouts(fd, opt.KeepAlive, opt.AckTimeout), opt)
 }
 
 // bound opens a socket and binds it.
@@ -104,15 +104,16 @@ const (
 	timeoutMax = 9 * time.Hour
 )
 
-// setTimeouts sets on fd the timeouts that connections accepted from it inherit.
-func setTimeouts(fd int, opt ListenOptions) (err error) {
-	if opt.AckTimeout > 0 {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(min(opt.AckTimeout, timeoutMax)/time.Millisecond))
+// SetTimeouts sets the KeepAlive and the AckTimeout of ListenOptions on fd, a TCP socket. What is
+// accepted from a listener inherits them.
+func SetTimeouts(fd int, keepAlive, ack time.Duration) (err error) {
+	if ack > 0 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(min(ack, timeoutMax)/time.Millisecond))
 	}
-	if opt.KeepAlive == 0 {
+	if keepAlive <= 0 {
 		return err
 	}
-	seconds := int((min(opt.KeepAlive, timeoutMax) + time.Second - 1) / time.Second)
+	seconds := int((min(keepAlive, timeoutMax) + time.Second - 1) / time.Second)
 	return errors.Join(err,
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds),

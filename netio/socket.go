@@ -17,6 +17,7 @@ import (
 //	Write(fd int, p []byte) (n int, err error)
 //	Writev(fd int, v *IOVecs) (n int, err error)
 //	SetNoDelay(fd int) error
+//	SetTimeouts(fd int, keepAlive, ack time.Duration) error
 //	Shutdown(fd int, write bool) error
 //	Unsent(fd int) (n int, known bool)
 //	Close(fd int) error

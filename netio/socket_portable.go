@@ -5,6 +5,7 @@ package netio
 import (
 	"net"
 	"syscall"
+	"time"
 )
 
 // Read reads bytes that have arrived on fd into p. It returns io.EOF at the end of the stream and
@@ -70,6 +71,20 @@ func SetNoDelay(fd int) error {
 	defer s.mu.Unlock()
 	if c, ok := s.conn.(*net.TCPConn); ok {
 		return failure(c.SetNoDelay(true))
+	}
+	return syscall.EINVAL
+}
+
+// SetTimeouts sets the KeepAlive of ListenOptions on fd, a TCP socket. ack is for Linux only.
+func SetTimeouts(fd int, keepAlive, _ time.Duration) error {
+	s, err := streamOf(fd)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.conn.(*net.TCPConn); ok {
+		return failure(c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: keepAlive > 0, Idle: keepAlive, Interval: keepAlive, Count: keepAliveProbes}))
 	}
 	return syscall.EINVAL
 }

@@ -1,5 +1,7 @@
 package netio
 
+import "time"
+
 // World is a network. A Poller belongs to one: the machine's, or one that takes its place in
 // simulations, such as that of package housetest. The methods that are named like functions of this
 // package do what these do; their callers are the Poller's methods. A World belongs to the
@@ -241,6 +243,14 @@ func (p *Poller) SetNoDelay(fd int) error {
 		return nil
 	}
 	return SetNoDelay(fd)
+}
+
+// SetTimeouts is the function SetTimeouts in the poller's world.
+func (p *Poller) SetTimeouts(fd int, keepAlive, ack time.Duration) error {
+	if p.world != nil {
+		return nil
+	}
+	return SetTimeouts(fd, keepAlive, ack)
 }
 
 // Shutdown is the function Shutdown in the poller's world.

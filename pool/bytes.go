@@ -219,18 +219,22 @@ func (c *Carrier) Carry(s *Shard, n int) Bytes {
 	return b
 }
 
-// tie is how a Carrier holds an object that others may hold too.
+// tie is how a Carrier holds an object, or a slab, that others may hold too.
 type tie struct {
 	Object
-	to *Object
+	to    *Object // nil: it holds bytes
+	bytes Bytes
 }
 
 var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSize},
 	func() *Object { return &new(tie).Object },
 	func(o *Object) {
 		t := (*tie)(unsafe.Pointer(o))
-		Send(t.to)
-		t.to = nil
+		if t.to != nil {
+			Send(t.to)
+		}
+		t.bytes.Release()
+		t.to, t.bytes = nil, Bytes{}
 	})
 
 // isTie reports whether o, which a Carrier holds, is a tie rather than a slab.
@@ -244,6 +248,18 @@ func (c *Carrier) Keep(s *Shard, o *Object) {
 	o.Hold()
 	t := (*tie)(unsafe.Pointer(s.Take(tieKind)))
 	t.to, t.next = o, c.head
+	c.head = &t.Object
+}
+
+// Share holds b, with a count of its own, until Release. Only the owner of s may call it.
+//
+//alloc:none
+func (c *Carrier) Share(s *Shard, b Bytes) {
+	if b.slab == nil {
+		return
+	}
+	t := (*tie)(unsafe.Pointer(s.Take(tieKind)))
+	t.bytes, t.next = b.Retain(), c.head
 	c.head = &t.Object
 }
 

@@ -76,10 +76,8 @@ func (e Entry) inbound(parted, finish func(*Inbound), v values) *Handler {
 // Receive takes a stack of h, which NewInbound made, for a request of conn to the house at. The
 // caller writes the request, then calls Push, Refuse or Discard. Only who runs w's turn calls it.
 func (w *Engine) Receive(at *House, h *Handler, conn any) *Inbound {
-	s := stackOf(w.Shard.Take(h.kind))
-	s.to = at
-	c := InboundOf(s)
-	c.Conn = conn
+	c := InboundOf(stackOf(w.Shard.Take(h.kind)))
+	c.to, c.Conn = at, conn
 	return c
 }
 
@@ -150,8 +148,7 @@ func (c *Inbound) Part(f *Future[Room]) {
 	}
 	room := c.Bind(&f.promise, partHandler, 0)
 	f.promise.Postpone(math.MaxInt64)
-	room.deadline = 0
-	c.room, c.written = room, false
+	c.room, c.written, room.deadline = room, false, 0
 }
 
 // Offer offers the part that the caller has written, see Part. Only a step of c may call it.

@@ -72,7 +72,7 @@ func isKept(p *future.Promise) bool {
 // is on the system's clock, ns. Only the job's goroutine calls it.
 func (s *Stack) Due(now int64) error {
 	invariant.Point("offload.due")
-	if s.cancelled.Doubtful() {
+	if s.givenUp() {
 		return fault.ErrCancelled
 	}
 	if s.deadline != 0 && now > s.deadline {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 )
 
@@ -95,9 +96,15 @@ func (w *Engine) reply(s *Stack) {
 
 // FailAsk answers c, which Bind made on w and which was not pushed, with err, through its
 // asker's own lane of replies. Only who runs w's turn calls it.
-func (w *Engine) FailAsk(c *Stack, err error) {
+func (w *Engine) FailAsk(c *Stack, err error) { w.Answer(c, pool.Bytes{}, err) }
+
+// Answer ends c, an ask that no step will go on with: it wasn't pushed, or its only step ended by
+// Again. It is answered with its reply, which may refer to b, or with err. Only who runs w's turn
+// calls it.
+func (w *Engine) Answer(c *Stack, b pool.Bytes, err error) {
+	c.carried.Share(&w.Shard, b)
 	c.err = err
-	w.reply(c)
+	w.end(c.to, c)
 }
 
 // squeeze is Push that ignores the bound of h's mailbox: an actor that watches more actors than its

@@ -34,6 +34,11 @@ var (
 	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an
 	// offloaded function called one that waits for its own end.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
+	// ErrNotSent: no byte of the request has left. Asking again does nothing twice.
+	ErrNotSent = errors.New("stackhouse: request not sent")
+	// ErrLost: the request has left, all or in part, and the connection ended before its reply: the
+	// other end may have done what was asked.
+	ErrLost = errors.New("stackhouse: connection lost before the reply")
 	// ErrUnanswered: a batch ended without answering this member.
 	ErrUnanswered = errors.New("stackhouse: batch ended without an answer")
 )
