@@ -23,6 +23,7 @@ import (
 // what is on its way.
 type Network struct {
 	Faults Faults
+	Silent map[string]bool // addresses that neither accept nor refuse connections
 
 	sim     *Sim
 	rng     *rand.Rand
@@ -339,6 +340,9 @@ func (n *Network) connect(address string) (near *end) {
 	near = &end{net: n, fd: -1, local: from, remote: address}
 	far := &end{net: n, fd: -1, local: address, remote: from, other: near, joined: true}
 	near.other = far
+	if n.Silent[address] {
+		return near
+	}
 	far.arrive(func() {
 		l := n.ports[address]
 		if l == nil {

@@ -1,11 +1,44 @@
 package housetest
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
-// Peer is a scripted end of a connection in a simulation: what the other end of a server's
-// connection does is what the test calls. Its methods don't wait, and nothing moves but in turns of
-// the Sim.
+// Peer is a scripted end of a connection in a simulation: what the other end of a server's or a
+// client's connection does is what the test calls. Its methods don't wait, and nothing moves but in
+// turns of the Sim.
 type Peer struct{ e *end }
+
+// Door is a scripted server in a simulation: it has the connections that come to one address. Its
+// methods don't wait.
+type Door struct {
+	net *Network
+	l   *listener
+}
+
+// Serve opens a scripted server at address. It panics if there is a server.
+func (n *Network) Serve(address string) *Door {
+	if n.ports[address] != nil {
+		panic("housetest: there is a server at " + address)
+	}
+	l := &listener{address: address}
+	n.ports[address] = l
+	return &Door{n, l}
+}
+
+// Accept returns the connection that has waited longest; nil: none waits.
+func (d *Door) Accept() *Peer {
+	if len(d.l.waiting) == 0 {
+		return nil
+	}
+	e := d.l.waiting[0]
+	d.l.waiting = slices.Delete(d.l.waiting, 0, 1)
+	return &Peer{e}
+}
+
+// Close ends the server. Connections that wait break; those that were accepted stay.
+func (d *Door) Close() { d.net.unlisten(d.l) }
 
 // Dial begins a connection to a server that listens at address.
 func (n *Network) Dial(address string) *Peer { return &Peer{n.connect(address)} }

@@ -127,6 +127,7 @@ func (s *Sim) Events() int { return s.events }
 // Turn gives one worker, picked by the seed, a turn.
 func (s *Sim) Turn() {
 	s.Now += turnCost
+	s.Net.advance() // a worker without descriptors doesn't poll
 	all := s.Workers()
 	all[s.rng.IntN(len(all))].Turn()
 }
@@ -135,6 +136,7 @@ func (s *Sim) Turn() {
 // whether none of them had anything to do.
 func (s *Sim) quiet() bool {
 	busy := false
+	s.Net.advance()
 	all := s.Workers()
 	for _, i := range s.rng.Perm(len(all)) {
 		s.Now += turnCost
