@@ -47,3 +47,40 @@ var ErrSlowRequest = errors.New("channel: the request took too long to arrive")
 
 // refusalMax is how many bytes Refuse may append.
 const refusalMax = 1 << 10
+
+// ClientCodec is a Codec's other side: it translates requests to bytes, and bytes to replies. Each
+// connection of a Client has its own. It does no I/O and never blocks, and is called in turns of
+// the worker that has the connection. A panic closes the connection.
+type ClientCodec[Req, Rep any] interface {
+	// RequestSize returns how many bytes AppendRequest will append at most.
+	RequestSize(req *Req) int
+	// AppendRequest appends a request to out.
+	AppendRequest(out []byte, req *Req) []byte
+	// Decode reads one reply from the start of in into rep, and returns how many bytes it took.
+	// n = 0 without an error means that in holds no whole reply: Decode is called again with the
+	// same bytes and more. An error with n > 0 is the reply itself, as the asker gets it; ErrSkip
+	// means that the n bytes reply to nothing. An error with n = 0 closes the connection. rep may
+	// refer to in: its bytes live as long as the asker may use the reply.
+	Decode(in []byte, rep *Rep) (n int, err error)
+	// Need returns how many bytes in must have before Decode can succeed, as far as the last Decode
+	// that returned 0 could tell; at least 1.
+	Need() int
+}
+
+// Numbered is implemented by a ClientCodec whose replies may come in another order than their
+// requests, and name them by a number. Without it the first reply is the first request's.
+type Numbered[Req, Rep any] interface {
+	// SetNumber gives req its number, before AppendRequest. Numbers are below
+	// ClientConfig.InflightMax.
+	SetNumber(req *Req, number uint64)
+	// Number returns the number of the request that rep, which Decode has just read, replies to.
+	// With an error that is a reply, rep needs no more than this number.
+	Number(rep *Rep) uint64
+}
+
+// Alone is implemented by a ClientCodec some of whose requests must have a connection to
+// themselves, from their first byte to the end of their reply.
+type Alone[Req any] interface {
+	// Alone reports whether req is such a request.
+	Alone(req *Req) bool
+}

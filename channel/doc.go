@@ -1,6 +1,8 @@
-// Package channel serves network connections by actors: a [Server] accepts, reads,
-// decodes, hands each request to a step of the actor that owns the connection, and
-// writes the results in the order of the requests.
+// Package channel connects actors and the network. A [Server] accepts, reads, decodes, hands each
+// request to a step of the actor that owns the connection, and writes the results in the order of
+// the requests. A [Client] is the other side: a port that actors ask, with connections behind it.
+//
+// # Servers
 //
 // The actor is called a front; there is one on each worker that takes part. Its handler is a step
 // like any other, in a stack that embeds core.ChannelStack: it may answer at once, or ask other
@@ -75,6 +77,19 @@
 // part was written and there is room for more. While that ask waits the request doesn't count in
 // Config.RequestsMax; afterwards it does, even beyond the bound. An empty part waits until all
 // requests before it are answered.
+//
+// # Clients
+//
+// Dial makes a Client. Its Port is asked like an actor's: the request goes out over a connection of
+// the asker's own worker, behind others that have no reply yet, and the future is answered when the
+// reply has come. A [ClientCodec] says what requests and replies look like, and whether replies
+// come in order.
+//
+// An ask ends with its reply, with an error that the server replied, or because it can't be known
+// what the server did: core.ErrLost. If no byte of a request was written the error is
+// core.ErrNotSent: asking again does nothing twice. Everything has a bound: requests in flight and
+// waiting, bytes unsent, how long a connect, a reply and silence may last, and how often a server
+// that doesn't answer is tried.
 //
 // # Lifetime of bytes
 //

@@ -59,6 +59,38 @@ func (*shouter) shout(s *shout) core.Yield {
 	return s.Return(loud)
 }
 
+func (words) RequestSize(req *[]byte) int { return len(*req) + 1 }
+
+func (words) AppendRequest(out []byte, req *[]byte) []byte { return append(append(out, *req...), '\n') }
+
+// A client of the server of Example: words is its codec, too. Errors are left out.
+func ExampleDial() {
+	ctx := context.Background()
+	system, _ := house.New(house.Config{Workers: 2})
+	system.Start(ctx)
+	defer system.Shutdown(ctx)
+	fronts := core.Replicate(system, func() *shouter { return &shouter{} })
+	server, _ := channel.Listen(ctx, channel.Config[[]byte, []byte]{
+		Network: "tcp",
+		Address: "127.0.0.1:0",
+		Codec:   func() channel.Codec[[]byte, []byte] { return words{} },
+	}, shouting, fronts.All()...)
+	defer server.Drain(ctx)
+
+	client, err := channel.Dial(ctx, system, channel.ClientConfig[[]byte, []byte]{
+		Network: "tcp",
+		Address: server.Addr(),
+		Codec:   func() channel.ClientCodec[[]byte, []byte] { return words{} },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close(ctx)
+	core.AskInto(ctx, client.Port(), []byte("how"), func(rep *[]byte) { fmt.Printf("%s\n", *rep) })
+	// Output: HOW
+}
+
 // A server of lines on a port that the system picks: the client sends two requests
 // at once and gets two replies. Errors are left out.
 func Example() {

@@ -196,15 +196,19 @@ func simulate(t *testing.T, seed uint64) (hash uint64, served int) {
 	return sim.Hash(), served
 }
 
+// seeds is how many seeds a test of simulations runs.
+func seeds() uint64 {
+	if n, _ := strconv.Atoi(os.Getenv("STACKHOUSE_SEEDS")); n > 0 {
+		return uint64(n)
+	}
+	return 200
+}
+
 // TestSimulations: servers over simulated networks by seeds, each of which is run twice and must do
 // the same.
 func TestSimulations(t *testing.T) {
 	served := 0
-	seeds := uint64(200)
-	if n, _ := strconv.Atoi(os.Getenv("STACKHOUSE_SEEDS")); n > 0 {
-		seeds = uint64(n)
-	}
-	for seed := range seeds {
+	for seed := range seeds() {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			hash, n := simulate(t, seed)
 			again, _ := simulate(t, seed)

@@ -22,6 +22,7 @@ floor 0
 	internal/self
 	internal/stat
 	house/latency                # for users too: it knows no house
+	channel/sent                 # a client's requests that have no reply
 
 floor 1
 	internal/turns -> internal/self
@@ -58,7 +59,7 @@ floor 4
 	house -> stack, netio, house/latency, house/wheel    # where it runs
 
 floor 5
-	channel -> core, netio
+	channel -> core, netio, channel/sent
 
 	# Codecs are pure: bytes in, bytes out.
 	channel/resp -> pool
