@@ -62,8 +62,8 @@ floor 5
 	channel -> core, netio, channel/sent
 
 	# Codecs are pure: bytes in, bytes out.
-	channel/resp -> pool
-	planned channel/frame        -> pool    # what nodes say to each other, by links
+	channel/frame -> pool        # bytes in frames, of whatever protocol
+	channel/resp  -> pool
 	planned channel/http1        -> pool
 	planned channel/lengthfield  -> pool
 
