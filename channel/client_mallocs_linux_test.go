@@ -1,0 +1,95 @@
+//go:build !portable
+
+// The portable poller allocates: goroutines and buffers stand behind each connection.
+
+package channel_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// pusher asks a server many times, some asks at once.
+type pusher struct {
+	server core.Port[request, reply]
+	line   []byte
+	want   string
+}
+
+type pushStack struct {
+	core.AskStack[int, int]
+	left int
+	wave [16]core.Future[reply]
+}
+
+var pusherRun = core.Handle((*pusher).run)
+
+func (p *pusher) run(s *pushStack) core.Yield {
+	s.left = s.Req
+	return p.next(s)
+}
+
+func (p *pusher) next(s *pushStack) core.Yield {
+	for i := range s.wave {
+		p.server.Ask(s, &s.wave[i], request{p.line})
+	}
+	return core.Suspend(s, (*pusher).got)
+}
+
+func (p *pusher) got(s *pushStack) core.Yield {
+	for i := range s.wave {
+		if rep, err := s.wave[i].Get(); err != nil || string(rep.text) != p.want {
+			return s.Throw(fmt.Errorf("%.100q, %v", rep.text, err))
+		}
+	}
+	if s.left -= len(s.wave); s.left <= 0 {
+		return s.Return(0)
+	}
+	return p.next(s)
+}
+
+// TestClientAsksAllocateNothing: a million of them, and their replies.
+func TestClientAsksAllocateNothing(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		for _, workers := range []int{1, 2} {
+			for _, line := range []string{"echo of some bytes", "big 3000"} {
+				n := 1_000_000
+				if invariant.Race || invariant.Enabled {
+					n = 10_000
+				} else if line[0] == 'b' {
+					n = 100_000
+				}
+				t.Run(fmt.Sprintf("%s-%d-%.4s", network, workers, line), func(t *testing.T) {
+					w := openWorld(t, place{network: network, workers: workers}, nil)
+					client := w.dialClient(nil)
+					p := &pusher{client.Port(), []byte(line), line}
+					if line[0] == 'b' {
+						p.want = big(3000)
+					}
+					var all []core.Port[int, int]
+					for _, on := range w.system.Workers() {
+						all = append(all, pusherRun.At(core.Spawn(on, func() *pusher { return p })))
+					}
+					run := func(n int) {
+						var calls [2]core.Pending[int]
+						for i, at := range all {
+							calls[i] = core.Begin(at, n/len(all))
+						}
+						for i := range all {
+							_, err := calls[i].Get()
+							require.NoError(t, err)
+						}
+					}
+					run(n / 10)
+					housetest.ZeroAlloc(t, n, run)
+				})
+			}
+		}
+	}
+}
