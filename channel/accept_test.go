@@ -70,7 +70,7 @@ func TestNewConnectionsGoRoundABusyWorker(t *testing.T) {
 }
 
 // peerOf tells who sent its lines.
-type peers struct{ all []core.Peer }
+type peers struct{ all []core.Peer[reply] }
 
 type peerStack struct {
 	core.ChannelStack[request, reply]
@@ -115,6 +115,6 @@ func TestPeer(t *testing.T) {
 				require.Equal(t, i/2 == k/2, peer == other, "%d, %d", i, k)
 			}
 		}
-		require.Equal(t, "", core.Peer{}.Addr())
+		require.Equal(t, "", core.Peer[reply]{}.Addr())
 	}
 }

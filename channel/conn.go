@@ -25,10 +25,9 @@ type conn[Req, Rep any] struct {
 	serve *service[Req, Rep]
 	codec Codec[Req, Rep] // nil until the first turn
 
-	toRead   int32 // leaving: bytes left to read
-	refused  error // why the client is refused
-	panicked any   // by the codec, outside of a step
-	inLine   *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
+	toRead  int32 // leaving: bytes left to read
+	inParts bool  // the last thing encoded was a part of a result
+	inLine  *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
 
 	intake   *intake        // the one of the site's two that counts its bytes
 	lead     *lead          // nil: it never led, see intake
@@ -37,6 +36,8 @@ type conn[Req, Rep any] struct {
 	inflight inflight
 	working  int   // requests in flight that have no result yet
 	owedAt   int64 // since when the rest of a request is missing, ns; 0: none is
+	rare     *rare // nil: nothing unusual has happened
+	pushed   *Rep  // what is being pushed; all connections of a front share it
 
 	prev, next connection // among the site's
 }
@@ -54,8 +55,8 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		}
 	}
 	w := c.Engine()
-	if c.panicked != nil {
-		panic(c.panicked)
+	if c.hasPanicked() {
+		panic(c.rare.panicked)
 	}
 	c.encode(w)
 	c.letBegin(w)
@@ -72,6 +73,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	c.giveBack(w)
 	c.queueUp()
 	c.endIdle(w)
+	c.tell()
 	if c.finished() {
 		return c.finish()
 	}
@@ -197,6 +199,10 @@ func (c *conn[Req, Rep]) close() {
 		c.decoding = nil
 	}
 	c.leave()
+	c.tell()
 	c.hangUp()
+	if c.rare != nil {
+		c.rare.behind.drop()
+	}
 	c.site.remove(c)
 }

@@ -78,6 +78,13 @@
 // Config.RequestsMax; afterwards it does, even beyond the bound. An empty part waits until all
 // requests before it are answered.
 //
+// # Messages that answer nothing
+//
+// ChannelStack.Peer is the connection that a request came by: a [Peer], which may be kept, compared
+// and sent to other actors, on any worker. Peer.Notice sends it a message at any time, in order
+// with the results and with what was sent before; never between the parts of one result. What
+// waits for a client, results and messages together, is bounded by Config.OutputMax.
+//
 // # Clients
 //
 // Dial makes a Client. Its Port is asked like an actor's: the request goes out over a connection of

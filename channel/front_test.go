@@ -34,6 +34,7 @@ import (
 //	panic         panics
 //	later         panics in its second step
 //	whose x       looks who sent it, then answers with the line
+//	push x        sends x to its peer, then answers with the line
 //	worker        answers the number of the worker
 //	sleep N       takes N ms of the worker's time, then answers with the line
 //	block         blocks the worker until the gate is open, then answers
@@ -41,9 +42,9 @@ type front struct {
 	keeper  core.Port[hold, struct{}]
 	gate    <-chan struct{}
 	blocked *atomic.Int64
-	parts   *atomic.Int64 // offered
-	conns   []any         // every connection that sent a "mark"
-	peer    core.Peer     // who last asked whose
+	parts   *atomic.Int64    // offered
+	conns   []any            // every connection that sent a "mark"
+	peer    core.Peer[reply] // who last asked whose
 }
 
 type lineStack struct {
@@ -137,6 +138,10 @@ func (f *front) do(s *lineStack) core.Yield {
 		return core.Suspend(s, (*front).panics)
 	case "whose":
 		f.peer = s.Peer()
+	case "push":
+		if err := s.Peer().Notice(s, reply{rest}); err != nil {
+			return s.Throw(err)
+		}
 	case "worker":
 		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(stack.Of(s).Engine().Index), 10)})
 	case "sleep":
@@ -170,6 +175,15 @@ func (f *front) letGo(s *lineStack) core.Yield {
 	}
 	return s.Return(reply{s.rest})
 }
+
+// lastPeerStack asks a front who last asked whose.
+type lastPeerStack struct {
+	core.AskStack[struct{}, channel.Peer[reply]]
+}
+
+var frontPeer = core.Handle((*front).whose)
+
+func (f *front) whose(s *lastPeerStack) core.Yield { return s.Return(f.peer) }
 
 // peek asks a front what its marked connections hold.
 type peekStack struct {

@@ -23,7 +23,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 		n = 10_000
 	}
 	for _, workers := range []int{1, 2} {
-		for _, line := range []string{"echo of some bytes\n", "hold 1 x\n", "big 3000\n", "part x|part |y\n", "whose x\n"} {
+		for _, line := range []string{"echo of some bytes\n", "hold 1 x\n", "big 3000\n", "part x|part |y\n", "whose x\n", "push x\n"} {
 			n := n
 			if line[0] != 'e' {
 				n = min(n, 100_000)
@@ -31,7 +31,13 @@ func TestRequestsAllocateNothing(t *testing.T) {
 			t.Run(fmt.Sprintf("%d-%.4s", workers, line), func(t *testing.T) {
 				w := openWorld(t, place{network: "tcp", workers: workers}, nil)
 				w.letGo(1)
-				answer := map[byte]string{'e': line, 'w': line, 'p': "x\n\ny\n", 'h': "x\n", 'b': big(3000) + "\n"}[line[0]]
+				answer := map[byte]string{'e': line, 'w': line, 'h': "x\n", 'b': big(3000) + "\n"}[line[0]]
+				switch line[:4] {
+				case "part":
+					answer = "x\n\ny\n"
+				case "push":
+					answer = "x\npush x\n"
+				}
 				load := newLoad(t, w, line, answer)
 				defer load.close()
 				// so that the pools hold more than ever is out at once later on

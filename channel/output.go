@@ -64,6 +64,14 @@ func (o *output) commit(room []byte) {
 	}
 }
 
+// join queues all of other, of which nothing was sent, behind the rest.
+func (o *output) join(other *output) {
+	o.chunks = append(o.chunks, other.chunks...)
+	o.unsent += other.unsent
+	clear(other.chunks)
+	*other = output{chunks: other.chunks[:0]}
+}
+
 // send writes to fd, by p, as much as the socket takes, most bytes at most.
 func (o *output) send(p *netio.Poller, fd int, iov *netio.IOVecs, most int) error {
 	for o.unsent > 0 && most > 0 {

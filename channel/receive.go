@@ -182,7 +182,8 @@ func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.By
 
 // refuseWith drops the input, and has the client told err behind the results in flight.
 func (c *conn[Req, Rep]) refuseWith(err error) {
-	c.refused, c.phase = err, refusing
+	c.rarely().refused = err
+	c.phase = refusing
 	c.in.drop()
 }
 

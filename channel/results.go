@@ -46,7 +46,7 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.out.unsent+c.inflight.heldBytes >= c.serve.config.OutputMax
+	return c.out.unsent+c.inflight.heldBytes+c.behind() >= c.serve.config.OutputMax
 }
 
 // holdBack keeps requests that haven't begun from beginning. Until letBegin they don't count in the
@@ -83,9 +83,11 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
-		if c.inflight.written(w) {
+		if c.inParts = c.inflight.written(w); c.inParts {
 			var zero Rep
 			*rep = zero
+		} else if c.behind() > 0 {
+			c.out.join(&c.rare.behind)
 		}
 		if last {
 			c.goDeaf(w)
@@ -105,7 +107,7 @@ func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.wa
 func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	if c.phase == refusing && c.inflight.n == 0 {
 		room := c.out.reserve(&w.Shard, refusalMax)
-		c.out.commit(c.codec.Refuse(room, c.refused))
+		c.out.commit(c.codec.Refuse(room, c.rare.refused))
 		c.phase = ending
 	}
 }
@@ -119,16 +121,17 @@ func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 
 // write is the work of flush, at the end of a turn: it encodes results that run left, and sends.
 func (c *conn[Req, Rep]) write() {
-	if c.phase >= closing || c.panicked != nil {
+	if c.phase >= closing || c.hasPanicked() {
 		return
 	}
 	w := c.Engine()
 	if c.due() {
-		if !c.encodeLate(w) {
+		if !c.encodeLate(w, false) {
 			return
 		}
 		c.giveBack(w)
 	}
+	defer c.tell()
 	if !c.writable {
 		return
 	}
@@ -149,15 +152,19 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// encodeLate is encode outside of a step. If the codec panics it reports false, and the next step
-// panics in its place.
-func (c *conn[Req, Rep]) encodeLate(w *stack.Engine) bool {
+// encodeLate is encode outside of a step, and then, if push is true, encodePush. If the codec
+// panics it reports false, and the next step panics in its place.
+func (c *conn[Req, Rep]) encodeLate(w *stack.Engine, push bool) bool {
 	defer func() {
-		if c.panicked = recover(); c.panicked != nil {
+		if value := recover(); value != nil {
+			c.rarely().panicked = value
 			c.schedule()
 		}
 	}()
 	c.encode(w)
+	if push {
+		c.encodePush(w)
+	}
 	return true
 }
 

@@ -17,12 +17,15 @@ import (
 )
 
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
-type Handler[A, Req, Rep any] struct{ by *stack.Handler }
+type Handler[A, Req, Rep any] struct{ by, pushing *stack.Handler }
 
 // Handle makes a handler of the method expression of its first step, which takes a pointer to a
 // struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
-	return Handler[A, Req, Rep]{stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep])}
+	return Handler[A, Req, Rep]{
+		by:      stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
+		pushing: stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
+	}
 }
 
 // offered is called when a request in flight has offered a part of its result; ended when the
@@ -43,11 +46,12 @@ type Server[Req, Rep any] struct {
 type service[Req, Rep any] struct {
 	config  Config[Req, Rep]
 	handler *stack.Handler
+	pushing *stack.Handler
 	owned   *stack.Handler
 	counts  counts
 }
 
-type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts atomic.Uint64 }
+type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts, dropped atomic.Uint64 }
 
 // Stats is what a server has counted since it began.
 type Stats struct {
@@ -61,6 +65,7 @@ type Stats struct {
 	IdleTimeouts    uint64 // connections closed by Config.IdleTimeout
 	RequestTimeouts uint64 // connections closed by ErrSlowRequest
 	WriteTimeouts   uint64 // connections closed by Config.WriteTimeout
+	Dropped         uint64 // messages to a Peer whose connection was full, or gone
 }
 
 // Listen opens a server. Each front serves connections on its own worker; their system must have
@@ -83,7 +88,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{config: c, handler: h.by}
+	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing}
 	s.service.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
@@ -162,13 +167,13 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	c := &s.service.config
 	var peers []*peer
 	for _, front := range fronts {
-		own := &peer{}
+		own, pushed := &peer{}, new(Rep)
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, tools: tools{buffer: make([]byte, c.ReadSize)},
 				quota: quota{max: max(1, c.RequestsMax/len(fronts))}, intake: intake{max: max(1, c.InputMax/len(fronts))},
 				strangers: intake{max: max(1, c.InputMax/len(fronts)/8)},
-				admit:     func(st *site, fd int) error { return s.service.admit(st, front, fd) }}
+				admit:     func(st *site, fd int) error { return s.service.admit(st, front, fd, pushed) }}
 		}, core.Props{
 			// There are at most ConnsMax descriptors on their way to a site.
 			Mailbox: core.Unbounded(),
@@ -204,11 +209,11 @@ func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
 }
 
 // admit makes the connection of an accepted descriptor.
-func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int) (err error) {
+func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int, pushed *Rep) (err error) {
 	if front.Actor() == nil {
 		return core.ErrStopped
 	}
-	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake}
+	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
 	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
 	stack.Own(c, front, v.owned)
 	c.activeAt = front.Owner().Now
@@ -246,6 +251,7 @@ func (s *Server[Req, Rep]) Stats() Stats {
 		IdleTimeouts:    c.idleTimeouts.Load(),
 		RequestTimeouts: c.requestTimeouts.Load(),
 		WriteTimeouts:   c.writeTimeouts.Load(),
+		Dropped:         c.dropped.Load(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
@@ -68,16 +69,17 @@ type wire struct {
 	addr  string // of the other end, once it was asked for
 
 	phase    phase
-	queued   bool // pushed, and not run yet
-	readable bool // the socket may have bytes
-	urgent   bool // a read may leave bytes, as at urgent data or a message with descriptors
-	writable bool // the socket may take bytes
-	hungUp   bool // the other end ended, or broke, its side
-	suspect  bool // hungUp was set since the last look
-	eof      bool // all that the other end sent, up to its end, was read
-	cut      bool // closes at once, without lingering
-	hasAddr  bool // addr is known: it isn't written again, as other goroutines may read it
-	partial  bool // in holds no whole message, until more is read
+	queued   bool          // pushed, and not run yet
+	readable bool          // the socket may have bytes
+	urgent   bool          // a read may leave bytes, as at urgent data or a message with descriptors
+	writable bool          // the socket may take bytes
+	hungUp   bool          // the other end ended, or broke, its side
+	suspect  bool          // hungUp was set since the last look
+	eof      bool          // all that the other end sent, up to its end, was read
+	cut      bool          // closes at once, without lingering
+	hasAddr  bool          // addr is known: it isn't written again, as other goroutines may read it
+	partial  bool          // in holds no whole message, until more is read
+	known    atomic.Uint32 // by other threads: whether it takes messages, see push.go
 
 	in    input
 	out   output

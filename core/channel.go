@@ -63,38 +63,17 @@ func (s *ChannelStack[Req, Rep]) Keep(p []byte) pool.Bytes {
 	return stack.Of(&s.running).Engine().Shard.Copy(p)
 }
 
-// Peer returns the connection that the request came by.
-func (s *ChannelStack[Req, Rep]) Peer() Peer {
-	of, _ := s.state.Conn.(Endpoint)
+// Peer returns the connection that the request came by. Messages may be sent to it at any time.
+func (s *ChannelStack[Req, Rep]) Peer() Peer[Rep] {
+	of, _ := s.state.Conn.(Endpoint[Rep])
 	if of != nil {
 		of.Introduce()
 	}
-	return Peer{of}
+	return Peer[Rep]{of}
 }
 
 // ChannelOf is satisfied by the pointer to every S that embeds ChannelStack[Req, Rep].
 type ChannelOf[S, Req, Rep any] interface {
 	stack.RunningOf[S]
 	channel() *ChannelStack[Req, Rep]
-}
-
-// Peer is the connection that a request came by: two are equal if and only if their requests came
-// by the same connection. A Peer may be kept, and sent to other actors.
-type Peer struct{ of Endpoint }
-
-// Endpoint is a connection as a Peer knows it; the channel implements it.
-type Endpoint interface {
-	// Introduce prepares what Addr returns. Only the connection's worker calls it, in its turn.
-	Introduce()
-	// Addr returns the address of the client's end. Any goroutine may call it after Introduce.
-	Addr() string
-}
-
-// Addr returns the client's address, host:port or the path of a Unix socket. It is "" if there is
-// none, or if the connection had gone when a request first called Peer. Any goroutine may call it.
-func (p Peer) Addr() string {
-	if p.of == nil {
-		return ""
-	}
-	return p.of.Addr()
 }

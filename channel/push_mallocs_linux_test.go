@@ -1,0 +1,92 @@
+//go:build !portable
+
+package channel_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/internal/invariant"
+)
+
+// horn sends a text to a peer many times. Its asks are answered when all is on its way.
+type horn struct {
+	peer  channel.Peer[reply]
+	front core.Port[struct{}, struct{}]
+}
+
+type blowStack struct {
+	core.AskStack[int, struct{}]
+	left int
+	nap  core.Future[struct{}]
+}
+
+var hornBlow = core.Handle((*horn).blow)
+
+func (h *horn) blow(s *blowStack) core.Yield {
+	s.left = s.Req
+	return h.on(s)
+}
+
+var hornText = []byte("a text that nobody writes to")
+
+func (h *horn) on(s *blowStack) core.Yield {
+	for range 100 { // a mailbox takes them
+		if s.left == 0 || h.peer.Notice(s, reply{hornText}) != nil {
+			break
+		}
+		s.left--
+	}
+	if s.left == 0 {
+		return s.Return(struct{}{})
+	}
+	h.front.Ask(s, &s.nap, struct{}{}) // its mailbox holds no more than a few hundred
+	return core.Suspend(s, (*horn).on)
+}
+
+// TestPushesAllocateNothing: a million messages to a connection of the sender's worker, and of
+// another one.
+func TestPushesAllocateNothing(t *testing.T) {
+	n := 1_000_000
+	if invariant.Race || invariant.Enabled {
+		n = 10_000
+	}
+	for _, workers := range []int{1, 2} {
+		w := openWorld(t, place{network: "tcp", workers: workers}, nil)
+		fd := dialRaw(t, w.server.Addr())
+		defer unix.Close(fd)
+		writeAll(t, fd, []byte("whose x\n"))
+		readAll(t, fd, make([]byte, 8))
+		var peer channel.Peer[reply]
+		var front core.Port[struct{}, struct{}]
+		for _, at := range w.fronts {
+			if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != peer {
+				peer, front = p, frontNap.At(at)
+			}
+		}
+		all := w.system.Workers()
+		far := core.Spawn(all[len(all)-1], func() *horn { return &horn{peer, front} })
+		near := core.Spawn(all[0], func() *horn { return &horn{peer, front} })
+		want := bytes.Repeat(append(bytes.Clone(hornText), '\n'), 100)
+		got := make([]byte, len(want))
+		for _, at := range []core.Address[horn]{far, near} {
+			blow := func(n int) {
+				call := core.Begin(hornBlow.At(at), n)
+				for range n / 100 {
+					readAll(t, fd, got)
+				}
+				_, err := call.Get()
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(want, got))
+			}
+			blow(n / 10)
+			housetest.ZeroAlloc(t, n, blow)
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package channel_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// hall has peers, and sends them what it is told. It serves connections, too:
+//
+//	join x      the hall takes the peer in, and answers x
+//	tell x      sends ~x to the peer, then answers x
+//	two x       answers x, then x once more, as parts, a while apart
+//	slow x      answers x after a while
+//	big N       answers N bytes
+//	bye         closes the peer, and answers nothing any more
+type hall struct {
+	other core.NoticePort[joining] // that takes peers in
+	peers []channel.Peer[reply]
+}
+
+// joining is a peer that a hall takes in.
+type joining struct{ peer channel.Peer[reply] }
+
+type (
+	hallStack struct {
+		core.ChannelStack[request, reply]
+		room core.Future[core.Room]
+		tick core.Future[core.Tick]
+	}
+	joinStack struct{ core.NoticeStack[joining] }
+	shoutTo   struct {
+		core.AskStack[string, map[error]int]
+	}
+)
+
+var (
+	hallServe = channel.Handle((*hall).serve)
+	hallJoin  = core.HandleNotice((*hall).join)
+	hallShout = core.Handle((*hall).shout)
+)
+
+func (h *hall) serve(s *hallStack) core.Yield {
+	verb, rest, _ := bytes.Cut(s.Req.line, space)
+	switch string(verb) {
+	case "join":
+		if err := h.other.Notice(s, joining{s.Peer()}); err != nil {
+			return s.Throw(err)
+		}
+	case "tell":
+		if err := s.Peer().Notice(s, reply{append([]byte("~"), rest...)}); err != nil {
+			return s.Throw(err)
+		}
+	case "two":
+		s.Part(&s.room, reply{rest})
+		return core.Suspend(s, (*hall).second)
+	case "slow":
+		core.Timer.Ask(s, &s.tick, 10*time.Millisecond)
+		return core.Suspend(s, (*hall).done)
+	case "big":
+		n, _ := number(rest)
+		return s.Return(reply{bytes.Repeat([]byte{'b'}, n)})
+	case "bye":
+		if err := s.Peer().Close(); err != nil {
+			return s.Throw(err)
+		}
+		core.Timer.Ask(s, &s.tick, time.Hour)
+		return core.Suspend(s, (*hall).done)
+	}
+	return s.Return(reply{rest})
+}
+
+func (h *hall) second(s *hallStack) core.Yield {
+	core.Timer.Ask(s, &s.tick, 10*time.Millisecond)
+	return core.Suspend(s, (*hall).done)
+}
+
+func (h *hall) done(s *hallStack) core.Yield {
+	_, rest, _ := bytes.Cut(s.Req.line, space)
+	return s.Return(reply{rest})
+}
+
+func (h *hall) join(s *joinStack) core.Yield {
+	if slices.Contains(h.peers, s.Msg.peer) {
+		return s.Return()
+	}
+	h.peers = append(h.peers, s.Msg.peer)
+	return s.Return()
+}
+
+// shout tells all peers, and answers how often each error came.
+func (h *hall) shout(s *shoutTo) core.Yield {
+	errs := map[error]int{}
+	for _, p := range h.peers {
+		errs[p.Notice(s, reply{[]byte(s.Req)})]++
+	}
+	return s.Return(errs)
+}
+
+// openHall has a simulation serve a hall on the first worker. Its peers join the hall on the worker
+// with the number at.
+func openHall(t *testing.T, seed uint64, workers, at int, set func(*config)) (*housetest.Sim, *channel.Server[request, reply], core.Port[string, map[error]int]) {
+	sim := housetest.New(t, seed, house.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	far := core.Spawn(sim.Workers()[at], func() *hall { return &hall{} })
+	near := core.Spawn(sim.Workers()[0], func() *hall { return &hall{other: hallJoin.At(far)} })
+	c := config{Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec}
+	if set != nil {
+		set(&c)
+	}
+	server, err := channel.Listen(t.Context(), c, hallServe, near)
+	require.NoError(t, err)
+	return sim, server, hallShout.At(far)
+}
+
+// says has the client say something, and requires what it gets in a millisecond.
+func says(t *testing.T, sim *housetest.Sim, p *housetest.Peer, say, want string) {
+	t.Helper()
+	require.Equal(t, len(say), p.Write([]byte(say)))
+	sim.Run(time.Millisecond)
+	require.Equal(t, want, string(p.Read(1<<20)))
+}
+
+func TestPush(t *testing.T) {
+	for at := range 2 {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			sim, server, shout := openHall(t, 1, 2, at, nil)
+			p := sim.Net.Dial(server.Addr())
+			sim.Run(time.Millisecond)
+			says(t, sim, p, "join x\ntell y\nz z\n", "x\n~y\ny\nz\n")
+			_, err := housetest.Ask(t, sim, shout, "hear")
+			require.NoError(t, err)
+			says(t, sim, p, "", "hear\n")
+
+			// behind what is there, and before what isn't yet
+			says(t, sim, p, "slow a\nb b\n", "")
+			housetest.Ask(t, sim, shout, "hear")
+			says(t, sim, p, "", "hear\n")
+			sim.Run(20 * time.Millisecond)
+			says(t, sim, p, "", "a\nb\n")
+
+			// not between parts
+			says(t, sim, p, "two c\nd d\n", "c\n")
+			housetest.Ask(t, sim, shout, "hear")
+			housetest.Ask(t, sim, shout, "this")
+			says(t, sim, p, "", "")
+			sim.Run(20 * time.Millisecond)
+			says(t, sim, p, "", "c\nhear\nthis\nd\n")
+
+			says(t, sim, p, "e e\nbye\nf f\n", "e\n")
+			require.Equal(t, io.EOF, p.Err())
+			p.Close()
+			sim.Run(time.Millisecond)
+			errs, err := housetest.Ask(t, sim, shout, "gone")
+			require.NoError(t, err)
+			require.Equal(t, map[error]int{core.ErrStopped: 1}, errs)
+			require.Zero(t, server.Stats().Conns)
+			require.NoError(t, server.Close(t.Context()))
+		})
+	}
+}
+
+// TestPushIsBounded: a client that doesn't read costs OutputMax bytes, and a message.
+func TestPushIsBounded(t *testing.T) {
+	for at := range 2 {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			sim, server, shout := openHall(t, 1, 2, at, func(c *config) { c.OutputMax, c.WriteTimeout = 1000, time.Minute })
+			sim.Net.Faults.Window = 100
+			p := sim.Net.Dial(server.Addr())
+			sim.Run(time.Millisecond)
+			says(t, sim, p, "join x\n", "x\n")
+			text := strings.Repeat("m", 99)
+			took := 0
+			for range 20 {
+				errs, err := housetest.Ask(t, sim, shout, text)
+				require.NoError(t, err)
+				took += errs[nil]
+				require.Equal(t, 1, errs[nil]+errs[core.ErrMailboxFull])
+			}
+			require.Equal(t, 11, took, "a window, and OutputMax")
+			for range 11 {
+				got := ""
+				for i := 0; len(got) < 100 && i < 10; i++ {
+					got += string(p.Read(100 - len(got)))
+					sim.Run(time.Millisecond)
+				}
+				require.Equal(t, text+"\n", got)
+			}
+			says(t, sim, p, "y y\n", "y\n")
+			errs, _ := housetest.Ask(t, sim, shout, text)
+			require.Equal(t, map[error]int{nil: 1}, errs, "there is room again")
+			for range 20 {
+				housetest.Ask(t, sim, shout, text)
+			}
+			sim.Run(2 * time.Minute)
+			require.Zero(t, server.Stats().Conns, "WriteTimeout")
+			errs, _ = housetest.Ask(t, sim, shout, text)
+			require.Equal(t, map[error]int{core.ErrStopped: 1}, errs)
+			require.NoError(t, server.Close(t.Context()))
+		})
+	}
+}
+
+// TestPushPanics: a panic of the codec costs the connection, and not who sends.
+func TestPushPanics(t *testing.T) {
+	for at := range 2 {
+		sim, server, shout := openHall(t, 1, 2, at, nil)
+		p, q := sim.Net.Dial(server.Addr()), sim.Net.Dial(server.Addr())
+		sim.Run(time.Millisecond)
+		says(t, sim, p, "join x\n", "x\n")
+		_, err := housetest.Ask(t, sim, shout, "encode-panic")
+		require.NoError(t, err)
+		sim.Run(time.Millisecond)
+		require.Error(t, p.Err())
+		says(t, sim, q, "y y\n", "y\n")
+		require.EqualValues(t, 1, server.Stats().Conns)
+		require.NoError(t, server.Close(t.Context()))
+	}
+}
+
+func TestPeersCompare(t *testing.T) {
+	require.Equal(t, channel.Peer[reply]{}, channel.Peer[reply]{})
+	require.Panics(t, func() { channel.Peer[reply]{}.Post(reply{}) })
+}
+
+// TestPushSimulations: clients whose connections get messages from all sides get results in the
+// order of requests, messages of each sender in its order, and neither in the middle of the other.
+func TestPushSimulations(t *testing.T) {
+	pushed := 0
+	for seed := range seeds() / 2 {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			workers := 1 + rng.IntN(3)
+			sim, server, shout := openHall(t, seed, workers, rng.IntN(workers), func(c *config) {
+				c.OutputMax, c.InflightMax = rng.IntN(1<<rng.IntN(12)), rng.IntN(10)
+			})
+			faults := housetest.Draw(rng)
+			faults.Resets = 0
+			sim.Net.Faults = faults
+			type member struct {
+				peer *housetest.Peer
+				got  []byte
+				want []string // results
+			}
+			var all []*member
+			for range 1 + rng.IntN(4) {
+				all = append(all, &member{peer: sim.Net.Dial(server.Addr())})
+			}
+			read := func() {
+				for _, m := range all {
+					m.got = append(m.got, m.peer.Read(1<<rng.IntN(12))...)
+				}
+			}
+			var calls []core.Pending[map[error]int]
+			for i := range rng.IntN(300) {
+				switch rng.IntN(3) {
+				case 0:
+					calls = append(calls, core.Begin(shout, fmt.Sprintf("#%d", i)))
+				case 1:
+					m := all[rng.IntN(len(all))]
+					verb := []string{"join", "two", "slow", "x"}[rng.IntN(4)]
+					if line := fmt.Sprintf("%s %d\n", verb, i); m.peer.Write([]byte(line)) == len(line) {
+						m.want = append(m.want, fmt.Sprint(i))
+						if verb == "two" {
+							m.want = append(m.want, fmt.Sprint(i))
+						}
+					} else {
+						m.peer.Close() // a part of a line was sent
+						all = remove(all, m)
+						if len(all) == 0 {
+							all = append(all, &member{peer: sim.Net.Dial(server.Addr())})
+						}
+					}
+				}
+				for range rng.IntN(5) {
+					sim.Turn()
+				}
+				if rng.IntN(10) == 0 {
+					sim.Run(time.Duration(rng.IntN(1 << rng.IntN(25))))
+				}
+				read()
+			}
+			sim.Net.Faults = housetest.Faults{}
+			for range 100 {
+				sim.Run(100 * time.Millisecond)
+				read()
+			}
+			for range 20 {
+				sim.Run(time.Second)
+				for _, m := range all {
+					m.got = append(m.got, m.peer.Read(1<<20)...)
+				}
+			}
+			for _, c := range calls {
+				_, err := c.Get()
+				require.NoError(t, err)
+			}
+			for _, m := range all {
+				var results []string
+				last, inTwo := -1, ""
+				for line := range strings.Lines(string(m.got)) {
+					line = strings.TrimSuffix(line, "\n")
+					if text, is := strings.CutPrefix(line, "#"); is {
+						n, _ := number([]byte(text))
+						require.Greater(t, n, last, "seed %d: messages in another order", seed)
+						last = n
+						pushed++
+						require.Empty(t, inTwo, "seed %d: a message between parts", seed)
+						continue
+					}
+					results = append(results, line)
+					if inTwo == line {
+						inTwo = ""
+					} else if i := len(results); i < len(m.want) && m.want[i] == line {
+						inTwo = line
+					}
+				}
+				require.Equal(t, m.want, results, "seed %d", seed)
+			}
+			require.NoError(t, server.Close(t.Context()))
+		})
+	}
+	require.NotZero(t, pushed)
+}
+
+func remove[T comparable](all []T, x T) (left []T) {
+	for _, y := range all {
+		if y != x {
+			left = append(left, y)
+		}
+	}
+	return left
+}
