@@ -48,6 +48,9 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.phase == closed {
 		return c.End()
 	}
+	if c.phase == connecting {
+		return c.attempt()
+	}
 	if c.codec == nil {
 		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
 		if c.isStranger() {
@@ -57,6 +60,9 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	w := c.Engine()
 	if c.hasPanicked() {
 		panic(c.rare.panicked)
+	}
+	if c.isOrphan() {
+		return c.End()
 	}
 	c.encode(w)
 	c.letBegin(w)
@@ -189,7 +195,7 @@ func (c *conn[Req, Rep]) close() {
 	if c.phase == closed {
 		return
 	}
-	w := c.Engine()
+	w, opened := c.Engine(), c.phase != connecting
 	c.phase = closing // results don't leave the queue while Cancel walks it
 	c.cancel(w)
 	c.phase = closed
@@ -205,4 +211,5 @@ func (c *conn[Req, Rep]) close() {
 		c.rare.behind.drop()
 	}
 	c.site.remove(c)
+	c.tellClosed(opened)
 }

@@ -85,6 +85,13 @@
 // with the results and with what was sent before; never between the parts of one result. What
 // waits for a client, results and messages together, is bounded by Config.OutputMax.
 //
+// # Connections of an actor's own
+//
+// Connect, in a step, opens a connection to another process, and answers with its Peer. What comes
+// from the other end is served by a Handler of the same actor, as a server's requests are, and what
+// the actor has to say it sends by the Peer. Such a connection has the limits of a server's, and
+// ends with its actor.
+//
 // # Clients
 //
 // Dial makes a Client. Its Port is asked like an actor's: the request goes out over a connection of

@@ -117,10 +117,7 @@ func (c *outConn[Req, Rep]) join() {
 	case err == nil:
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = c.Engine().Now
-		// both fail on a Unix socket, which has neither
-		c.net().SetNoDelay(c.fd)
-		probe, ack := probing(config.KeepAlive, config.WriteTimeout)
-		c.net().SetTimeouts(c.fd, probe, ack)
+		c.tune(config.KeepAlive, config.WriteTimeout)
 		c.pool.dialer.joined(c)
 	case err != netio.ErrAgain:
 		c.why = err

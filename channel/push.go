@@ -21,9 +21,10 @@ const (
 
 // rare is what a connection needs only when something unusual happens.
 type rare struct {
-	refused  error  // why the client is refused
-	panicked any    // by the codec, outside of a step
-	behind   output // pushed while a result was written in part
+	refused  error        // why the client is refused
+	panicked any          // by the codec, outside of a step
+	behind   output       // pushed while a result was written in part
+	call     *stack.Stack // connecting: the ask of Connect
 }
 
 // rarely returns c.rare, made on first use.

@@ -13,7 +13,7 @@ import (
 // This file is how a connection takes requests in.
 
 // takes reports whether requests may come in.
-func (c *conn[Req, Rep]) takes() bool { return c.phase <= leaving }
+func (c *conn[Req, Rep]) takes() bool { return c.phase == open || c.phase == leaving }
 
 // full reports whether results must leave before more requests may come in: results of this
 // connection, or of others.

@@ -17,14 +17,15 @@ import (
 )
 
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
-type Handler[A, Req, Rep any] struct{ by, pushing *stack.Handler }
+type Handler[A, Req, Rep any] struct{ by, pushing, connecting *stack.Handler }
 
 // Handle makes a handler of the method expression of its first step, which takes a pointer to a
 // struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
 	return Handler[A, Req, Rep]{
-		by:      stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
-		pushing: stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
+		by:         stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
+		pushing:    stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
+		connecting: stack.NewAsk[struct{}, Peer[Rep]](stack.EntryOf(noStep[A, Rep])),
 	}
 }
 
@@ -48,6 +49,7 @@ type service[Req, Rep any] struct {
 	handler *stack.Handler
 	pushing *stack.Handler
 	owned   *stack.Handler
+	own     *ownPart[Rep] // of connections of an actor's own; nil: of a server's
 	counts  counts
 }
 
@@ -89,7 +91,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 	}
 	s := &Server[Req, Rep]{}
 	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing}
-	s.service.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
+	s.service.handle()
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
 		err = s.open(ctx, listeners, housesOf(fronts))
@@ -208,16 +210,27 @@ func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
 	return w.Driver.Register(h, make, w)
 }
 
+// handle makes the handler of the connections.
+func (v *service[Req, Rep]) handle() {
+	v.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
+}
+
+// conn makes the connection of a descriptor, which is open. at has it.
+func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *Rep) *conn[Req, Rep] {
+	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
+	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
+	stack.Own(c, at, v.owned)
+	c.activeAt = at.Owner().Now
+	c.flush.Run = func(*stack.Deferred) { c.write() }
+	return c
+}
+
 // admit makes the connection of an accepted descriptor.
 func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int, pushed *Rep) (err error) {
 	if front.Actor() == nil {
 		return core.ErrStopped
 	}
-	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
-	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
-	stack.Own(c, front, v.owned)
-	c.activeAt = front.Owner().Now
-	c.flush.Run = func(*stack.Deferred) { c.write() }
+	c := v.conn(st, front, fd, pushed)
 	st.poller.SetNoDelay(fd) // fails on a Unix socket, which has no delay
 	if c.token, err = st.poller.Add(fd, &c.wire); err != nil {
 		return err

@@ -23,7 +23,7 @@ const (
 
 // phase is a connection's life. It only ever goes forward.
 //
-//	connecting a client's: the other end hasn't accepted yet
+//	connecting a client's, or an actor's own: the other end hasn't accepted yet
 //	open      reads, decodes, answers
 //	leaving   the server drains: as open, until what had arrived is read; then ending
 //	refusing  the client sent what can't be decoded, or too slowly: takes nothing in; when all
@@ -239,6 +239,13 @@ func remaining(timeout time.Duration, elapsed int64) time.Duration {
 		timeout = left
 	}
 	return min(timeout, timerMax)
+}
+
+// tune sets the options of a socket that has connected. A Unix socket has none of them.
+func (c *wire) tune(keepAlive, write time.Duration) {
+	c.net().SetNoDelay(c.fd)
+	probe, ack := probing(keepAlive, write)
+	c.net().SetTimeouts(c.fd, probe, ack)
 }
 
 // hangUp closes the socket and releases all bytes.

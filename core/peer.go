@@ -28,6 +28,9 @@ type Endpoint[Rep any] interface {
 	Shut()
 }
 
+// PeerOf returns the Peer of a connection. Only the channel calls it.
+func PeerOf[Rep any](of Endpoint[Rep]) Peer[Rep] { return Peer[Rep]{of} }
+
 // Notice sends msg to the other end, from a step of s: behind all results of requests, and parts of
 // them, that the connection has begun to write, and behind what s, or another actor of its worker,
 // has sent before. It goes out at the end of the turn, with everything else.

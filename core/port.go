@@ -133,6 +133,16 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 	return notice(s, p.to, p.by, p.route, msg)
 }
 
+// Insist is Notice to an actor of this worker, whose mailbox takes the message though it is full:
+// each message must be about something of which there is a bounded number. Only the runtime calls
+// it.
+func (p NoticePort[Msg]) Insist(s Running, msg Msg) {
+	w := stack.Of(s).Engine()
+	c := w.Begin(p.by)
+	*stack.Message[Msg](c) = msg
+	w.Squeeze(p.to, c)
+}
+
 // notice is Notice as a function; stack.notify does the same for events.
 //
 //alloc:none

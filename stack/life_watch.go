@@ -76,5 +76,5 @@ func (w *Engine) tellWatchers(h *House, l *life) {
 func (w *Engine) tellWatcher(h *House, who watcher) {
 	s := w.Begin(who.by)
 	who.fill(s, h.Any(who.kind))
-	w.squeeze(who.to, s)
+	w.Squeeze(who.to, s)
 }

@@ -107,9 +107,9 @@ func (w *Engine) Answer(c *Stack, b pool.Bytes, err error) {
 	w.end(c.to, c)
 }
 
-// squeeze is Push that ignores the bound of h's mailbox: an actor that watches more actors than its
+// Squeeze is Push that ignores the bound of h's mailbox: an actor that watches more actors than its
 // mailbox has places must still be told about each of them.
-func (w *Engine) squeeze(h *House, s *Stack) {
+func (w *Engine) Squeeze(h *House, s *Stack) {
 	s.to = h
 	if h.owner.Load() != w {
 		w.addOut(h, s)

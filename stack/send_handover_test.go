@@ -193,7 +193,7 @@ func TestTerminatedToAHouseOnItsWay(t *testing.T) {
 		require.Equal(t, 1, h.workers[0].HandOver(w, 1))
 		s := w.Begin(porterHear)
 		*Message[int](s) = 4
-		w.squeeze(house, s)
+		w.Squeeze(house, s)
 	})
 	h.turn(1)
 	h.settle()

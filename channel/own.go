@@ -1,0 +1,205 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// This file is how an actor opens connections of its own. Such a connection is a conn like those
+// that a server accepts, served by the same actor that opened it.
+
+// ConnectConfig is how an actor of type A opens connections of its own. It belongs to that actor,
+// which keeps it in a field: the first Connect completes it, and what it bounds for all connections
+// it bounds for those that were opened by it. It must not be copied then.
+type ConnectConfig[A, Req, Rep any] struct {
+	// Config is the address, the codec and the limits, as of a server: Req is what comes from the
+	// other end, Rep what is sent. The host in Address must be written in numbers, see Lookup.
+	// SocketMode means nothing here. An idle connection is closed by IdleTimeout, as a server's is:
+	// set it to a negative number if the other end may be silent for long.
+	Config[Req, Rep]
+	// Handler serves what comes from the other end, in its order. Where that asks for no answer,
+	// have the codec write nothing for a result.
+	Handler Handler[A, Req, Rep]
+	// ConnectTimeout is how long the other end may take to accept. 0: 5 s.
+	ConnectTimeout time.Duration
+	// Closed, a port of the same actor, hears of the end of each connection that was opened, whoever
+	// has ended it; but not of those that end with the actor, or with its restart. The zero port:
+	// nobody hears.
+	Closed core.NoticePort[Closed[Rep]]
+
+	outlet *outlet[Req, Rep]
+}
+
+// Closed tells that a connection of an actor's own has ended.
+type Closed[Rep any] struct{ Peer Peer[Rep] }
+
+// outlet is what the connections of one ConnectConfig share.
+type outlet[Req, Rep any] struct {
+	service service[Req, Rep]
+	site    site
+	pushed  Rep
+}
+
+// ownPart is what a service of connections of an actor's own has.
+type ownPart[Rep any] struct {
+	timeout time.Duration
+	closed  core.NoticePort[Closed[Rep]]
+	actor   any // the instance that opens them: a restart ends them
+}
+
+// Connect opens a connection from a step of s, and answers f when it stands. The Peer is sent
+// messages by Peer.Notice; what comes from the other end is served by c.Handler, in this actor. The
+// connection ends when the other end closes it, by Peer.Close, by the limits of c, and with the
+// actor or its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded if there are
+// Config.ConnsMax connections, and those of the configuration and of the socket.
+func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *ConnectConfig[A, Req, Rep]) {
+	if c.Handler.connecting == nil {
+		panic("channel: Connect without ConnectConfig.Handler")
+	}
+	st := stack.Of(s)
+	w := st.Engine()
+	timeout := c.ConnectTimeout
+	if timeout <= 0 {
+		timeout = 5 * time.Second
+	}
+	call := st.Bind(f.Promise(), c.Handler.connecting, int64(timeout))
+	call.Aim(st.House()) // so that the call hears if its asker gives up
+	err := c.begin(st, timeout)
+	if err == nil {
+		err = c.outlet.connect(w, st.House(), call)
+	}
+	if err != nil {
+		w.Answer(call, pool.Bytes{}, fmt.Errorf("channel: connect %s %s: %w", c.Network, c.Address, err))
+	}
+}
+
+// begin makes c.outlet, once.
+func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration) error {
+	if c.outlet != nil {
+		return nil
+	}
+	config, err := c.Config.validate()
+	if err != nil {
+		return err
+	}
+	if config.RequestsMax == 0 {
+		config.RequestsMax = requestsMax(s.Engine())
+	}
+	h := s.House()
+	h.Stay() // connections belong to a worker
+	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing}}
+	o.service.own = &ownPart[Rep]{timeout, c.Closed, h.Actor()}
+	o.service.handle()
+	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},
+		tools:  tools{poller: netOf(h), buffer: make([]byte, config.ReadSize)},
+		quota:  quota{max: config.RequestsMax},
+		intake: intake{max: config.InputMax}, strangers: intake{max: max(1, config.InputMax/8)}}
+	c.outlet = o
+	return nil
+}
+
+// connect begins a connection, whose end is told to call.
+func (o *outlet[Req, Rep]) connect(w *stack.Engine, at *stack.House, call *stack.Stack) error {
+	config, st := &o.service.config, &o.site
+	if host, _, err := net.SplitHostPort(config.Address); config.Network != "unix" && err == nil && host != "" {
+		if _, err = netip.ParseAddr(host); err != nil {
+			return fmt.Errorf("the host isn't written in numbers: %w", err)
+		}
+	}
+	if !st.door.enter() {
+		return core.ErrOverloaded
+	}
+	fd, err := st.poller.Connect(config.Network, config.Address)
+	if err != nil {
+		st.door.conns.Add(-1)
+		return err
+	}
+	c := o.service.conn(st, at, fd, &o.pushed)
+	c.phase, c.writable = connecting, false
+	if c.token, err = st.poller.Add(fd, &c.wire); err != nil {
+		st.poller.CloseFD(fd)
+		st.door.conns.Add(-1)
+		return err
+	}
+	c.rarely().call = call
+	st.own.conns.Add(1)
+	st.add(c)
+	c.schedule()
+	return nil
+}
+
+// attempt is the step of a connection that isn't accepted yet. connecting -> open.
+func (c *conn[Req, Rep]) attempt() core.Yield {
+	w, own, call := c.Engine(), c.serve.own, c.rare.call
+	err := c.net().ConnectError(c.fd)
+	left := own.timeout - time.Duration(w.Now-c.activeAt)
+	if err == nil {
+		err = call.Due(w.Now)
+	}
+	switch {
+	case err == netio.ErrAgain && left > 0:
+		if !c.idle.Waiting() {
+			core.Timer.Ask(&c.Stack, &c.idle, left)
+		}
+		return stack.Again(&c.Stack)
+	case err == netio.ErrAgain:
+		err = core.ErrTimeout
+	case err == nil:
+		c.phase, c.writable, c.readable = open, true, true
+		c.activeAt = w.Now
+		c.tune(c.serve.config.KeepAlive, c.serve.config.WriteTimeout)
+		c.Introduce()
+		*stack.Reply[Peer[Rep]](call) = core.PeerOf[Rep](c)
+	}
+	c.rare.call = nil
+	w.Answer(call, pool.Bytes{}, err)
+	if err != nil {
+		return c.End()
+	}
+	return c.run()
+}
+
+// isOrphan reports whether the connection belongs to an instance of the actor that was replaced.
+func (c *conn[Req, Rep]) isOrphan() bool {
+	return c.serve.own != nil && c.House().Actor() != c.serve.own.actor
+}
+
+// tellClosed tells the end of a connection of the actor's own. opened says whether it ever stood.
+func (c *conn[Req, Rep]) tellClosed(opened bool) {
+	switch own := c.serve.own; {
+	case own == nil:
+	case !opened:
+		if call := c.rare.call; call != nil {
+			c.rare.call = nil
+			c.Engine().Answer(call, pool.Bytes{}, core.ErrStopped)
+		}
+	case own.closed != core.NoticePort[Closed[Rep]]{} && !c.House().Gone() && !c.isOrphan():
+		own.closed.Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
+	}
+}
+
+// Lookup answers f with the addresses of host:port in a network, "tcp", "tcp4" or "tcp6", in the
+// order in which they are to be tried. It looks the host up on a goroutine of core.Offload.
+func Lookup(s core.Running, f *core.Future[[]string], network, address string) {
+	core.Offload(s, f, [2]string{network, address}, func(ctx context.Context, in [2]string) ([]string, error) {
+		host, port, err := net.SplitHostPort(in[1])
+		if err != nil {
+			return nil, err
+		}
+		return find(ctx, lookup{network: in[0], host: host, port: port})
+	})
+}
+
+// noStep is never run: an ask of Connect goes to a connection.
+func noStep[A, Rep any](_ *A, s *core.AskStack[struct{}, Peer[Rep]]) core.Yield {
+	return s.Throw(errors.ErrUnsupported)
+}
