@@ -6,7 +6,9 @@ package channel_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,6 +54,37 @@ func (p *pusher) got(s *pushStack) core.Yield {
 		return s.Return(0)
 	}
 	return p.next(s)
+}
+
+// TestLongClientAsksCollectNothing: a minute of asks over each kind of socket, and the collector has
+// nothing to do.
+func TestLongClientAsksCollectNothing(t *testing.T) {
+	long(t)
+	for _, network := range []string{"tcp", "unix"} {
+		w := openWorld(t, place{network: network, workers: 2}, nil)
+		client := w.dialClient(nil)
+		var all []core.Port[int, int]
+		for _, on := range w.system.Workers() {
+			all = append(all, pusherRun.At(core.Spawn(on, func() *pusher {
+				return &pusher{client.Port(), []byte("echo of some bytes"), "echo of some bytes"}
+			})))
+		}
+		var before, after runtime.MemStats
+		asked := 0
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for began := time.Now(); time.Since(began) < time.Minute; {
+			for _, at := range all {
+				const n = 16 << 10
+				_, err := core.Ask(w.ctx, at, n)
+				require.NoError(t, err)
+				asked += n
+			}
+		}
+		runtime.ReadMemStats(&after)
+		t.Logf("%s: %d asks, %d mallocs", network, asked, after.Mallocs-before.Mallocs)
+		require.Equal(t, before.NumGC, after.NumGC)
+	}
 }
 
 // TestClientAsksAllocateNothing: a million of them, and their replies.
