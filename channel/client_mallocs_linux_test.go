@@ -56,8 +56,8 @@ func (p *pusher) got(s *pushStack) core.Yield {
 	return p.next(s)
 }
 
-// TestLongClientAsksCollectNothing: a minute of asks over each kind of socket, and the collector has
-// nothing to do.
+// TestLongClientAsksCollectNothing: a minute of asks over each kind of socket, and the collector
+// has nothing to do.
 func TestLongClientAsksCollectNothing(t *testing.T) {
 	long(t)
 	for _, network := range []string{"tcp", "unix"} {

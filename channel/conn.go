@@ -195,6 +195,7 @@ func (c *conn[Req, Rep]) close() {
 	if c.phase == closed {
 		return
 	}
+	c.leaveSeats()
 	w, opened := c.Engine(), c.phase != connecting
 	c.phase = closing // results don't leave the queue while Cancel walks it
 	c.cancel(w)

@@ -10,8 +10,9 @@ const chunkSize = 16 << 10
 
 // chunk is one slab of output; the unsent bytes are data.B()[sent:data.Len()].
 type chunk struct {
-	data pool.Bytes
-	sent int
+	data   pool.Bytes
+	sent   int
+	shared bool // others read data too: nothing is appended to it
 }
 
 // next is the unsent bytes of the chunk, most at most.
@@ -34,18 +35,38 @@ func (o *output) reserve(s *pool.Shard, n int) []byte {
 	if o.first < len(o.chunks) {
 		last := &o.chunks[len(o.chunks)-1]
 		// a slab beyond SlabMax gets no more results, and is released once it is sent
-		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax {
+		if room := last.data.Cap() - last.data.Len(); room >= n && last.data.Cap() <= pool.SlabMax && !last.shared {
 			return last.data.Grow(last.data.Cap()).B()[last.data.Len():last.data.Len()]
 		}
 	}
+	b := s.Bytes(max(chunkSize, n))
+	o.push(chunk{data: b.Grow(0)})
+	return b.Grow(b.Cap()).B()[:0]
+}
+
+// push queues a chunk behind the others.
+func (o *output) push(c chunk) {
 	if o.first > 0 && len(o.chunks) == cap(o.chunks) {
 		n := copy(o.chunks, o.chunks[o.first:])
 		clear(o.chunks[n:])
 		o.chunks, o.first = o.chunks[:n], 0
 	}
-	b := s.Bytes(max(chunkSize, n))
-	o.chunks = append(o.chunks, chunk{data: b.Grow(0)})
-	return b.Grow(b.Cap()).B()[:0]
+	o.chunks = append(o.chunks, c)
+}
+
+// shareMin is the length from which on bytes that several connections send aren't copied: a chunk
+// of its own costs about as much as a copy of so many.
+const shareMin = 1 << 10
+
+// share queues b, which others may send too, behind the queued bytes.
+func (o *output) share(s *pool.Shard, b pool.Bytes) {
+	switch n := b.Len(); {
+	case n >= shareMin:
+		o.push(chunk{data: b.Retain(), shared: true})
+		o.unsent += n
+	case n > 0:
+		o.commit(append(o.reserve(s, n), b.B()...))
+	}
 }
 
 // commit queues room, the slice that reserve returned last with what was appended to it.

@@ -96,7 +96,7 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	}
 	h := s.House()
 	h.Stay() // connections belong to a worker
-	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing}}
+	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing}}
 	o.service.own = &ownPart[Rep]{timeout, c.Closed, h.Actor()}
 	o.service.handle()
 	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},

@@ -25,6 +25,7 @@ type rare struct {
 	panicked any          // by the codec, outside of a step
 	behind   output       // pushed while a result was written in part
 	call     *stack.Stack // connecting: the ask of Connect
+	seats    []*seat      // in audiences
 }
 
 // rarely returns c.rare, made on first use.
@@ -94,12 +95,17 @@ func (c *conn[Req, Rep]) Push(msg Rep) (err error) {
 
 // encodePush encodes c.pushed, behind the results that are there.
 func (c *conn[Req, Rep]) encodePush(w *stack.Engine) {
-	out := &c.out
-	if c.inParts {
-		out = &c.rarely().behind
-	}
+	out := c.aside()
 	room := out.reserve(&w.Shard, c.codec.Size(c.pushed, nil))
 	out.commit(c.codec.Encode(room, c.pushed, nil))
+}
+
+// aside is where messages go that answer no request.
+func (c *conn[Req, Rep]) aside() *output {
+	if c.inParts {
+		return &c.rarely().behind
+	}
+	return &c.out
 }
 
 // behind is how many bytes wait for the end of a result.

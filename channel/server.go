@@ -17,7 +17,7 @@ import (
 )
 
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
-type Handler[A, Req, Rep any] struct{ by, pushing, connecting *stack.Handler }
+type Handler[A, Req, Rep any] struct{ by, pushing, hearing, connecting *stack.Handler }
 
 // Handle makes a handler of the method expression of its first step, which takes a pointer to a
 // struct that embeds core.ChannelStack. Call it once, in a package variable.
@@ -25,6 +25,7 @@ func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, P
 	return Handler[A, Req, Rep]{
 		by:         stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
 		pushing:    stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
+		hearing:    stack.NewNotice[hearing](stack.EntryOf(hear[A])),
 		connecting: stack.NewAsk[struct{}, Peer[Rep]](stack.EntryOf(noStep[A, Rep])),
 	}
 }
@@ -48,6 +49,7 @@ type service[Req, Rep any] struct {
 	config  Config[Req, Rep]
 	handler *stack.Handler
 	pushing *stack.Handler
+	hearing *stack.Handler
 	owned   *stack.Handler
 	own     *ownPart[Rep] // of connections of an actor's own; nil: of a server's
 	counts  counts
@@ -90,7 +92,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing}
+	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing}
 	s.service.handle()
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {

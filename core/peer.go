@@ -28,6 +28,9 @@ type Endpoint[Rep any] interface {
 	Shut()
 }
 
+// EndpointOf returns the connection of p; nil: p is the zero Peer. Only the channel calls it.
+func EndpointOf[Rep any](p Peer[Rep]) Endpoint[Rep] { return p.of }
+
 // PeerOf returns the Peer of a connection. Only the channel calls it.
 func PeerOf[Rep any](of Endpoint[Rep]) Peer[Rep] { return Peer[Rep]{of} }
 

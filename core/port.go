@@ -133,6 +133,11 @@ func (p NoticePort[Msg]) Notice(s Running, msg Msg) error {
 	return notice(s, p.to, p.by, p.route, msg)
 }
 
+// NoticePortOf returns the port of a handler at an actor. Only the runtime calls it.
+func NoticePortOf[Msg any](to *stack.House, by *stack.Handler) NoticePort[Msg] {
+	return NoticePort[Msg]{to: to, by: by}
+}
+
 // Insist is Notice to an actor of this worker, whose mailbox takes the message though it is full:
 // each message must be about something of which there is a bounded number. Only the runtime calls
 // it.
