@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/sent"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -141,6 +142,10 @@ func (c *outConn[Req, Rep]) lookTimes(now int64) {
 	}
 }
 
+// lookMin is how late a connection may find that it is idle, so that a very short IdleTimeout
+// doesn't have it look all the time while it isn't.
+const lookMin = time.Millisecond
+
 // arm has tick called when the connection may be late. The timer isn't moved: tick looks again. It
 // always waits, so that the end of the house ends the connection.
 func (c *outConn[Req, Rep]) arm(now int64) {
@@ -151,9 +156,9 @@ func (c *outConn[Req, Rep]) arm(now int64) {
 	}
 	first := min(remaining(config.ReplyTimeout, 0), remaining(config.IdleTimeout, now-c.activeAt))
 	if c.phase == connecting {
-		first = remaining(config.ConnectTimeout, now-c.activeAt)
-	} else if _, since, waits := c.requests.Oldest(); waits {
-		first = remaining(config.ReplyTimeout, now-since)
+		first = min(max(first, lookMin), remaining(config.ConnectTimeout, now-c.activeAt))
+	} else if _, since, waits := c.requests.Oldest(); waits { // when the timer fires it may be idle
+		first = min(remaining(config.ReplyTimeout, now-since), max(remaining(config.IdleTimeout, 0), lookMin))
 	}
 	core.Timer.Ask(&c.Stack, &c.idle, first)
 }
