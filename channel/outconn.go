@@ -29,7 +29,8 @@ type outConn[Req, Rep any] struct {
 	openedAt int64  // when it began to connect, ns
 	proved   bool   // a reply has come
 
-	panicked any // by the codec, outside of a step
+	panicked any  // by the codec, outside of a step
+	judging  bool // Alone is called, of the ask that has waited longest
 	// why the connection is to end; nil: it isn't. While the codec is at work it is core.ErrPanic,
 	// and stays so if that panics
 	why error
@@ -193,6 +194,10 @@ func (c *outConn[Req, Rep]) write() {
 func (c *outConn[Req, Rep]) encodeLate() bool {
 	defer func() {
 		if c.panicked = recover(); c.panicked != nil {
+			if c.judging { // no other connection is to try it
+				c.pool.client.stats.notSent.Add(1)
+				c.Engine().Answer(c.pool.next(), pool.Bytes{}, fmt.Errorf("%w: %w", core.ErrNotSent, core.ErrPanic))
+			}
 			c.schedule()
 		}
 	}()
@@ -223,7 +228,9 @@ func (c *outConn[Req, Rep]) encodeOne(w *stack.Engine, s *stack.Stack) {
 	req := stack.Request[Req, Rep](s)
 	c.why = core.ErrPanic
 	if c.loner != nil {
+		c.judging = true
 		c.pool.alone = c.loner.Alone(req)
+		c.judging = false
 	}
 	if alone := c.pool.alone; c.requests.Admits(alone) {
 		number := c.requests.Add(c.pool.next(), c.encoded, w.Now, alone)
