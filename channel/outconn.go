@@ -257,7 +257,9 @@ func (c *outConn[Req, Rep]) receive(w *stack.Engine) {
 		}
 		need := 1
 		if c.partial {
+			c.why = core.ErrPanic
 			need = c.codec.Need()
+			c.why = nil
 		}
 		switch _, err := c.fill(w, math.MaxInt, need); err {
 		case nil, netio.ErrAgain:
