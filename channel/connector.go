@@ -261,6 +261,9 @@ func (d *connector[Req, Rep]) left(c *outConn[Req, Rep], cause error) {
 		d.pause(c.openedAt, cause)
 		return
 	}
+	if d.state == pausing && len(p.conns) == 0 {
+		p.fail(d.Engine(), d.failure)
+	}
 	p.lookRest()
 	p.send(d.Engine())
 }
