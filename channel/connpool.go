@@ -61,7 +61,7 @@ func (p *connPool[Req, Rep]) ask(s *core.AskStack[Req, Rep]) core.Yield {
 	case p.waiting.len() >= p.client.config.PendingMax:
 		p.client.stats.refuse.Add(1)
 		return s.Throw(core.ErrOverloaded)
-	case len(p.conns) == 0 && p.dialer.state == pausing:
+	case len(p.conns) == 0 && p.dialer.state == pausing && p.dialer.Engine().Now < p.dialer.until:
 		p.client.stats.notSent.Add(1)
 		return s.Throw(p.dialer.failure)
 	}
