@@ -28,6 +28,7 @@ type outConn[Req, Rep any] struct {
 	reply    Rep    // what is decoded before it is known whose it is
 	openedAt int64  // when it began to connect, ns
 	proved   bool   // a reply has come
+	broken   error  // why it can't send any more; nil: it can
 
 	panicked any  // by the codec, outside of a step
 	judging  bool // Alone is called, of the ask that has waited longest
@@ -75,6 +76,9 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 	}
 	if c.phase == open {
 		c.receive(w)
+		if c.why == nil && !c.readable {
+			c.why = c.broken
+		}
 		c.lookTimes(w.Now)
 	}
 	if c.why != nil {
@@ -166,7 +170,7 @@ func (c *outConn[Req, Rep]) arm(now int64) {
 
 // mayEncode reports whether the connection may take the ask that has waited longest.
 func (c *outConn[Req, Rep]) mayEncode() bool {
-	return c.phase == open && c.why == nil && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
+	return c.phase == open && c.why == nil && c.broken == nil && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
 }
 
 // write is the work of flush, at the end of a turn: it encodes asks that wait, and sends.
@@ -180,8 +184,9 @@ func (c *outConn[Req, Rep]) write() {
 	w := c.Engine()
 	switch err := c.send(w.Now); {
 	case err == netio.ErrAgain:
-	case err != nil:
-		c.end(err)
+	case err != nil: // what has come is read all the same
+		c.broken, c.readable = err, true
+		c.schedule()
 	case c.out.unsent > 0: // others have their turn
 		w.DeferOn(&c.flush)
 	case c.pool.waiting.len() > 0 && c.mayEncode():
