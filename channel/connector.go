@@ -190,7 +190,7 @@ func (d *connector[Req, Rep]) try(now int64) {
 		d.next++
 		d.nextAt = now + int64(stagger)
 		if c, err := d.pool.connect(address); err != nil {
-			d.cause = err
+			d.cause, d.nextAt = err, now
 		} else {
 			d.attempts = append(d.attempts, c)
 		}

@@ -24,6 +24,8 @@ import (
 type Network struct {
 	Faults Faults
 	Silent map[string]bool // addresses that neither accept nor refuse connections
+	// addresses to which there is no way: Connect fails at once
+	Unreachable map[string]bool
 
 	sim     *Sim
 	rng     *rand.Rand
@@ -363,6 +365,9 @@ func (n *Network) connect(address string) (near *end) {
 
 // Connect implements netio.World.
 func (n *Network) Connect(_, address string) (fd int, err error) {
+	if n.Unreachable[address] {
+		return -1, syscall.ENETUNREACH
+	}
 	e := n.connect(address)
 	e.fd = n.open(e)
 	return e.fd, nil
