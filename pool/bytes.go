@@ -290,10 +290,12 @@ func (c *Carrier) Join(other *Carrier) {
 	c.head, other.head = other.head, nil
 }
 
-// Size returns the length of the slabs held, in bytes.
+// Size returns the length of the slabs held, and of the bytes shared.
 func (c *Carrier) Size() (n int) {
 	for o := c.head; o != nil; o = o.next {
-		if !isTie(o) {
+		if isTie(o) {
+			n += (*tie)(unsafe.Pointer(o)).bytes.Len()
+		} else {
 			n += len((*slab)(unsafe.Pointer(o)).data)
 		}
 	}
