@@ -170,7 +170,7 @@ func (c *outConn[Req, Rep]) arm(now int64) {
 
 // mayEncode reports whether the connection may take the ask that has waited longest.
 func (c *outConn[Req, Rep]) mayEncode() bool {
-	return c.phase == open && c.why == nil && c.broken == nil && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
+	return c.phase == open && c.why == nil && c.broken == nil && !c.hungUp && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
 }
 
 // write is the work of flush, at the end of a turn: it encodes asks that wait, and sends.
