@@ -28,8 +28,8 @@ type ClientConfig[Req, Rep any] struct {
 	// InflightMax is how many requests of one connection may be without a reply. 1 is for protocols
 	// without pipelining. 0: 128.
 	InflightMax int
-	// PendingMax is how many asks of one worker may wait for a connection, or for room in one.
-	// Further ones get core.ErrOverloaded. 0: 1024.
+	// PendingMax is how many asks of one worker may wait: for a connection, for room in one, or for
+	// the end of the turn. Further ones get core.ErrOverloaded. 0: 1024.
 	PendingMax int
 	// ReadSize is how many bytes one read takes at most; it may not exceed pool.SlabMax. 0: 16 KiB.
 	ReadSize int
@@ -75,6 +75,9 @@ func (c ClientConfig[Req, Rep]) validate() (ClientConfig[Req, Rep], error) {
 	)
 	if c.ReadSize > readMax {
 		err = errors.Join(err, fmt.Errorf("channel: ClientConfig.ReadSize is above %d", readMax))
+	}
+	if min(c.BackoffMin, c.BackoffMax) < 0 {
+		err = errors.Join(err, errors.New("channel: ClientConfig.BackoffMin or BackoffMax is negative"))
 	}
 	fillTime(&c.ConnectTimeout, 5*time.Second)
 	fillTime(&c.BackoffMin, 50*time.Millisecond)
@@ -173,10 +176,11 @@ func (c *Client[Req, Rep]) Close(ctx context.Context) error {
 	by := poolHandlersOf[Req, Rep]()
 	var err error
 	for i := range c.pools.Len() {
-		core.Notice(by.shut.At(c.pools.At(i)), struct{}{}) // one that has stopped is shut
+		core.NoticeWait(ctx, by.shut.At(c.pools.At(i)), struct{}{}) // one that has stopped is shut
 	}
 	for i := range c.pools.Len() {
-		err = errors.Join(err, restOf(ctx, by.rest.At(c.pools.At(i))))
+		at := c.pools.At(i)
+		err = errors.Join(err, restOf(ctx, by.rest.At(at), by.shut.At(at)))
 	}
 	if err != nil {
 		err = fmt.Errorf("channel: requests of a client were cut off: %w", err)
@@ -184,16 +188,20 @@ func (c *Client[Req, Rep]) Close(ctx context.Context) error {
 	return errors.Join(err, c.pools.StopWait(context.WithoutCancel(ctx)))
 }
 
-// restOf waits until the pool behind p has nothing more to do.
-func restOf(ctx context.Context, p core.Port[struct{}, struct{}]) error {
+// restOf waits until the pool behind rest, which was told by shut, has nothing more to do.
+func restOf(ctx context.Context, rest core.Port[struct{}, struct{}], shut core.NoticePort[struct{}]) error {
 	for {
-		_, err := core.Ask(ctx, p, struct{}{})
-		switch {
-		case err == nil || errors.Is(err, core.ErrStopped):
-			return nil
-		case ctx.Err() != nil || !errors.Is(err, core.ErrTimeout): // not the system's default deadline
-			return err
+		ctx, cancel := context.WithTimeout(ctx, 10_000*time.Hour) // the system's default is shorter
+		_, err := core.Ask(ctx, rest, struct{}{})
+		if errors.Is(err, core.ErrMailboxFull) && core.NoticeWait(ctx, shut, struct{}{}) == nil {
+			cancel() // there is room now
+			continue
 		}
+		cancel()
+		if errors.Is(err, core.ErrStopped) {
+			return nil
+		}
+		return err
 	}
 }
 

@@ -57,12 +57,14 @@ func TestClientCloseOutlastsAskTimeout(t *testing.T) {
 	client, err := channel.Dial(t.Context(), sim.System, clientConfig{Network: "tcp", Address: doorAddress, Codec: newLineClient})
 	require.NoError(t, err)
 	at := callerAsk.At(core.Spawn(sim.System, func() *caller { return &caller{client.Port()} }))
-	core.Begin(at, call{line: []byte("a"), limit: time.Hour})
+	asked := core.Begin(at, call{line: []byte("a"), limit: time.Hour})
 	sim.Run(time.Millisecond)
 	peer := door.Accept()
 	replied := core.Spawn(sim.System, func() *slowReplier { return &slowReplier{peer} })
 	require.NoError(t, core.Notice(slowReplierBegin.At(replied), struct{}{}))
 	require.NoError(t, client.Close(t.Context()))
+	_, err = asked.Get()
+	require.ErrorIs(t, err, core.ErrTimeout)
 }
 
 type slowReplier struct{ peer *housetest.Peer }

@@ -339,6 +339,7 @@ func TestClientNumbers(t *testing.T) {
 
 func TestClientBackoff(t *testing.T) {
 	p := newPlay(t, func(c *clientConfig) { c.BackoffMin, c.BackoffMax = time.Second, 4*time.Second })
+	p.prove()
 	p.door.Close()
 	p.Run(time.Minute)
 	p.peers[0].Close()

@@ -154,9 +154,7 @@ func (d *connector[Req, Rep]) resolve() {
 		return
 	}
 	d.state = resolving
-	if err := d.pool.lookUp.Notice(&d.Stack, lookup{c.Network, host, port, c.Resolve}); err != nil {
-		d.found(nil, err)
-	}
+	d.pool.lookUp.Insist(&d.Stack, lookup{c.Network, host, port, c.Resolve}) // one at a time
 }
 
 // found is the transition resolving -> trying.
@@ -198,13 +196,13 @@ func (d *connector[Req, Rep]) try(now int64) {
 }
 
 // pause is the transition to pausing, from trying or resting: the next attempt begins the backoff
-// behind since. If there is no connection, asks that wait are answered.
+// behind since. If there is no connection, and the pause isn't over, asks that wait are answered.
 func (d *connector[Req, Rep]) pause(since int64, cause error) {
 	d.state, d.wanted = pausing, false
 	d.failure = fmt.Errorf("%w: %w", core.ErrNotSent, cause)
 	d.until = since + int64(d.backoff-d.chance(d.backoff/2))
 	d.backoff = min(2*d.backoff, d.pool.client.config.BackoffMax)
-	if len(d.pool.conns) == 0 {
+	if len(d.pool.conns) == 0 && d.Engine().Now < d.until {
 		d.pool.fail(d.Engine(), d.failure)
 	}
 	d.tell()
@@ -251,13 +249,13 @@ func (d *connector[Req, Rep]) failed(c *outConn[Req, Rep], cause error) {
 	}
 }
 
-// left is told that a connection has ended. If it was young and has brought no reply, the next one
-// is opened after a pause.
+// left is told that a connection has ended. If it has brought no reply, the next one is opened after
+// a pause; which is over if the connection has lasted as long.
 func (d *connector[Req, Rep]) left(c *outConn[Req, Rep], cause error) {
 	p := d.pool
 	p.conns = slices.DeleteFunc(p.conns, func(other *outConn[Req, Rep]) bool { return other == c })
 	p.client.stats.conns.Add(-1)
-	if !c.proved && d.state == resting && d.Engine().Now-c.openedAt < int64(d.backoff) {
+	if !c.proved && d.state == resting && cause != errIdle {
 		d.pause(c.openedAt, cause)
 		return
 	}

@@ -69,7 +69,8 @@ func isKept(p *future.Promise) bool {
 }
 
 // Due returns nil if the asker still waits for the job, otherwise the error to Abort it with. now
-// is on the system's clock, ns. Only the job's goroutine calls it.
+// is on the system's clock, ns. Only the job's goroutine calls it, or the worker that has a call
+// which its only step has left by Again.
 func (s *Stack) Due(now int64) error {
 	invariant.Point("offload.due")
 	if s.givenUp() {
