@@ -20,7 +20,8 @@ var (
 	ErrRequestTooBig = errors.New("ERR Protocol error: too big request")
 )
 
-// Errors of DecodeReply: the reply can't be understood, or it is above one of the Limits.
+// Errors of DecodeReply and ReplyDecoder: the reply can't be understood, or it is above one of the
+// Limits.
 var (
 	ErrReply      = errors.New("resp: malformed reply")
 	ErrReplyLimit = errors.New("resp: reply above a limit")
@@ -35,3 +36,9 @@ func (u unexpected) Error() string {
 }
 
 func (u unexpected) Is(target error) bool { return target == ErrExpectedBulk }
+
+// ServerError is what a server has replied in place of a value, such as "ERR no such command".
+type ServerError string
+
+// Error implements error.
+func (e ServerError) Error() string { return string(e) }

@@ -26,6 +26,15 @@ func (v *Value) IsNil() bool {
 // IsError reports whether the answer is an error, in either of the protocol's two spellings.
 func (v *Value) IsError() bool { return v.Kind == KindError || v.Kind == KindBulkError }
 
+// Err returns the answer as an error, a ServerError, if it is one; otherwise nil. Its text is a
+// copy.
+func (v *Value) Err() error {
+	if !v.IsError() {
+		return nil
+	}
+	return ServerError(v.Str)
+}
+
 // Elems returns a reader of the elements of an array, a set, a push or a map. In a map each key
 // comes before its value. Other kinds have no elements.
 func (v *Value) Elems() Elems {
@@ -57,7 +66,7 @@ var unlimited = Limits{MaxBulk: 1<<31 - 1, MaxArgs: 1<<31 - 1, MaxInline: 1<<31 
 // bytes consumed, or 0 if more input is needed, or an error, ErrReply or ErrReplyLimit. It
 // understands both versions, and skips attributes. A push (KindPush) may come at any time and
 // answers no request. Each call begins anew, so a long reply in small pieces costs its length each
-// time: good enough for tests and load generators, whose replies are short.
+// time: see ReplyDecoder.
 //
 //alloc:none
 func DecodeReply(in []byte, v *Value, l Limits) (n int, err error) {
