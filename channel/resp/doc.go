@@ -24,12 +24,14 @@
 // type that Redis uses there. A Reply carries its version, because requests before and after a
 // HELLO may be answered together.
 //
-// The other direction, for clients, tests and load generators: [AppendCommand]
-// writes requests, [DecodeReply] reads answers of both versions into a [Value].
+// The other direction: a client of package channel gives each connection a [ClientCodec], which
+// writes a [Request] and reads answers of both versions into a [Value]. Below it, and for tests and
+// load generators, [AppendCommand] writes requests, [ReplyDecoder] and [DecodeReply] read answers.
 //
 // Nothing here allocates, but for inline requests with quotes, which need memory
 // for their unescaped arguments (at most about four times [Limits.MaxInline]),
-// for doubles of unusual length in [Value.Float], and for the texts of some errors.
+// for doubles of unusual length in [Value.Float], for errors made of answers, and
+// for the texts of some errors.
 //
 // Where this package differs from Redis 7.0:
 //
