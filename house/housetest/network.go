@@ -38,7 +38,8 @@ type Network struct {
 }
 
 // Faults is what goes wrong in a Network. The zero Faults is a network in which nothing does, and
-// nothing takes time. It may be changed at any time.
+// nothing takes time. It may be changed at any time. Of Again, Repeats and Descriptors 1 means 2:
+// every one would be for ever.
 type Faults struct {
 	Delay       time.Duration // bytes, connections, ends and events take up to so long
 	Pieces      int           // bytes arrive in pieces of at most so many; 0: as they were written
@@ -57,7 +58,7 @@ const (
 // Draw returns faults by rng: many runs have few of them, or none.
 func Draw(rng *rand.Rand) Faults {
 	some := func(most int) int { return max(0, rng.IntN(2*most)-most) }
-	f := Faults{
+	return Faults{
 		Delay:       time.Duration(some(1 << rng.IntN(24))),
 		Pieces:      some(1 << rng.IntN(12)),
 		Window:      some(1 << rng.IntN(17)),
@@ -66,12 +67,6 @@ func Draw(rng *rand.Rand) Faults {
 		Resets:      20 * some(20),
 		Descriptors: some(20),
 	}
-	for _, n := range []*int{&f.Again, &f.Repeats, &f.Descriptors} {
-		if *n == 1 {
-			*n = 2 // every one would be for ever
-		}
-	}
-	return f
 }
 
 // socket is what a descriptor stands for: an *end or a *share.
@@ -153,6 +148,9 @@ func newNetwork(s *Sim, seed uint64) *Network {
 // happens reports whether something happens that does so once in n times; never if n is 0.
 func (n *Network) happens(once int) bool { return once > 0 && n.rng.IntN(once) == 0 }
 
+// recurs is happens for what may not happen every time.
+func (n *Network) recurs(once int) bool { return once > 0 && n.happens(max(once, 2)) }
+
 // delay is how long something takes, ns.
 func (n *Network) delay() int64 {
 	if n.Faults.Delay <= 0 {
@@ -214,7 +212,7 @@ func (n *Network) Poll(p *netio.Poller) (called int) {
 		if r := s.state(); r != 0 && p.Call(w.token, r) {
 			called++
 		}
-		if w.by == p && (n.happens(n.Faults.Repeats) || w.level && s.state() != 0) {
+		if w.by == p && (n.recurs(n.Faults.Repeats) || w.level && s.state() != 0) {
 			n.notify(s)
 		}
 	}
@@ -326,7 +324,7 @@ func (n *Network) Accept(fd int) (nfd int, err error) {
 		return -1, syscall.EINVAL
 	case len(s.of.waiting) == 0:
 		return -1, netio.ErrAgain
-	case n.happens(n.Faults.Descriptors):
+	case n.recurs(n.Faults.Descriptors):
 		return -1, netio.ErrDescriptors
 	}
 	e := s.of.waiting[0]
@@ -425,7 +423,7 @@ func (e *end) read(b []byte) (k int, err error) {
 	switch {
 	case len(b) == 0:
 		return 0, nil
-	case len(e.in) > 0 && n.happens(n.Faults.Again):
+	case len(e.in) > 0 && n.recurs(n.Faults.Again):
 		n.notify(e)
 		return 0, netio.ErrAgain
 	case len(e.in) > 0:
@@ -466,7 +464,7 @@ func (e *end) write(b []byte) (k int, err error) {
 	case n.happens(n.Faults.Resets):
 		e.reset()
 		return 0, syscall.ECONNRESET
-	case n.happens(n.Faults.Again):
+	case n.recurs(n.Faults.Again):
 		e.wantRoom = true // there may be none when the event comes
 		n.notify(e)
 		return 0, netio.ErrAgain
