@@ -14,6 +14,8 @@
 // [Sim.Net] is a network of the simulation's own: servers of package channel listen in it, a [Peer]
 // is a client that does what the test says, and [Faults] are what goes wrong.
 //
+// [Simulate] draws plans of runs from seeds, and makes one that fails as small as it can.
+//
 // A [Double] stands in for an actor that the one under test asks, a [Recorder] for one that it
 // tells.
 //

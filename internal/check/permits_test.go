@@ -39,6 +39,12 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/housetest/network.go", what: "math/rand/v2", why: "the seeded source of a simulated network's faults"},
 	{files: "house/housetest/network.go", what: "syscall", why: "the numbers of failures, which are those of the machine's network"},
 
+	// Around a run of a simulation; nothing in it depends on them.
+	{files: "house/housetest/attempt.go", what: "go", why: "a run that fails ends its goroutine, and not its test's"},
+	{files: "house/housetest/attempt.go", what: "select", why: "a run ends, or it hangs"},
+	{files: "house/housetest/attempt.go", what: "time.NewTimer", why: "a run ends, or it hangs"},
+	{files: "house/housetest/simulate.go", what: "time.Now", why: "the search for a simpler plan ends when it has taken long"},
+
 	{files: "house/system.go", what: "go", why: "a worker's loop is one goroutine on one thread"},
 	{files: "house/loop.go", what: "go", why: "a worker whose goroutine a step has ended gets another"},
 	{files: "house/shutdown.go", what: "go", why: "a shutdown that a step begins waits for the step's worker"},
