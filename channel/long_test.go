@@ -38,3 +38,10 @@ func TestLongLifeCycles(t *testing.T) {
 		t.Run("never", TestG8ClientsThatNeverRead)
 	}
 }
+
+// TestLongSimulations runs 100,000 seeds.
+func TestLongSimulations(t *testing.T) {
+	long(t)
+	t.Run("servers", func(t *testing.T) { simulateServers(t, 100*seeds()) })
+	t.Run("clients", func(t *testing.T) { simulateClients(t, 100*seeds()) })
+}

@@ -1,14 +1,12 @@
 package channel_test
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,172 +18,85 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// customer is a client in a simulation. What it gets back must be, byte by byte, the results of
-// what it has asked for.
-type customer struct {
-	peer  *housetest.Peer
-	sends []byte // not sent yet
-	wants []byte // the results of all that it asks for
-	got   int    // bytes of wants
-	gone  bool   // it has given up, or the connection broke
-	deaf  bool   // it never reads
-	ended bool   // it has ended its side
-	lasts bool   // its last request is the connection's last
+// run is what came of a run: the same plan must come to the same.
+type run struct {
+	hash   uint64 // of its events, if it is traced
+	events int
+	now    int64 // when it ended
+	served int   // bytes of results
+	ends   map[string]int
 }
 
-// newCustomer draws what a customer asks for.
-func newCustomer(rng *rand.Rand, peer *housetest.Peer, n int) *customer {
-	c := &customer{peer: peer, deaf: rng.IntN(12) == 0}
-	for i := range rng.IntN(2 * n) {
-		switch what := rng.IntN(20); {
-		case what < 2:
-			fmt.Fprintf(c, "after %d late%d", rng.IntN(20), i)
-			fmt.Fprintf(&wanted{c}, "late%d", i)
-		case what < 3:
-			fmt.Fprintf(c, "throw error%d", i)
-			fmt.Fprintf(&wanted{c}, "-error%d", i)
-		case what < 5:
-			n := rng.IntN(1 << rng.IntN(17))
-			fmt.Fprintf(c, "big %d", n)
-			text := make([]byte, n)
-			for i := range text {
-				text[i] = 'a' + byte(i%26)
-			}
-			(&wanted{c}).Write(text)
-		case what < 7:
-			line := bytes.Repeat([]byte("long"), rng.IntN(1<<rng.IntN(14)))
-			fmt.Fprintf(c, "x%s", line)
-			fmt.Fprintf(&wanted{c}, "x%s", line)
-		default:
-			fmt.Fprintf(c, "x%d", i)
-			fmt.Fprintf(&wanted{c}, "x%d", i)
-		}
+// simulated makes the simulation of a run.
+func simulated(t testing.TB, seed uint64, untraced bool, steps int, rng *rand.Rand, c house.Config) *housetest.Sim {
+	c.Logger = slog.New(slog.DiscardHandler)
+	if untraced {
+		return housetest.Untraced(t, seed, c)
 	}
-	if rng.IntN(8) == 0 {
-		fmt.Fprint(c, "last goodbye")
-		fmt.Fprint(&wanted{c}, "goodbye")
-		c.lasts = true
+	sim := housetest.New(t, seed, c)
+	if steps > 0 {
+		sim.Steps = func() time.Duration { return time.Duration(rng.IntN(steps)) }
 	}
-	return c
+	return sim
 }
 
-// Write adds a request.
-func (c *customer) Write(line []byte) (int, error) {
-	c.sends = append(append(c.sends, line...), '\n')
-	return len(line), nil
-}
-
-// wanted is a customer whose Write adds a result.
-type wanted struct{ *customer }
-
-func (w *wanted) Write(line []byte) (int, error) {
-	w.wants = append(append(w.wants, line...), '\n')
-	return len(line), nil
-}
-
-// act does something, or nothing. Once all is healed it does what it can.
-func (c *customer) act(t *testing.T, rng *rand.Rand, healed bool) {
-	if c.gone {
-		return
+// orDefault is d, shortest at least, unless that is zero.
+func orDefault(d, zero time.Duration) time.Duration {
+	if d == 0 {
+		return zero
 	}
-	if !healed && rng.IntN(400) == 0 {
-		c.gone = true
-		if rng.IntN(2) == 0 {
-			c.peer.Reset()
-		} else {
-			c.peer.Close()
-		}
-		return
-	}
-	if n := len(c.sends); n > 0 && (healed || rng.IntN(2) == 0) {
-		if !healed {
-			n = min(n, 1+rng.IntN(1<<rng.IntN(16)))
-		}
-		c.sends = c.sends[c.peer.Write(c.sends[:n]):]
-	} else if n == 0 && !c.ended && rng.IntN(4) == 0 {
-		c.ended = true
-		c.peer.End()
-	}
-	if !c.deaf && (healed || rng.IntN(2) == 0) {
-		most := 1 << 20
-		if !healed {
-			most = 1 + rng.IntN(1<<rng.IntN(16))
-		}
-		b := c.peer.Read(most)
-		require.LessOrEqual(t, len(b), len(c.wants)-c.got, "more results than requests: %.100q", b)
-		require.Equal(t, string(c.wants[c.got:c.got+len(b)]), string(b))
-		c.got += len(b)
-	}
-	switch err := c.peer.Err(); err {
-	case nil:
-	case io.EOF:
-		c.gone = true
-		require.True(t, c.ended || c.lasts, "the server has ended the connection")
-		require.Equal(t, len(c.wants), c.got, "the server ends before all results are sent")
-	default:
-		c.gone = true
-	}
+	return max(shortest, d)
 }
 
 // simulate serves customers over a network in which much goes wrong, then nothing any more: then
 // all that aren't broken get all their results.
-func simulate(t *testing.T, seed uint64) (hash uint64, served int) {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	sim := housetest.New(t, seed, house.Config{Workers: 1 + rng.IntN(3), Budget: rng.IntN(3), Logger: slog.New(slog.DiscardHandler)})
-	sim.Steps = func() time.Duration { return time.Duration(rng.IntN(1 << rng.IntN(16))) }
+func simulate(t testing.TB, p serverPlan) run {
+	rng := rand.New(rand.NewPCG(p.Seed, 3))
+	sim := simulated(t, p.Seed, p.Untraced, p.Steps, rng, house.Config{Workers: max(1, p.Workers), Budget: p.Budget})
 	var fronts []core.Address[front]
 	for _, on := range sim.Workers() {
-		fronts = append(fronts, core.Spawn(on, func() *front { return &front{} }))
+		fronts = append(fronts, core.Spawn(on, func() *front { return &front{parts: &atomic.Int64{}} }))
 	}
-	some := func(most int) int { return max(0, rng.IntN(2*most)-most) }
+	l := p.Limits
 	server, err := channel.Listen(t.Context(), config{
 		Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec,
-		InflightMax: some(1 << rng.IntN(6)), RequestsMax: some(1 << rng.IntN(6)), ReadSize: some(1 << rng.IntN(12)),
-		InputMax: some(1 << rng.IntN(20)), OutputMax: some(1 << rng.IntN(16)),
-		RequestTimeout: time.Hour, WriteTimeout: time.Hour, IdleTimeout: 10 * time.Hour,
+		InflightMax: l.InflightMax, RequestsMax: l.RequestsMax, ReadSize: l.ReadSize, InputMax: l.InputMax, OutputMax: l.OutputMax, ConnsMax: l.ConnsMax,
+		RequestTimeout: orDefault(l.RequestTimeout, time.Hour), WriteTimeout: time.Hour, IdleTimeout: orDefault(l.IdleTimeout, 10*time.Hour),
 	}, serve, fronts...)
 	require.NoError(t, err)
-	sim.Net.Faults = housetest.Draw(rng)
+	sim.Net.Faults = p.Faults
 
+	rules := rulesOf(&p)
 	var all []*customer
-	for range 1 + rng.IntN(8) {
-		all = append(all, newCustomer(rng, sim.Net.Dial("127.0.0.1:80"), 1<<rng.IntN(6)))
+	for _, c := range p.Customers {
+		all = append(all, newCustomer(p.Seed, c, rules))
 	}
-	for range rng.IntN(3000) {
-		all[rng.IntN(len(all))].act(t, rng, false)
+	dial := func(moment int) {
+		for _, c := range all {
+			if c.peer == nil && c.At <= moment {
+				c.peer = sim.Net.Dial("127.0.0.1:80")
+			}
+		}
+	}
+	for moment := range p.Moments {
+		if dial(moment); len(all) > 0 {
+			all[rng.IntN(len(all))].act(t, false)
+		}
 		for range rng.IntN(4) {
 			sim.Turn()
 		}
 		if rng.IntN(100) == 0 {
-			sim.Run(time.Duration(rng.IntN(1 << rng.IntN(25))))
+			sim.Run(time.Duration(rng.IntN(1 << rng.IntN(27))))
 		}
 	}
-
+	dial(max(p.Moments, 1<<30))
 	sim.Net.Faults = housetest.Faults{}
-	for rounds := 0; ; rounds++ {
-		open := 0
-		for _, c := range all {
-			c.deaf = false
-			if c.act(t, rng, true); !c.gone && (len(c.sends) > 0 || c.got < len(c.wants)) {
-				open++
-			}
-		}
-		if sim.Run(time.Second); open == 0 {
-			break
-		}
-		if rounds == 1000 {
-			for i, c := range all {
-				if !c.gone && (len(c.sends) > 0 || c.got < len(c.wants)) {
-					t.Errorf("seed %d: customer %d waits for ever: %d of %d bytes got, %d to be sent, connected %v, %+v", seed, i, c.got, len(c.wants), len(c.sends), c.peer.Connected(), sim.Net.Faults)
-				}
-			}
-			t.Fatalf("%+v", server.Stats())
-		}
-	}
+	heal(t, sim, server, all)
+
+	r := run{ends: map[string]int{}}
 	for _, c := range all {
-		served += c.got
-	}
-	for _, c := range all {
+		r.served += c.got
+		r.ends[c.how]++
 		c.peer.Close()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -193,7 +104,29 @@ func simulate(t *testing.T, seed uint64) (hash uint64, served int) {
 	require.NoError(t, server.Drain(ctx))
 	require.Zero(t, server.Stats().Conns)
 	require.Zero(t, sim.Net.Open(), "descriptors are open")
-	return sim.Hash(), served
+	r.hash, r.events, r.now = sim.Hash(), sim.Events(), sim.Now
+	return r
+}
+
+// heal lets time pass until all customers have what they wait for.
+func heal(t testing.TB, sim *housetest.Sim, server *server, all []*customer) {
+	for range 1000 {
+		open := 0
+		for _, c := range all {
+			if c.act(t, true); c.waits() {
+				open++
+			}
+		}
+		if sim.Run(time.Second); open == 0 {
+			return
+		}
+	}
+	for _, c := range all {
+		if c.waits() {
+			t.Errorf("customer %d waits for ever: %d of %d bytes got, %d to be sent, connected %v", c.ID, c.got, len(c.wants), len(c.sends), c.peer.Connected())
+		}
+	}
+	t.Fatalf("%+v", server.Stats())
 }
 
 // seeds is how many seeds a test of simulations runs.
@@ -201,23 +134,33 @@ func seeds() uint64 {
 	if n, _ := strconv.Atoi(os.Getenv("STACKHOUSE_SEEDS")); n > 0 {
 		return uint64(n)
 	}
-	return 200
+	if housetest.Slow {
+		return 50
+	}
+	return 500
 }
+
+// few reports whether n seeds don't meet all that can happen, or a plan runs alone.
+func few(n uint64) bool { return n < 500 || os.Getenv("STACKHOUSE_PLAN") != "" }
 
 // TestSimulations: servers over simulated networks by seeds, each of which is run twice and must do
 // the same.
-func TestSimulations(t *testing.T) {
-	served := 0
-	for seed := range seeds() {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			hash, n := simulate(t, seed)
-			again, _ := simulate(t, seed)
-			require.Equal(t, hash, again, "the same seed does something else")
-			served += n
-		})
+func TestSimulations(t *testing.T) { simulateServers(t, seeds()) }
+
+func simulateServers(t *testing.T, n uint64) {
+	served, events, ends := 0, 0, map[string]int{}
+	housetest.Simulate(t, n, drawServer, func(t testing.TB, p serverPlan) {
+		r := simulate(t, p)
+		require.Equal(t, r, simulate(t, p), "the same plan does something else")
+		served, events = served+r.served, events+r.events
+		for how, n := range r.ends {
+			ends[how] += n
+		}
+	})
+	t.Logf("%d bytes of results, %d events, connections that ended %v", served, events, ends)
+	for _, how := range []string{"in order", "gave up", "broken", "idle", refusal(channel.ErrConnsMax), refusal(channel.ErrSlowRequest)} {
+		require.True(t, ends[how] > 0 || few(n), "no connection ended so: "+how)
 	}
-	t.Logf("%d bytes of results", served)
-	require.NotZero(t, served)
 }
 
 // TestFullConnectionsRest: connections whose clients take nothing wait for that, and not for room
