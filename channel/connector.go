@@ -249,8 +249,8 @@ func (d *connector[Req, Rep]) failed(c *outConn[Req, Rep], cause error) {
 	}
 }
 
-// left is told that a connection has ended. If it has brought no reply, the next one is opened after
-// a pause; which is over if the connection has lasted as long.
+// left is told that a connection has ended. If it has brought no reply, the next one is opened
+// after a pause; which is over if the connection has lasted as long.
 func (d *connector[Req, Rep]) left(c *outConn[Req, Rep], cause error) {
 	p := d.pool
 	p.conns = slices.DeleteFunc(p.conns, func(other *outConn[Req, Rep]) bool { return other == c })
