@@ -85,9 +85,10 @@ overload: ## a server with 128 MiB under twice its load, for OVERLOAD seconds
 bench: ## benchmarks that match BENCH, BENCHCOUNT times
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 1h ./...
 
-compare: ## against channels, a mutex, protoactor-go, Erlang and Redis; takes minutes
+compare: ## against channels, a mutex, protoactor-go, Erlang and Redis, and echo against a bare epoll loop in C; takes minutes
 	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
+	$(GO) run ./bench/echo
 
 long: ## what takes minutes to hours: the tests named Long, the explorer at 3 preemptions, AddressSanitizer and checkptr (with gcc or clang), known vulnerabilities, five million commands of differ, 200 kills, two minutes of overload
 	$(MAKE) cross SYSTEMS="darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"

@@ -81,6 +81,7 @@ floor 7
 
 floor 8
 	bench          -> anything
+	bench/echo     -> anything   # beside a bare loop around epoll
 	bench/overload -> anything   # a server and its load, two processes
 	bench/strain -> anything     # clients of a cache, a process of its own, that it loads
 	examples/... -> anything

@@ -1,0 +1,8 @@
+// Command echo compares examples/echo with a bare loop around epoll in C, testdata/loop.c: CPU time
+// of the server a message, as a ratio.
+//
+// Both run in turn, each on the first CPU alone, for the same load from the second. It needs Linux,
+// two CPUs, gcc, and taskset.
+//
+//	go run ./bench/echo -pairs 10 -seconds 1
+package main

@@ -1,0 +1,166 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// shape is a kind of load.
+type shape struct {
+	name              string
+	conns, size, deep int
+	frames            bool // the server cuts the stream into messages, with a stack for each
+	aim, must         float64
+}
+
+var shapes = []shape{
+	{"64 B, 50 connections", 50, 64, 1, false, 1.10, 1.20},
+	{"64 B, 1,000 connections", 1000, 64, 1, false, 1.20, 1.30},
+	{"64 B, 50 connections, 16 in flight, a stack each", 50, 64, 16, true, 1.15, 1.30},
+	{"16 KiB, 50 connections", 50, 16 << 10, 1, false, 1.10, 1.25},
+}
+
+func main() {
+	pairs := flag.Int("pairs", 10, "runs of each server, in turn")
+	seconds := flag.Float64("seconds", 1, "of a run")
+	only := flag.String("only", "", "shapes whose name has this in it")
+	flag.Parse()
+	if err := compare(*pairs, time.Duration(*seconds*float64(time.Second)), *only); err != nil {
+		fmt.Fprintln(os.Stderr, "echo:", err)
+		os.Exit(1)
+	}
+}
+
+// compare builds both servers, and prints a line for each shape.
+func compare(pairs int, d time.Duration, only string) error {
+	dir, err := os.MkdirTemp("", "echo")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// the load stays on the second CPU, the servers on the first
+	if out, err := exec.Command("taskset", "-a", "-p", "-c", "1", strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		return fmt.Errorf("taskset: %w\n%s", err, out)
+	}
+	loop, ours := filepath.Join(dir, "loop"), filepath.Join(dir, "echo")
+	for _, build := range [][]string{{"gcc", "-O2", "-o", loop, "bench/echo/testdata/loop.c"}, {"go", "build", "-o", ours, "./examples/echo"}} {
+		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", build[0], err, out)
+		}
+	}
+	for _, s := range shapes {
+		if !strings.Contains(s.name, only) {
+			continue
+		}
+		var ratios, least, mine []float64
+		for range pairs {
+			bare, err := run(s, d, func(port string) []string { return []string{loop, port} })
+			if err != nil {
+				return err
+			}
+			own, err := run(s, d, func(port string) []string {
+				args := []string{ours, "-addr", "127.0.0.1:" + port, "-workers", "1"}
+				if s.frames {
+					args = append(args, "-length", strconv.Itoa(s.size))
+				}
+				return args
+			})
+			if err != nil {
+				return err
+			}
+			ratios, least, mine = append(ratios, own/bare), append(least, bare), append(mine, own)
+		}
+		low, mid, high := quartiles(ratios)
+		_, bare, _ := quartiles(least)
+		_, own, _ := quartiles(mine)
+		fmt.Printf("%-50s %.3f (%.3f, %.3f) of the loop's %.0f ns a message: %.0f ns; aim %.2f, must %.2f\n", s.name, mid, low, high, bare, own, s.aim, s.must)
+	}
+	return nil
+}
+
+func quartiles(all []float64) (low, mid, high float64) {
+	all = slices.Sorted(slices.Values(all))
+	at := func(q int) float64 { return all[(len(all)-1)*q/4] }
+	return at(1), at(2), at(3)
+}
+
+// run starts a server, loads it, and returns its CPU time a message, ns.
+func run(s shape, d time.Duration, command func(port string) []string) (ns float64, err error) {
+	port, err := freePort()
+	if err != nil {
+		return 0, err
+	}
+	server := exec.Command("taskset", append([]string{"-c", "0"}, command(port)...)...)
+	if err := server.Start(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		server.Process.Kill()
+		server.Wait()
+	}()
+	l, err := newLoad(s, "127.0.0.1:"+port)
+	if err != nil {
+		return 0, err
+	}
+	defer l.close()
+	if _, err = l.run(d / 4); err != nil { // to warm up
+		return 0, err
+	}
+	before, err := cpuTime(server.Process.Pid)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := l.run(d)
+	if err != nil {
+		return 0, err
+	}
+	after, err := cpuTime(server.Process.Pid)
+	if err != nil {
+		return 0, err
+	}
+	if messages == 0 {
+		return 0, errors.New("the server has sent nothing back")
+	}
+	return float64(after-before) / float64(messages), nil
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+// cpuTime returns the CPU time of all threads of a process, ns.
+func cpuTime(pid int) (ns int64, err error) {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range tasks {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		n, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ns += n
+	}
+	return ns, nil
+}
