@@ -35,15 +35,16 @@ func main() {
 	pairs := flag.Int("pairs", 10, "runs of each server, in turn")
 	seconds := flag.Float64("seconds", 1, "of a run")
 	only := flag.String("only", "", "shapes whose name has this in it")
+	against := flag.String("against", "", "another build of examples/echo, in place of the loop")
 	flag.Parse()
-	if err := compare(*pairs, time.Duration(*seconds*float64(time.Second)), *only); err != nil {
+	if err := compare(*pairs, time.Duration(*seconds*float64(time.Second)), *only, *against); err != nil {
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
 	}
 }
 
 // compare builds both servers, and prints a line for each shape.
-func compare(pairs int, d time.Duration, only string) error {
+func compare(pairs int, d time.Duration, only, against string) error {
 	dir, err := os.MkdirTemp("", "echo")
 	if err != nil {
 		return err
@@ -65,17 +66,16 @@ func compare(pairs int, d time.Duration, only string) error {
 		}
 		var ratios, least, mine []float64
 		for range pairs {
-			bare, err := run(s, d, func(port string) []string { return []string{loop, port} })
+			bare, err := run(s, d, func(port string) []string {
+				if against != "" {
+					return s.command(against, port)
+				}
+				return []string{loop, port}
+			})
 			if err != nil {
 				return err
 			}
-			own, err := run(s, d, func(port string) []string {
-				args := []string{ours, "-addr", "127.0.0.1:" + port, "-workers", "1"}
-				if s.frames {
-					args = append(args, "-length", strconv.Itoa(s.size))
-				}
-				return args
-			})
+			own, err := run(s, d, func(port string) []string { return s.command(ours, port) })
 			if err != nil {
 				return err
 			}
@@ -84,9 +84,18 @@ func compare(pairs int, d time.Duration, only string) error {
 		low, mid, high := quartiles(ratios)
 		_, bare, _ := quartiles(least)
 		_, own, _ := quartiles(mine)
-		fmt.Printf("%-50s %.3f (%.3f, %.3f) of the loop's %.0f ns a message: %.0f ns; aim %.2f, must %.2f\n", s.name, mid, low, high, bare, own, s.aim, s.must)
+		fmt.Printf("%-50s %.3f (%.3f, %.3f) of %.0f ns a message: %.0f ns; of the loop: aim %.2f, must %.2f\n", s.name, mid, low, high, bare, own, s.aim, s.must)
 	}
 	return nil
+}
+
+// command is the command of a build of examples/echo.
+func (s shape) command(build, port string) []string {
+	args := []string{build, "-addr", "127.0.0.1:" + port, "-workers", "1"}
+	if s.frames {
+		args = append(args, "-length", strconv.Itoa(s.size))
+	}
+	return args
 }
 
 func quartiles(all []float64) (low, mid, high float64) {
