@@ -32,7 +32,7 @@ func TestOverBadNetworks(t *testing.T) {
 		sim.Net.Faults.Resets, sim.Net.Faults.Descriptors = 0, 0
 		most := 10_000
 		if seed%10 == 0 { // more than the proxy and a window hold
-			sim.Net.Faults, most = housetest.Faults{Delay: time.Millisecond, Window: 50_000}, 1_000_000
+			sim.Net.Faults, most = housetest.Faults{Delay: time.Millisecond, Window: 50_000}, 500_000
 		}
 		var all [pairs][2]party // of each pair the client and the server
 		turn := func() {
