@@ -56,6 +56,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		if c.isStranger() {
 			c.intake = &c.site.strangers
 		}
+		c.tellOpened()
 	}
 	w := c.Engine()
 	if c.hasPanicked() {
@@ -206,7 +207,7 @@ func (c *conn[Req, Rep]) close() {
 		c.decoding = nil
 	}
 	c.leave()
-	c.tell()
+	c.known.Store(isGone)
 	c.hangUp()
 	if c.rare != nil {
 		c.rare.behind.drop()

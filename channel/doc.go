@@ -82,7 +82,8 @@
 //
 // ChannelStack.Peer is the connection that a request came by: a [Peer], which may be kept, compared
 // and sent to other actors, on any worker. Peer.Notice sends it a message at any time, in order
-// with the results and with what was sent before; never between the parts of one result. What
+// with the results and with what was sent before; never between the parts of one result. By
+// Handler.WithOpened and WithClosed a front hears of its connections' begin and end. What
 // waits for a client, results and messages together, is bounded by Config.OutputMax. An [Audience]
 // is many connections that hear the same, which is encoded once.
 //

@@ -52,6 +52,7 @@ func newOutConn[Req, Rep any](p *connPool[Req, Rep], fd int) *outConn[Req, Rep] 
 	c := &outConn[Req, Rep]{pool: p, requests: sent.Make[*stack.Stack](config.InflightMax)}
 	c.tools, c.fd, c.phase, c.urgent = &p.tools, fd, connecting, config.Network == "unix"
 	stack.Own(c, p.house, p.client.conn)
+	c.house = p.house
 	c.activeAt = c.Engine().Now
 	c.openedAt = c.activeAt
 	c.flush.Run = func(*stack.Deferred) { c.write() }

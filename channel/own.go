@@ -31,16 +31,9 @@ type ConnectConfig[A, Req, Rep any] struct {
 	Handler Handler[A, Req, Rep]
 	// ConnectTimeout is how long the other end may take to accept. 0: 5 s.
 	ConnectTimeout time.Duration
-	// Closed, a port of the same actor, hears of the end of each connection that was opened, whoever
-	// has ended it; but not of those that end with the actor, or with its restart. The zero port:
-	// nobody hears.
-	Closed core.NoticePort[Closed[Rep]]
 
 	outlet *outlet[Req, Rep]
 }
-
-// Closed tells that a connection of an actor's own has ended.
-type Closed[Rep any] struct{ Peer Peer[Rep] }
 
 // outlet is what the connections of one ConnectConfig share.
 type outlet[Req, Rep any] struct {
@@ -50,9 +43,8 @@ type outlet[Req, Rep any] struct {
 }
 
 // ownPart is what a service of connections of an actor's own has.
-type ownPart[Rep any] struct {
+type ownPart struct {
 	timeout time.Duration
-	closed  core.NoticePort[Closed[Rep]]
 	actor   any // the instance that opens them: a restart ends them
 }
 
@@ -96,8 +88,8 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	}
 	h := s.House()
 	h.Stay() // connections belong to a worker
-	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing}}
-	o.service.own = &ownPart[Rep]{timeout, c.Closed, h.Actor()}
+	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing, closed: c.Handler.closed}}
+	o.service.own = &ownPart{timeout, h.Actor()}
 	o.service.handle()
 	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},
 		tools:  tools{poller: netOf(h), buffer: make([]byte, config.ReadSize)},
@@ -173,17 +165,24 @@ func (c *conn[Req, Rep]) isOrphan() bool {
 	return c.serve.own != nil && c.House().Actor() != c.serve.own.actor
 }
 
-// tellClosed tells the end of a connection of the actor's own. opened says whether it ever stood.
+// tellOpened tells that the connection was accepted.
+func (c *conn[Req, Rep]) tellOpened() {
+	if by := c.serve.opened; by != nil && c.serve.own == nil {
+		c.Introduce()
+		core.NoticePortOf[Opened[Rep]](c.house, by).Insist(&c.Stack, Opened[Rep]{core.PeerOf[Rep](c)})
+	}
+}
+
+// tellClosed tells the end of the connection. opened says whether it ever stood.
 func (c *conn[Req, Rep]) tellClosed(opened bool) {
-	switch own := c.serve.own; {
-	case own == nil:
+	switch by := c.serve.closed; {
 	case !opened:
 		if call := c.rare.call; call != nil {
 			c.rare.call = nil
 			c.Engine().Answer(call, pool.Bytes{}, core.ErrStopped)
 		}
-	case own.closed != core.NoticePort[Closed[Rep]]{} && !c.House().Gone() && !c.isOrphan():
-		own.closed.Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
+	case by != nil && !c.house.Gone() && !c.isOrphan():
+		core.NoticePortOf[Closed[Rep]](c.house, by).Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
 	}
 }
 

@@ -53,14 +53,13 @@ type (
 
 var (
 	bridgeOpens  = core.Handle((*bridge).open)
-	bridgeServes = channel.Handle((*bridge).line)
+	bridgeServes = channel.Handle((*bridge).line).WithClosed(bridgeHears)
 	bridgeHears  = core.HandleNotice((*bridge).close)
 	bridgeSays   = core.Handle((*bridge).say)
 	bridgeTells  = core.Handle((*bridge).tell)
 )
 
 func (b *bridge) open(s *bridgeOpen) core.Yield {
-	b.far.Closed = bridgeHears.At(core.Self[bridge](s))
 	channel.Connect(s, &s.conn, &b.far)
 	return core.Suspend(s, (*bridge).opened)
 }

@@ -43,12 +43,14 @@ func (c *conn[Req, Rep]) hasPanicked() bool { return c.rare != nil && c.rare.pan
 // Pushing implements core.Endpoint.
 func (c *conn[Req, Rep]) Pushing() *stack.Handler { return c.serve.pushing }
 
-// Takes implements core.Endpoint.
-func (c *wire) Takes() error {
+// Admit implements core.Endpoint.
+func (c *conn[Req, Rep]) Admit() error {
 	switch c.known.Load() {
 	case isFull:
+		c.serve.counts.dropped.Add(1)
 		return core.ErrMailboxFull
 	case isGone:
+		c.serve.counts.dropped.Add(1)
 		return core.ErrStopped
 	}
 	return nil

@@ -17,7 +17,29 @@ import (
 )
 
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
-type Handler[A, Req, Rep any] struct{ by, pushing, hearing, connecting *stack.Handler }
+type Handler[A, Req, Rep any] struct{ by, pushing, hearing, connecting, opened, closed *stack.Handler }
+
+// Opened tells an actor of a connection that it is to serve, before the first request. Closed tells
+// it that a connection which it served has ended. Both come though the actor's mailbox is full.
+type (
+	Opened[Rep any] struct{ Peer Peer[Rep] }
+	Closed[Rep any] struct{ Peer Peer[Rep] }
+)
+
+// WithOpened returns h for actors that hear, by o, of connections that a server has accepted for
+// them: to speak first, or to know who is there.
+func (h Handler[A, Req, Rep]) WithOpened(o core.NoticeHandler[A, Opened[Rep]]) Handler[A, Req, Rep] {
+	h.opened = o.Machine()
+	return h
+}
+
+// WithClosed returns h for actors that hear, by c, of the end of their connections, whoever has
+// ended them; but not of those that end with the actor. It hears of connections that Connect has
+// opened, and of accepted ones.
+func (h Handler[A, Req, Rep]) WithClosed(c core.NoticeHandler[A, Closed[Rep]]) Handler[A, Req, Rep] {
+	h.closed = c.Machine()
+	return h
+}
 
 // Handle makes a handler of the method expression of its first step, which takes a pointer to a
 // struct that embeds core.ChannelStack. Call it once, in a package variable.
@@ -50,8 +72,10 @@ type service[Req, Rep any] struct {
 	handler *stack.Handler
 	pushing *stack.Handler
 	hearing *stack.Handler
+	opened  *stack.Handler // nil: nobody hears
+	closed  *stack.Handler // nil: nobody hears
 	owned   *stack.Handler
-	own     *ownPart[Rep] // of connections of an actor's own; nil: of a server's
+	own     *ownPart // of connections of an actor's own; nil: of a server's
 	counts  counts
 }
 
@@ -92,7 +116,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing}
+	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing, opened: h.opened, closed: h.closed}
 	s.service.handle()
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
@@ -222,6 +246,7 @@ func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *Rep)
 	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
 	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
 	stack.Own(c, at, v.owned)
+	c.house = at
 	c.activeAt = at.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }
 	return c

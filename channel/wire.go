@@ -63,6 +63,7 @@ type tools struct {
 // worker.
 type wire struct {
 	stack.Stack
+	house *stack.House // of Stack, whose own word each push writes: other threads read this one
 	tools *tools
 	fd    int
 	token netio.Token
@@ -126,6 +127,9 @@ func (c *wire) Ready(r netio.Ready) {
 
 // net returns the poller of the connection's worker.
 func (c *wire) net() *netio.Poller { return c.tools.poller }
+
+// House implements core.Endpoint.
+func (c *wire) House() *stack.House { return c.house }
 
 // Introduce implements core.Endpoint.
 func (c *wire) Introduce() {

@@ -19,9 +19,9 @@ type Endpoint[Rep any] interface {
 	// of what other workers, and guests, push. Any goroutine may call either.
 	House() *stack.House
 	Pushing() *stack.Handler
-	// Takes returns nil, ErrMailboxFull or ErrStopped, as things were at the end of the last turn.
-	// Any goroutine may call it.
-	Takes() error
+	// Admit returns nil, or refuses a message: with ErrMailboxFull or ErrStopped, as things were at
+	// the end of the last turn. Any goroutine may call it.
+	Admit() error
 	// Push sends msg, and Shut closes the connection once everything before was sent. Only the
 	// connection's worker calls either, in its turn.
 	Push(msg Rep) error
@@ -48,7 +48,7 @@ func PeerOf[Rep any](of Endpoint[Rep]) Peer[Rep] { return Peer[Rep]{of} }
 func (p Peer[Rep]) Notice(s Running, msg Rep) error {
 	of := p.endpoint()
 	if h := of.House(); h.Owner() != stack.Of(s).Engine() {
-		if err := of.Takes(); err != nil {
+		if err := of.Admit(); err != nil {
 			return refusePush(of, msg, err)
 		}
 		return notice(s, h, of.Pushing(), nil, Pushed[Rep]{of: of, msg: msg})
@@ -59,7 +59,7 @@ func (p Peer[Rep]) Notice(s Running, msg Rep) error {
 // Post is Notice from a goroutine that is not a worker.
 func (p Peer[Rep]) Post(msg Rep) error {
 	of := p.endpoint()
-	if err := of.Takes(); err != nil {
+	if err := of.Admit(); err != nil {
 		return refusePush(of, msg, err)
 	}
 	h := of.House()
@@ -67,7 +67,8 @@ func (p Peer[Rep]) Post(msg Rep) error {
 }
 
 // Close closes the connection once all that was sent before is written; requests in flight are
-// cancelled. If the connection has gone nothing happens. Any goroutine may call it.
+// cancelled. If the connection has gone nothing happens. The error is ErrMailboxFull if the mailbox
+// of its actor is full, or ErrStopped. Any goroutine may call it.
 func (p Peer[Rep]) Close() error {
 	of := p.endpoint()
 	h := of.House()

@@ -243,6 +243,9 @@ func HandleNoticeBatch[A, S, Msg any, PS BatchNoticeOf[S, Msg]](first func(*A, P
 	return NoticeHandler[A, Msg]{stack.NewBatchNotice[Msg](stack.EntryOf(first), limit)}
 }
 
+// Machine returns what NoticePortOf takes. Only the runtime calls it.
+func (h NoticeHandler[A, Msg]) Machine() *stack.Handler { return h.by }
+
 // At returns the port of the handler at an actor.
 func (h NoticeHandler[A, Msg]) At(a Address[A]) NoticePort[Msg] {
 	return NoticePort[Msg]{to: a.house, by: h.by}

@@ -38,22 +38,11 @@ type chunkStack struct {
 	tick core.Future[core.Tick]
 }
 
-type sweepStack struct {
-	core.NoticeStack[struct{}]
-	tick core.Future[core.Tick]
-}
-
-var fromClient, fromServer = channel.Handle((*proxy).fromClient), channel.Handle((*proxy).pass)
-var proxySweep, proxyClosed = core.HandleNotice((*proxy).sweep), core.HandleNotice((*proxy).closed)
-
-// PreStart begins the sweeps: nobody tells of the end of a client's connection.
-func (p *proxy) PreStart(s *core.HookStack) core.Yield {
-	p.server.Closed = proxyClosed.At(core.Self[proxy](s))
-	if err := proxySweep.At(core.Self[proxy](s)).Notice(s, struct{}{}); err != nil {
-		return s.Throw(err)
-	}
-	return s.Return()
-}
+var (
+	proxyClosed = core.HandleNotice((*proxy).closed)
+	fromClient  = channel.Handle((*proxy).fromClient).WithClosed(proxyClosed)
+	fromServer  = channel.Handle((*proxy).pass).WithClosed(proxyClosed)
+)
 
 func (p *proxy) fromClient(s *chunkStack) core.Yield {
 	if _, is := p.other[s.Peer()]; is {
@@ -84,28 +73,15 @@ func (p *proxy) pass(s *chunkStack) core.Yield {
 	return core.Suspend(s, (*proxy).pass)
 }
 
-// sweep ends what takes nothing any more: an empty message asks whether it does.
-func (p *proxy) sweep(s *sweepStack) core.Yield {
-	for at := range p.other {
-		if errors.Is(at.Notice(s, pool.Bytes{}), core.ErrStopped) {
-			p.end(at)
-		}
-	}
-	core.Timer.Ask(s, &s.tick, 200*time.Millisecond)
-	return core.Suspend(s, (*proxy).sweep)
-}
-
+// closed closes the other connection, too, once all is written.
 func (p *proxy) closed(s *core.NoticeStack[channel.Closed[pool.Bytes]]) core.Yield {
-	p.end(s.Msg.Peer)
-	return s.Return()
-}
-
-// end closes a connection and the other one, once all is written. What fails the next sweep does.
-func (p *proxy) end(at peer) {
-	if other, is := p.other[at]; is && at.Close() == nil && other.Close() == nil {
+	at := s.Msg.Peer
+	if other, is := p.other[at]; is {
+		other.Close() // it fails if that is closing
 		delete(p.other, at)
 		delete(p.other, other)
 	}
+	return s.Return()
 }
 
 func serve(ctx context.Context, sys *house.System, address, to string) *channel.Server[[]byte, pool.Bytes] {
