@@ -19,12 +19,13 @@ import (
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
 type Handler[A, Req, Rep any] struct{ by, pushing, hearing, connecting, opened, closed *stack.Handler }
 
-// Opened tells an actor of a connection that it is to serve, before the first request. Closed tells
-// it that a connection which it served has ended. Both come though the actor's mailbox is full.
-type (
-	Opened[Rep any] struct{ Peer Peer[Rep] }
-	Closed[Rep any] struct{ Peer Peer[Rep] }
-)
+// Opened tells an actor of a connection that it is to serve, before the first request. It comes
+// though the actor's mailbox is full: see Handler.WithOpened.
+type Opened[Rep any] struct{ Peer Peer[Rep] }
+
+// Closed tells an actor that a connection which it served has ended. It comes though the actor's
+// mailbox is full: see Handler.WithClosed.
+type Closed[Rep any] struct{ Peer Peer[Rep] }
 
 // WithOpened returns h for actors that hear, by o, of connections that a server has accepted for
 // them: to speak first, or to know who is there.

@@ -87,7 +87,7 @@ func (s *search[P]) report(plan P, command string) string {
 
 // fails reports whether a plan fails, once more.
 func (s *search[P]) fails(plan *P) bool {
-	left := s.until.Sub(time.Now())
+	left := time.Until(s.until)
 	if s.attempts == attemptsMax || left <= 0 {
 		return false
 	}
