@@ -87,7 +87,8 @@ func (s *search[P]) report(plan P, command string) string {
 
 // fails reports whether a plan fails, once more.
 func (s *search[P]) fails(plan *P) bool {
-	left := time.Until(s.until)
+	now := time.Now()
+	left := s.until.Sub(now)
 	if s.attempts == attemptsMax || left <= 0 {
 		return false
 	}
