@@ -234,9 +234,9 @@ func (c *conn[Req, Rep]) leaveSeats() {
 // hear implements listener.
 func (c *conn[Req, Rep]) hear(text pool.Bytes) {
 	switch w := c.Engine(); {
-	case !c.takes() || c.overfull() || c.hasPanicked():
+	case !c.takes() || c.overfull() || c.hasPanicked() || !c.encodeLate(w, false) || !c.takes():
 		c.serve.counts.dropped.Add(1)
-	case c.encodeLate(w, false):
+	default:
 		c.aside().share(&w.Shard, text)
 		w.Defer(&c.flush)
 	}

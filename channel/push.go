@@ -78,7 +78,7 @@ func (c *conn[Req, Rep]) Push(msg Rep) (err error) {
 	switch {
 	case c.takes() && c.overfull():
 		err = core.ErrMailboxFull
-	case !c.takes() || c.hasPanicked() || !c.encodeLate(c.Engine(), true):
+	case !c.takes() || c.hasPanicked() || !c.encodeLate(c.Engine(), true) || !c.takes():
 		err = core.ErrStopped
 	default:
 		c.Engine().Defer(&c.flush)

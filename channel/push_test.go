@@ -26,6 +26,7 @@ import (
 //	two x       answers x, then x once more, as parts, a while apart
 //	slow x      answers x after a while
 //	big N       answers N bytes
+//	last x      answers x and closes
 //	bye         closes the peer, and answers nothing any more
 type hall struct {
 	other core.NoticePort[joining] // that takes peers in
@@ -73,6 +74,8 @@ func (h *hall) serve(s *hallStack) core.Yield {
 	case "big":
 		n, _ := number(rest)
 		return s.Return(reply{bytes.Repeat([]byte{'b'}, n)})
+	case "last":
+		return s.ReturnLast(reply{rest})
 	case "bye":
 		if err := s.Peer().Close(); err != nil {
 			return s.Throw(err)
@@ -228,6 +231,17 @@ func TestPushPanics(t *testing.T) {
 		require.EqualValues(t, 1, server.Stats().Conns)
 		require.NoError(t, server.Close(t.Context()))
 	}
+}
+
+// TestPushBehindTheLast: what a client expects to be the last is the last.
+func TestPushBehindTheLast(t *testing.T) {
+	sim, server, _ := openHall(t, 1, 1, 0, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "last x\ntell y\n", "x\n")
+	require.EqualValues(t, 1, server.Stats().Dropped)
+	p.Close()
+	require.NoError(t, server.Close(t.Context()))
 }
 
 func TestPeersCompare(t *testing.T) {

@@ -152,8 +152,9 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// encodeLate is encode outside of a step, and then, if push is true, encodePush. If the codec
-// panics it reports false, and the next step panics in its place.
+// encodeLate is encode outside of a step, and then, if push is true, encodePush; but nothing goes
+// behind a result that is the last. If the codec panics it reports false, and the next step panics
+// in its place.
 func (c *conn[Req, Rep]) encodeLate(w *stack.Engine, push bool) bool {
 	defer func() {
 		if value := recover(); value != nil {
@@ -162,7 +163,7 @@ func (c *conn[Req, Rep]) encodeLate(w *stack.Engine, push bool) bool {
 		}
 	}()
 	c.encode(w)
-	if push {
+	if push && c.takes() {
 		c.encodePush(w)
 	}
 	return true
