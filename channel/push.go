@@ -120,7 +120,7 @@ func (c *conn[Req, Rep]) behind() int {
 
 // Shut implements core.Endpoint.
 func (c *conn[Req, Rep]) Shut() {
-	if c.takes() && !c.hasPanicked() && c.encodeLate(c.Engine(), false) && c.takes() {
+	if c.phase < deaf && !c.hasPanicked() && c.encodeLate(c.Engine(), false) && c.phase < deaf {
 		c.goDeaf(c.Engine())
 		c.Engine().Defer(&c.flush)
 		c.schedule()

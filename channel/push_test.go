@@ -27,6 +27,7 @@ import (
 //	slow x      answers x after a while
 //	big N       answers N bytes
 //	last x      answers x and closes
+//	never x     answers after an hour
 //	bye         closes the peer, and answers nothing any more
 type hall struct {
 	other core.NoticePort[joining] // that takes peers in
@@ -52,6 +53,7 @@ var (
 	hallServe = channel.Handle((*hall).serve)
 	hallJoin  = core.HandleNotice((*hall).join)
 	hallShout = core.Handle((*hall).shout)
+	hallPart  = core.Handle((*hall).part)
 )
 
 func (h *hall) serve(s *hallStack) core.Yield {
@@ -74,6 +76,9 @@ func (h *hall) serve(s *hallStack) core.Yield {
 	case "big":
 		n, _ := number(rest)
 		return s.Return(reply{bytes.Repeat([]byte{'b'}, n)})
+	case "never":
+		core.Timer.Ask(s, &s.tick, time.Hour)
+		return core.Suspend(s, (*hall).done)
 	case "last":
 		return s.ReturnLast(reply{rest})
 	case "bye":
@@ -113,9 +118,25 @@ func (h *hall) shout(s *shoutTo) core.Yield {
 	return s.Return(errs)
 }
 
+// part tells all peers, closes them, and answers how often each error came.
+func (h *hall) part(s *shoutTo) core.Yield {
+	errs := map[error]int{}
+	for _, p := range h.peers {
+		errs[p.Notice(s, reply{[]byte(s.Req)})]++
+		errs[p.Close()]++
+	}
+	return s.Return(errs)
+}
+
 // openHall has a simulation serve a hall on the first worker. Its peers join the hall on the worker
 // with the number at.
 func openHall(t *testing.T, seed uint64, workers, at int, set func(*config)) (*housetest.Sim, *channel.Server[request, reply], core.Port[string, map[error]int]) {
+	sim, server, far := openHallAt(t, seed, workers, at, set)
+	return sim, server, hallShout.At(far)
+}
+
+// openHallAt is openHall, and returns the hall that the peers join.
+func openHallAt(t *testing.T, seed uint64, workers, at int, set func(*config)) (*housetest.Sim, *channel.Server[request, reply], core.Address[hall]) {
 	sim := housetest.New(t, seed, house.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
 	far := core.Spawn(sim.Workers()[at], func() *hall { return &hall{} })
 	near := core.Spawn(sim.Workers()[0], func() *hall { return &hall{other: hallJoin.At(far)} })
@@ -125,7 +146,7 @@ func openHall(t *testing.T, seed uint64, workers, at int, set func(*config)) (*h
 	}
 	server, err := channel.Listen(t.Context(), c, hallServe, near)
 	require.NoError(t, err)
-	return sim, server, hallShout.At(far)
+	return sim, server, far
 }
 
 // says has the client say something, and requires what it gets in a millisecond.
@@ -240,6 +261,37 @@ func TestPushBehindTheLast(t *testing.T) {
 	sim.Run(time.Millisecond)
 	says(t, sim, p, "last x\ntell y\n", "x\n")
 	require.EqualValues(t, 1, server.Stats().Dropped)
+	p.Close()
+	require.NoError(t, server.Close(t.Context()))
+}
+
+// TestCloseBehindTheClientsEnd: who has ended its side still waits for results, until Close.
+func TestCloseBehindTheClientsEnd(t *testing.T) {
+	sim, server, hall := openHallAt(t, 1, 2, 1, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "join x\nnever y\n", "x\n")
+	p.End()
+	sim.Run(time.Millisecond)
+	errs, err := housetest.Ask(t, sim, hallPart.At(hall), "z")
+	require.NoError(t, err)
+	require.Equal(t, map[error]int{core.ErrStopped: 1, nil: 1}, errs)
+	sim.Run(time.Millisecond)
+	require.Zero(t, server.Stats().Conns)
+	require.NoError(t, server.Close(t.Context()))
+}
+
+// TestCloseBehindAPart: what waits for the end of a result that is cancelled isn't sent.
+func TestCloseBehindAPart(t *testing.T) {
+	sim, server, hall := openHallAt(t, 1, 2, 1, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "join x\ntwo y\n", "x\ny\n")
+	errs, err := housetest.Ask(t, sim, hallPart.At(hall), "z")
+	require.NoError(t, err)
+	require.Equal(t, map[error]int{nil: 2}, errs)
+	says(t, sim, p, "", "")
+	require.Equal(t, io.EOF, p.Err())
 	p.Close()
 	require.NoError(t, server.Close(t.Context()))
 }
