@@ -67,8 +67,10 @@ func (p Peer[Rep]) Post(msg Rep) error {
 }
 
 // Close closes the connection once all that was sent before is written; requests in flight are
-// cancelled. If the connection has gone nothing happens. The error is ErrMailboxFull if the mailbox
-// of its actor is full, or ErrStopped. Any goroutine may call it.
+// cancelled, and what waits behind a part of a result is dropped with it. If the connection has
+// gone nothing happens. In a step, for a connection of another worker, what this visit has sent
+// there by Notice may not have left yet, and is dropped then. The error is ErrMailboxFull, and then
+// the connection isn't closed, or ErrStopped. Any goroutine may call it.
 func (p Peer[Rep]) Close() error {
 	of := p.endpoint()
 	h := of.House()
