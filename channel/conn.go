@@ -207,7 +207,7 @@ func (c *conn[Req, Rep]) close() {
 		c.decoding = nil
 	}
 	c.leave()
-	c.known.Store(isGone)
+	c.known.Store(isGone) // also for those who get its Peer from now on
 	c.hangUp()
 	if c.rare != nil {
 		c.rare.behind.drop()

@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +29,7 @@ import (
 //	big N       answers N bytes
 //	last x      answers x and closes
 //	never x     answers after an hour
+//	kept x      is join x after a function that is kept
 //	bye         closes the peer, and answers nothing any more
 type hall struct {
 	other core.NoticePort[joining] // that takes peers in
@@ -42,6 +44,7 @@ type (
 		core.ChannelStack[request, reply]
 		room core.Future[core.Room]
 		tick core.Future[core.Tick]
+		job  core.Future[int]
 	}
 	joinStack struct{ core.NoticeStack[joining] }
 	shoutTo   struct {
@@ -76,6 +79,9 @@ func (h *hall) serve(s *hallStack) core.Yield {
 	case "big":
 		n, _ := number(rest)
 		return s.Return(reply{bytes.Repeat([]byte{'b'}, n)})
+	case "kept": // goes on when the client has gone
+		core.OffloadKept(s, &s.job, nil, 0, func(context.Context, int) (int, error) { return 0, nil })
+		return core.Suspend(s, (*hall).kept)
 	case "never":
 		core.Timer.Ask(s, &s.tick, time.Hour)
 		return core.Suspend(s, (*hall).done)
@@ -99,6 +105,13 @@ func (h *hall) second(s *hallStack) core.Yield {
 func (h *hall) done(s *hallStack) core.Yield {
 	_, rest, _ := bytes.Cut(s.Req.line, space)
 	return s.Return(reply{rest})
+}
+
+func (h *hall) kept(s *hallStack) core.Yield {
+	if err := h.other.Notice(s, joining{s.Peer()}); err != nil {
+		return s.Throw(err)
+	}
+	return h.done(s)
 }
 
 func (h *hall) join(s *joinStack) core.Yield {
@@ -293,6 +306,24 @@ func TestCloseBehindAPart(t *testing.T) {
 	says(t, sim, p, "", "")
 	require.Equal(t, io.EOF, p.Err())
 	p.Close()
+	require.NoError(t, server.Close(t.Context()))
+}
+
+// TestPeerOfOneThatHasGone: who gets the Peer of a connection that has closed is told so.
+func TestPeerOfOneThatHasGone(t *testing.T) {
+	sim, server, shout := openHall(t, 1, 2, 1, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	p.Write([]byte("kept x\n"))
+	for range 4 {
+		sim.Turn()
+	}
+	p.Write([]byte("decode-panic\n"))
+	sim.Run(time.Second)
+	require.Zero(t, server.Stats().Conns)
+	errs, err := housetest.Ask(t, sim, shout, "z")
+	require.NoError(t, err)
+	require.Equal(t, map[error]int{core.ErrStopped: 1}, errs)
 	require.NoError(t, server.Close(t.Context()))
 }
 
