@@ -29,6 +29,7 @@ import (
 //	big N       answers N bytes
 //	last x      answers x and closes
 //	never x     answers after an hour
+//	both x      answers x, as a part, and sends x to the peer; then x once more, a while later
 //	kept x      is join x after a function that is kept
 //	bye         closes the peer, and answers nothing any more
 type hall struct {
@@ -82,6 +83,13 @@ func (h *hall) serve(s *hallStack) core.Yield {
 	case "kept": // goes on when the client has gone
 		core.OffloadKept(s, &s.job, nil, 0, func(context.Context, int) (int, error) { return 0, nil })
 		return core.Suspend(s, (*hall).kept)
+	case "both": // a part, then a message
+		text := s.Copy(rest)
+		s.Part(&s.room, reply{rest})
+		if err := s.Peer().Notice(s, reply{text}); err != nil {
+			return s.Throw(err)
+		}
+		return core.Suspend(s, (*hall).second)
 	case "never":
 		core.Timer.Ask(s, &s.tick, time.Hour)
 		return core.Suspend(s, (*hall).done)
@@ -324,6 +332,50 @@ func TestPeerOfOneThatHasGone(t *testing.T) {
 	errs, err := housetest.Ask(t, sim, shout, "z")
 	require.NoError(t, err)
 	require.Equal(t, map[error]int{core.ErrStopped: 1}, errs)
+	require.NoError(t, server.Close(t.Context()))
+}
+
+// TestPeersOfManyThreads: other goroutines use a Peer while its connection works.
+func TestPeersOfManyThreads(t *testing.T) {
+	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
+	c := w.dial()
+	c.send("whose x")
+	c.expect("whose x")
+	var peer channel.Peer[reply]
+	for _, at := range w.fronts {
+		if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != peer {
+			peer = p
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 1000 {
+			peer.Post(reply{[]byte("message")})
+			peer.Addr()
+		}
+	}()
+	for range 100 {
+		c.send("x")
+		for line := ""; line != "x\n"; {
+			var err error
+			line, err = c.r.ReadString('\n')
+			require.NoError(t, err)
+		}
+	}
+	<-done
+}
+
+// TestPushBehindAPart: bytes of a step live until it ends, though a part that it has offered could
+// be written.
+func TestPushBehindAPart(t *testing.T) {
+	sim, server, _ := openHall(t, 1, 1, 0, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	require.Equal(t, 7, p.Write([]byte("both x\n")))
+	sim.Run(20 * time.Millisecond)
+	require.Equal(t, "x\nx\nx\n", string(p.Read(100)))
+	p.Close()
 	require.NoError(t, server.Close(t.Context()))
 }
 

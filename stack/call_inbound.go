@@ -157,9 +157,10 @@ func (c *Inbound) Offer() { c.by.request.parted(c) }
 // AtPart reports whether c waits behind a part.
 func (c *Inbound) AtPart() bool { return c.room != nil }
 
-// Ready reports whether the connection may write its result, or a part of it.
+// Ready reports whether the connection may write its result, or a part of it. A step that has
+// offered a part may still use its bytes, so the part isn't written before that step has ended.
 func (c *Inbound) Ready() bool {
-	return c.Complete || c.room != nil && !c.written && c.mode != waitKept
+	return c.Complete || c.room != nil && !c.written && c.mode != waitKept && c.state != running
 }
 
 // Waits reports whether c, unless it is Complete, waits for room behind a part that was written.
