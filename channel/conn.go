@@ -101,8 +101,9 @@ func (c *conn[Req, Rep]) tick() core.Yield {
 	if c.clientIsStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
 	}
-	c.schedule()
-	c.arm(c.Engine())
+	if c.schedule(); c.phase != connecting { // attempt has a timer of its own
+		c.arm(c.Engine())
+	}
 	return stack.Again(&c.Stack)
 }
 

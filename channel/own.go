@@ -140,7 +140,7 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	switch {
 	case err == netio.ErrAgain && left > 0:
 		if !c.idle.Waiting() {
-			core.Timer.Ask(&c.Stack, &c.idle, left)
+			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout)) // it outlasts the attempt
 		}
 		return stack.Again(&c.Stack)
 	case err == netio.ErrAgain:

@@ -234,6 +234,28 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
+// TestConnectThenIdle: how long a connect may take says nothing of how long silence may.
+func TestConnectThenIdle(t *testing.T) {
+	c := newCrossing(t, func(c *channel.ConnectConfig[bridge, request, reply]) {
+		c.IdleTimeout, c.ConnectTimeout = time.Second, time.Minute
+	})
+	c.Net.Faults.Delay = 10 * time.Millisecond
+	_, err := c.open()
+	require.NoError(t, err)
+	far := c.door.Accept()
+	c.Run(5 * time.Second)
+	require.Error(t, far.Err())
+	far.Close()
+
+	c.Net.Silent = map[string]bool{doorAddress: true}
+	began := c.Now
+	_, err = c.open()
+	require.ErrorIs(t, err, core.ErrTimeout)
+	require.InDelta(t, 60, time.Duration(c.Now-began).Seconds(), 0.1)
+	c.Run(time.Second)
+	require.Zero(t, c.Net.Open())
+}
+
 // TestConnectGivenUp: a connection whose asker has gone meanwhile is closed.
 func TestConnectGivenUp(t *testing.T) {
 	c := newCrossing(t, nil)
