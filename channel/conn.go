@@ -158,7 +158,7 @@ func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
 // connection.
 func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 	if !c.idle.Waiting() {
-		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
+		core.Timer.Ask(&c.Stack, &c.idle, min(c.serve.lookMax, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt)))
 	}
 	if c.owedAt != 0 && !c.slowly().owed.Waiting() {
 		// The timer may fire for a later request, which has less time.

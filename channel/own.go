@@ -42,6 +42,10 @@ type outlet[Req, Rep any] struct {
 	pushed  Rep
 }
 
+// ownLook is how often a connection of an actor's own looks whether the actor was restarted: nobody
+// tells it.
+const ownLook = time.Second
+
 // ownPart is what a service of connections of an actor's own has.
 type ownPart struct {
 	timeout time.Duration
@@ -51,7 +55,7 @@ type ownPart struct {
 // Connect opens a connection from a step of s, and answers f when it stands. The Peer is sent
 // messages by Peer.Notice; what comes from the other end is served by c.Handler, in this actor. The
 // connection ends when the other end closes it, by Peer.Close, by the limits of c, and with the
-// actor or its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded if there are
+// actor or, in a second, after its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded if there are
 // Config.ConnsMax connections, and those of the configuration and of the socket.
 func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *ConnectConfig[A, Req, Rep]) {
 	if c.Handler.connecting == nil {
@@ -88,7 +92,7 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	}
 	h := s.House()
 	h.Stay() // connections belong to a worker
-	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing, closed: c.Handler.closed}}
+	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing, closed: c.Handler.closed, lookMax: ownLook}}
 	o.service.own = &ownPart{timeout, h.Actor()}
 	o.service.handle()
 	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},
@@ -140,7 +144,7 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	switch {
 	case err == netio.ErrAgain && left > 0:
 		if !c.idle.Waiting() {
-			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout)) // it outlasts the attempt
+			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout, c.serve.lookMax)) // it outlasts the attempt
 		}
 		return stack.Again(&c.Stack)
 	case err == netio.ErrAgain:

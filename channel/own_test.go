@@ -289,6 +289,19 @@ func TestConnectionsEndWithARestart(t *testing.T) {
 	require.Equal(t, "x", strings.TrimRight(c.got(), "!"))
 }
 
+// TestSilentConnectionsEndWithARestart: nothing comes that could wake them.
+func TestSilentConnectionsEndWithARestart(t *testing.T) {
+	c := newCrossing(t, func(c *channel.ConnectConfig[bridge, request, reply]) { c.IdleTimeout = -1 })
+	_, err := c.open()
+	require.NoError(t, err)
+	far := c.door.Accept()
+	c.at.Restart(errMark)
+	c.Run(3 * time.Second)
+	require.Error(t, far.Err())
+	far.Close()
+	require.Zero(t, c.Net.Open())
+}
+
 // TestLookup: a step looks a host up.
 func TestLookup(t *testing.T) {
 	w := openWorld(t, place{network: "tcp", workers: 1}, nil)

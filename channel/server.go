@@ -76,7 +76,8 @@ type service[Req, Rep any] struct {
 	opened  *stack.Handler // nil: nobody hears
 	closed  *stack.Handler // nil: nobody hears
 	owned   *stack.Handler
-	own     *ownPart // of connections of an actor's own; nil: of a server's
+	own     *ownPart      // of connections of an actor's own; nil: of a server's
+	lookMax time.Duration // how long a timer waits at most
 	counts  counts
 }
 
@@ -117,7 +118,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing, opened: h.opened, closed: h.closed}
+	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing, opened: h.opened, closed: h.closed, lookMax: timerMax}
 	s.service.handle()
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
