@@ -56,10 +56,15 @@ type ownPart struct {
 // messages by Peer.Notice; what comes from the other end is served by c.Handler, in this actor. The
 // connection ends when the other end closes it, by Peer.Close, by the limits of c, and with the
 // actor or, in a second, after its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded if there are
-// Config.ConnsMax connections, and those of the configuration and of the socket.
+// Config.ConnsMax connections, and those of the configuration and of the socket. Nothing of a
+// connection goes on while its actor begins no calls: so a step with a Barrier must not wait for
+// Connect, and Connect panics in a hook.
 func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *ConnectConfig[A, Req, Rep]) {
 	if c.Handler.connecting == nil {
 		panic("channel: Connect without ConnectConfig.Handler")
+	}
+	if _, hook := s.(*core.HookStack); hook {
+		panic("channel: Connect in a hook, which would wait in vain: connections begin when it has ended")
 	}
 	st := stack.Of(s)
 	w := st.Engine()

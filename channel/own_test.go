@@ -256,6 +256,34 @@ func TestConnectThenIdle(t *testing.T) {
 	require.Zero(t, c.Net.Open())
 }
 
+// eager connects before it may, and notes the panic.
+type eager struct {
+	far  channel.ConnectConfig[bridge, request, reply]
+	conn core.Future[channel.Peer[reply]]
+	said *any
+}
+
+func (e *eager) PreStart(s *core.HookStack) core.Yield {
+	defer func() { *e.said = recover() }()
+	channel.Connect(s, &e.conn, &e.far)
+	return core.Suspend(s, (*eager).started)
+}
+
+func (e *eager) started(s *core.HookStack) core.Yield { return s.Return() }
+
+// TestConnectInAHook: it would wait for what waits for the hook.
+func TestConnectInAHook(t *testing.T) {
+	c := newCrossing(t, nil)
+	var said any
+	core.Spawn(c.Workers()[0], func() *eager {
+		e := &eager{said: &said}
+		e.far.Network, e.far.Address, e.far.Handler, e.far.Codec = "tcp", doorAddress, bridgeServes, newLineCodec
+		return e
+	})
+	c.Run(time.Millisecond)
+	require.Contains(t, said, "Connect in a hook")
+}
+
 // TestConnectGivenUp: a connection whose asker has gone meanwhile is closed.
 func TestConnectGivenUp(t *testing.T) {
 	c := newCrossing(t, nil)
