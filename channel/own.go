@@ -72,9 +72,9 @@ func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *Conn
 	if timeout <= 0 {
 		timeout = 5 * time.Second
 	}
+	err := c.begin(st, timeout)
 	call := st.Bind(f.Promise(), c.Handler.connecting, int64(timeout))
 	call.Aim(st.House()) // so that the call hears if its asker gives up
-	err := c.begin(st, timeout)
 	if err == nil {
 		err = c.outlet.connect(w, st.House(), call)
 	}
@@ -85,6 +85,10 @@ func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *Conn
 
 // begin makes c.outlet, once.
 func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration) error {
+	h := s.House()
+	if _, its := h.Actor().(*A); !its || c.outlet != nil && c.outlet.service.own.actor != h.Actor() {
+		panic("channel: Connect with the ConnectConfig of another actor")
+	}
 	if c.outlet != nil {
 		return nil
 	}
@@ -95,7 +99,6 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	if config.RequestsMax == 0 {
 		config.RequestsMax = requestsMax(s.Engine())
 	}
-	h := s.House()
 	h.Stay() // connections belong to a worker
 	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing, closed: c.Handler.closed, lookMax: ownLook}}
 	o.service.own = &ownPart{timeout, h.Actor()}

@@ -284,6 +284,39 @@ func TestConnectInAHook(t *testing.T) {
 	require.Contains(t, said, "Connect in a hook")
 }
 
+// thief connects as if it were a bridge.
+type thief struct {
+	far *channel.ConnectConfig[bridge, request, reply]
+}
+
+type thiefStack struct {
+	core.AskStack[struct{}, int]
+	conn core.Future[channel.Peer[reply]]
+}
+
+var thiefOpens = core.Handle((*thief).open)
+
+func (v *thief) open(s *thiefStack) core.Yield {
+	channel.Connect(s, &s.conn, v.far)
+	return core.Suspend(s, (*thief).opened)
+}
+
+func (v *thief) opened(s *thiefStack) core.Yield { return s.Return(0) }
+
+// TestConnectOfAnother: a handler gets an actor of its own type, and connections stay on one worker.
+func TestConnectOfAnother(t *testing.T) {
+	var far *channel.ConnectConfig[bridge, request, reply]
+	c := newCrossing(t, func(c *channel.ConnectConfig[bridge, request, reply]) { far = c })
+	const want = "the ConnectConfig of another actor"
+	_, err := housetest.Ask(t, c.Sim, thiefOpens.At(core.Spawn(c.Workers()[0], func() *thief { return &thief{far} })), struct{}{})
+	require.ErrorContains(t, err, want)
+	_, err = c.open()
+	require.NoError(t, err)
+	other := core.Spawn(c.Workers()[0], func() *bridge { return &bridge{far: *far} })
+	_, err = housetest.Ask(t, c.Sim, bridgeOpens.At(other), struct{}{})
+	require.ErrorContains(t, err, want)
+}
+
 // TestConnectGivenUp: a connection whose asker has gone meanwhile is closed.
 func TestConnectGivenUp(t *testing.T) {
 	c := newCrossing(t, nil)
