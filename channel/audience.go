@@ -117,11 +117,17 @@ func (a *Audience[Rep]) Notice(s core.Running, msg Rep) (err error) {
 	}
 	var zero Rep
 	a.msg = zero
+	stand := a.branches[:0]
 	for _, b := range a.branches {
 		if e := b.tell(s, hearing{text: text.Retain()}); e == core.ErrMailboxFull {
 			err = e
 		}
+		if !b.house.Gone() {
+			stand = append(stand, b)
+		}
 	}
+	clear(a.branches[len(stand):])
+	a.branches = stand
 	text.Release()
 	return err
 }

@@ -31,5 +31,8 @@ func Holds[Req, Rep any](of any) Held {
 	return h
 }
 
+// Branches is how many actors with connections an Audience knows.
+func Branches[Rep any](a *Audience[Rep]) int { return len(a.branches) }
+
 // Site is the path of a server's first site.
 func Site[Req, Rep any](s *Server[Req, Rep]) string { return s.sites[0].Path().Local() }
