@@ -153,6 +153,35 @@ func TestAudience(t *testing.T) {
 	require.Zero(t, tell("nobody"))
 }
 
+// TestSharedBytesStay: results behind a message that all send from one slab aren't written there.
+func TestSharedBytesStay(t *testing.T) {
+	sim, server, say := openStage(t, 1, 1, nil)
+	var all []*housetest.Peer
+	for range 3 {
+		p := sim.Net.Dial(server.Addr())
+		sim.Run(time.Millisecond)
+		says(t, sim, p, "in\n", "in\n")
+		all = append(all, p)
+	}
+	sim.Net.Faults.Window = 100
+	long := strings.Repeat("long", 1000)
+	_, err := housetest.Ask(t, sim, say, long)
+	require.NoError(t, err)
+	for i, p := range all {
+		p.Write(fmt.Appendln(nil, i))
+	}
+	sim.Run(time.Millisecond)
+	for i, p := range all {
+		got := ""
+		for range 100 {
+			got += string(p.Read(1000))
+			sim.Run(time.Millisecond)
+		}
+		require.Equal(t, long+fmt.Sprintf("\n%d\n", i), got)
+	}
+	require.NoError(t, server.Close(t.Context()))
+}
+
 // TestAudienceSimulations: each connection hears exactly what is said between its coming in and its
 // going out.
 func TestAudienceSimulations(t *testing.T) {

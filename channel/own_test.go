@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,7 +113,12 @@ type crossing struct {
 }
 
 func newCrossing(t *testing.T, set func(*channel.ConnectConfig[bridge, request, reply])) *crossing {
-	c := &crossing{Sim: housetest.New(t, 1, house.Config{Workers: 2, AskTimeout: time.Hour, Logger: slog.New(slog.DiscardHandler)}), t: t}
+	return newCrossingWithin(t, time.Hour, set)
+}
+
+// newCrossingWithin is newCrossing where asks end in limit.
+func newCrossingWithin(t *testing.T, limit time.Duration, set func(*channel.ConnectConfig[bridge, request, reply])) *crossing {
+	c := &crossing{Sim: housetest.New(t, 1, house.Config{Workers: 2, AskTimeout: limit, Logger: slog.New(slog.DiscardHandler)}), t: t}
 	c.door = c.Net.Serve(doorAddress)
 	var err error
 	c.at, err = core.SpawnWith(c.Workers()[1], func() *bridge {
@@ -211,6 +217,12 @@ func TestConnectFails(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrOverloaded)
 	c.door.Accept().Reset()
 	require.Equal(t, "!", c.got())
+	c.Net.Unreachable = map[string]bool{doorAddress: true}
+	for range 2 { // it isn't counted
+		_, err = c.open()
+		require.ErrorIs(t, err, syscall.ENETUNREACH)
+	}
+	c.Net.Unreachable = nil
 	c.door.Close()
 	_, err = c.open()
 	require.True(t, isRefused(err), err)
@@ -315,6 +327,20 @@ func TestConnectOfAnother(t *testing.T) {
 	other := core.Spawn(c.Workers()[0], func() *bridge { return &bridge{far: *far} })
 	_, err = housetest.Ask(t, c.Sim, bridgeOpens.At(other), struct{}{})
 	require.ErrorContains(t, err, want)
+}
+
+// TestConnectTooLate: a connection is closed that stands when its asker waits no more.
+func TestConnectTooLate(t *testing.T) {
+	c := newCrossingWithin(t, 100*time.Millisecond, nil)
+	c.Net.Faults.Delay = time.Second
+	_, err := c.open()
+	require.ErrorIs(t, err, core.ErrTimeout)
+	c.Run(4 * time.Second)
+	c.door.Accept().Close()
+	c.Run(4 * time.Second)
+	require.Zero(t, c.Net.Open())
+	c.Net.Faults.Delay = 0
+	require.Equal(t, "", c.got(), "nor is it told of")
 }
 
 // TestConnectGivenUp: a connection whose asker has gone meanwhile is closed.
