@@ -55,10 +55,10 @@ type ownPart struct {
 // Connect opens a connection from a step of s, and answers f when it stands. The Peer is sent
 // messages by Peer.Notice; what comes from the other end is served by c.Handler, in this actor. The
 // connection ends when the other end closes it, by Peer.Close, by the limits of c, and with the
-// actor or, in a second, after its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded if there are
-// Config.ConnsMax connections, and those of the configuration and of the socket. Nothing of a
-// connection goes on while its actor begins no calls: so a step with a Barrier must not wait for
-// Connect, and Connect panics in a hook.
+// actor or, in a second, after its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded
+// if there are Config.ConnsMax connections, and those of the configuration and of the socket.
+// Nothing of a connection goes on while its actor begins no calls: so a step with a Barrier must
+// not wait for Connect, and Connect panics in a hook.
 func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *ConnectConfig[A, Req, Rep]) {
 	if c.Handler.connecting == nil {
 		panic("channel: Connect without ConnectConfig.Handler")
@@ -152,7 +152,8 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	switch {
 	case err == netio.ErrAgain && left > 0:
 		if !c.idle.Waiting() {
-			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout, c.serve.lookMax)) // it outlasts the attempt
+			// the timer outlasts the attempt
+			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout, c.serve.lookMax))
 		}
 		return stack.Again(&c.Stack)
 	case err == netio.ErrAgain:

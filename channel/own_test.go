@@ -315,7 +315,8 @@ func (v *thief) open(s *thiefStack) core.Yield {
 
 func (v *thief) opened(s *thiefStack) core.Yield { return s.Return(0) }
 
-// TestConnectOfAnother: a handler gets an actor of its own type, and connections stay on one worker.
+// TestConnectOfAnother: a handler gets an actor of its own type, and connections stay on one
+// worker.
 func TestConnectOfAnother(t *testing.T) {
 	var far *channel.ConnectConfig[bridge, request, reply]
 	c := newCrossing(t, func(c *channel.ConnectConfig[bridge, request, reply]) { far = c })
