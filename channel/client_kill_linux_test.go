@@ -37,14 +37,16 @@ func (c *noted) Decode(in []byte, req *request) (int, error) {
 }
 
 // TestClientsWhoseConnectionsAreKilled: every ask ends, as what became of it says.
-func TestClientsWhoseConnectionsAreKilled(t *testing.T) { killConnections(t, 20_000, 20) }
+func TestClientsWhoseConnectionsAreKilled(t *testing.T) { killConnections(t, 50_000, 20, 5) }
 
 func TestLongClientsWhoseConnectionsAreKilled(t *testing.T) {
 	long(t)
-	killConnections(t, 1_000_000, 500)
+	killConnections(t, 1_000_000, 600, 500)
 }
 
-func killConnections(t *testing.T, asks, kills int) {
+// killConnections spreads kills over the asks. On a busy machine the asks may end before; there must
+// be least.
+func killConnections(t *testing.T, asks, kills, least int) {
 	if _, err := exec.LookPath("ss"); err != nil || os.Getuid() != 0 {
 		t.Skip("ss kills connections, for root")
 	}
@@ -101,7 +103,7 @@ func killConnections(t *testing.T, asks, kills int) {
 	}
 	all.Wait()
 	t.Logf("%v, %d asked again, %d connections killed", ends, again.Load(), killed)
-	require.GreaterOrEqual(t, killed, kills)
+	require.GreaterOrEqual(t, killed, least)
 	total := 0
 	for end, n := range ends {
 		require.Contains(t, []string{"replied", "not sent", "lost", "timeout", "cancelled", "overloaded"}, end)
