@@ -44,8 +44,8 @@ func TestLongClientsWhoseConnectionsAreKilled(t *testing.T) {
 	killConnections(t, 1_000_000, 600, 500)
 }
 
-// killConnections spreads kills over the asks. On a busy machine the asks may end before; there must
-// be least.
+// killConnections spreads kills over the asks. On a busy machine the asks may end before; there
+// must be least.
 func killConnections(t *testing.T, asks, kills, least int) {
 	if _, err := exec.LookPath("ss"); err != nil || os.Getuid() != 0 {
 		t.Skip("ss kills connections, for root")
