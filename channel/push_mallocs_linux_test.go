@@ -66,7 +66,7 @@ func TestPushesAllocateNothing(t *testing.T) {
 		var peer channel.Peer[reply]
 		var front core.Port[struct{}, struct{}]
 		for _, at := range w.fronts {
-			if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != peer {
+			if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != (channel.Peer[reply]{}) {
 				peer, front = p, frontNap.At(at)
 			}
 		}

@@ -343,7 +343,7 @@ func TestPeersOfManyThreads(t *testing.T) {
 	c.expect("whose x")
 	var peer channel.Peer[reply]
 	for _, at := range w.fronts {
-		if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != peer {
+		if p, err := core.Ask(w.ctx, frontPeer.At(at), struct{}{}); err == nil && p != (channel.Peer[reply]{}) {
 			peer = p
 		}
 	}
