@@ -23,7 +23,8 @@ const (
 
 // phase is a connection's life. It only ever goes forward.
 //
-//	connecting a client's, or an actor's own: the other end hasn't accepted yet
+//	connecting
+//	          a client's, or an actor's own: the other end hasn't accepted yet
 //	open      reads, decodes, answers
 //	leaving   the server drains: as open, until what had arrived is read; then ending
 //	refusing  the client sent what can't be decoded, or too slowly: takes nothing in; when all

@@ -65,7 +65,6 @@ floor 5
 	channel/frame -> pool        # bytes in frames, of whatever protocol
 	channel/resp  -> pool
 	planned channel/http1        -> pool
-	planned channel/lengthfield  -> pool
 
 floor 6
 	cluster         -> channel, house       # links, views, entities
