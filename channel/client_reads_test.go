@@ -3,6 +3,7 @@ package channel_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -19,8 +20,41 @@ import (
 // TestClientReadsWhatCame: a server that replies to all it got and hangs up has replied, though
 // another request can't be written any more.
 func TestClientReadsWhatCame(t *testing.T) {
+	repliedAndEnded(t, func(l net.Listener, conn *net.UnixConn) {
+		conn.Close()
+		l.Close()
+	}, func(_ net.Listener, _ *net.UnixConn, fifth core.Pending[reply]) {
+		_, err := fifth.Get()
+		require.Error(t, err)
+	})
+}
+
+// TestClientAsksNobodyWhoHasEnded: what waits goes out over the next connection, though not all is
+// read yet that came before the end.
+func TestClientAsksNobodyWhoHasEnded(t *testing.T) {
+	repliedAndEnded(t, func(_ net.Listener, conn *net.UnixConn) {
+		require.NoError(t, conn.CloseWrite())
+	}, func(l net.Listener, conn *net.UnixConn, fifth core.Pending[reply]) {
+		late, err := io.ReadAll(conn)
+		require.NoError(t, err)
+		require.Empty(t, string(late))
+		next, err := l.Accept()
+		require.NoError(t, err)
+		n, err := next.Read(make([]byte, 100))
+		require.NoError(t, err)
+		require.Equal(t, len("x4\n"), n)
+		_, err = next.Write([]byte("x\n"))
+		require.NoError(t, err)
+		require.NoError(t, fifth.GetInto(func(rep *reply) { require.Equal(t, "x", string(rep.text)) }))
+	})
+}
+
+// repliedAndEnded has a server reply to four requests and end, while the client's worker stands and
+// a fifth request waits for room. The four must get their replies; then what became of the fifth is
+// looked at.
+func repliedAndEnded(t *testing.T, end func(net.Listener, *net.UnixConn), then func(net.Listener, *net.UnixConn, core.Pending[reply])) {
 	if !netio.CanShare {
-		t.Skip("a stream of its poller that can't be written can't be read")
+		t.Skip("its poller tells of an end when everything before is read, and reads nothing that can't be written")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), lostAfter)
 	defer cancel()
@@ -33,8 +67,9 @@ func TestClientReadsWhatCame(t *testing.T) {
 	defer sys.Shutdown(ctx)
 	client, err := channel.Dial(ctx, sys, clientConfig{Network: "unix", Address: l.Addr().String(), Codec: newLineClient, InflightMax: 4})
 	require.NoError(t, err)
-	conn, err := l.Accept()
+	accepted, err := l.Accept()
 	require.NoError(t, err)
+	conn := accepted.(*net.UnixConn)
 	var all []core.Pending[reply]
 	for i := range 5 {
 		all = append(all, core.Begin(client.Port(), request{fmt.Appendf(nil, "x%d", i)}))
@@ -49,14 +84,12 @@ func TestClientReadsWhatCame(t *testing.T) {
 	gate <- struct{}{} // the worker stands
 	_, err = conn.Write([]byte(strings.Repeat(strings.Repeat("y", 20000)+"\n", 4)))
 	require.NoError(t, err)
-	conn.Close()
-	l.Close()
+	end(l, conn)
 	close(gate)
 	for i := range 4 {
 		require.NoError(t, all[i].GetInto(func(rep *reply) { require.Len(t, rep.text, 20000) }), "reply %d", i)
 	}
-	_, err = all[4].Get()
-	require.Error(t, err)
+	then(l, conn, all[4])
 	require.NoError(t, client.Close(ctx))
 }
 
