@@ -17,12 +17,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// stage has an audience; ticket sellers, one on each worker, have the connections.
-type stage struct{ audience *channel.Audience[reply] }
+// arena has an audience; ticket sellers, one on each worker, have the connections.
+type arena struct{ audience *channel.Audience[reply] }
 
-// seller serves connections: "in" and "out" have the stage take the peer in or let it go, "two" is
+// seller serves connections: "in" and "out" have the arena take the peer in or let it go, "two" is
 // answered in two parts, a while apart, and anything else at once.
-type seller struct{ stage core.Port[ticket, struct{}] }
+type seller struct{ arena core.Port[ticket, struct{}] }
 
 type ticket struct {
 	peer channel.Peer[reply]
@@ -44,14 +44,14 @@ type (
 
 var (
 	sellerServe = channel.Handle((*seller).serve)
-	stageAdmit  = core.Handle((*stage).admit)
-	stageSay    = core.Handle((*stage).say)
+	arenaAdmit  = core.Handle((*arena).admit)
+	arenaSay    = core.Handle((*arena).say)
 )
 
 func (v *seller) serve(s *sellStack) core.Yield {
 	switch verb, _, _ := bytes.Cut(s.Req.line, space); string(verb) {
 	case "in", "out":
-		v.stage.Ask(s, &s.sold, ticket{s.Peer(), verb[0] == 'i'})
+		v.arena.Ask(s, &s.sold, ticket{s.Peer(), verb[0] == 'i'})
 		return core.Suspend(s, (*seller).sold)
 	case "two":
 		s.Part(&s.room, reply{s.Req.line})
@@ -74,7 +74,7 @@ func (v *seller) sold(s *sellStack) core.Yield {
 	return s.Return(reply{s.Req.line})
 }
 
-func (a *stage) admit(s *ticketStack) core.Yield {
+func (a *arena) admit(s *ticketStack) core.Yield {
 	do := a.audience.Leave
 	if s.Req.in {
 		do = a.audience.Join
@@ -86,7 +86,7 @@ func (a *stage) admit(s *ticketStack) core.Yield {
 }
 
 // say tells the audience, and answers how large it is.
-func (a *stage) say(s *sayStack) core.Yield {
+func (a *arena) say(s *sayStack) core.Yield {
 	if err := a.audience.Notice(s, reply{[]byte(s.Req)}); err != nil {
 		return s.Throw(err)
 	}
@@ -96,15 +96,15 @@ func (a *stage) say(s *sayStack) core.Yield {
 // openStage has a simulation serve a seller on each worker.
 func openStage(t *testing.T, seed uint64, workers int, set func(*config)) (*housetest.Sim, *channel.Server[request, reply], core.Port[string, int]) {
 	sim := housetest.New(t, seed, house.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
-	at := core.Spawn(sim.System, func() *stage { return &stage{channel.NewAudience[reply](newLineCodec())} })
-	sellers := core.Replicate(sim.System, func() *seller { return &seller{stageAdmit.At(at)} })
+	at := core.Spawn(sim.System, func() *arena { return &arena{channel.NewAudience[reply](newLineCodec())} })
+	sellers := core.Replicate(sim.System, func() *seller { return &seller{arenaAdmit.At(at)} })
 	c := config{Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec, OutputMax: 1 << 30, InflightMax: 1 << 20}
 	if set != nil {
 		set(&c)
 	}
 	server, err := channel.Listen(t.Context(), c, sellerServe, sellers.All()...)
 	require.NoError(t, err)
-	return sim, server, stageSay.At(at)
+	return sim, server, arenaSay.At(at)
 }
 
 func TestAudience(t *testing.T) {

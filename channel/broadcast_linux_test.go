@@ -51,8 +51,8 @@ func broadcast(t *testing.T, n, silent, messages int, pause time.Duration) time.
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	defer sys.Shutdown(t.Context())
-	at := core.Spawn(sys, func() *stage { return &stage{channel.NewAudience[reply](newLineCodec())} })
-	sellers := core.Replicate(sys, func() *seller { return &seller{stageAdmit.At(at)} })
+	at := core.Spawn(sys, func() *arena { return &arena{channel.NewAudience[reply](newLineCodec())} })
+	sellers := core.Replicate(sys, func() *seller { return &seller{arenaAdmit.At(at)} })
 	server, err := channel.Listen(t.Context(), config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, OutputMax: 64 << 10, WriteTimeout: -1}, sellerServe, sellers.All()...)
 	require.NoError(t, err)
 	defer server.Close(t.Context())
@@ -72,7 +72,7 @@ func broadcast(t *testing.T, n, silent, messages int, pause time.Duration) time.
 	for range messages {
 		text := strconv.AppendInt(nil, time.Now().UnixNano(), 10)
 		text = append(text, bytes.Repeat([]byte{' '}, crowdSize-len(text)-1)...)
-		_, err := core.Ask(t.Context(), stageSay.At(at), string(text))
+		_, err := core.Ask(t.Context(), arenaSay.At(at), string(text))
 		require.NoError(t, err)
 		time.Sleep(pause)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -21,6 +22,9 @@ type ClientConfig[Req, Rep any] struct {
 	Address string // host:port, or the path of a Unix socket
 	// Codec makes the codec of a new connection.
 	Codec func() ClientCodec[Req, Rep]
+	// Stages makes what stands between the socket of a new connection and its codec, the first at
+	// the socket. nil: nothing does.
+	Stages func() []stage.Stage
 
 	// Conns is how many connections each worker has at most. One more is opened when all others
 	// have InflightMax requests in flight. 0: 1, which is right for protocols with pipelining.

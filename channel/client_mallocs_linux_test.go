@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
@@ -91,7 +92,11 @@ func TestLongClientAsksCollectNothing(t *testing.T) {
 func TestClientAsksAllocateNothing(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		for _, workers := range []int{1, 2} {
-			for _, line := range []string{"echo of some bytes", "big 3000"} {
+			for _, line := range []string{"echo of some bytes", "big 3000", "staged echo"} {
+				var stages func() []stage.Stage
+				if line[0] == 's' {
+					stages = ciphers
+				}
 				n := 1_000_000
 				if invariant.Race || invariant.Enabled {
 					n = 10_000
@@ -99,8 +104,8 @@ func TestClientAsksAllocateNothing(t *testing.T) {
 					n = 100_000
 				}
 				t.Run(fmt.Sprintf("%s-%d-%.4s", network, workers, line), func(t *testing.T) {
-					w := openWorld(t, place{network: network, workers: workers}, nil)
-					client := w.dialClient(nil)
+					w := openWorld(t, place{network: network, workers: workers}, func(c *config) { c.Stages = stages })
+					client := w.dialClient(func(c *clientConfig) { c.Stages = stages })
 					p := &pusher{client.Port(), []byte(line), line}
 					if line[0] == 'b' {
 						p.want = big(3000)

@@ -20,6 +20,7 @@ type clientPlan struct {
 	Workers    int
 	Budget     int
 	Untraced   bool
+	Whims      int    // of the client's stages; 0: there are no stages
 	Seed       uint64 `shrink:"-"`
 }
 
@@ -60,6 +61,9 @@ func drawClient(seed uint64) clientPlan {
 			ConnectTimeout: time.Duration(limit(rng, 1<<rng.IntN(33))), ReplyTimeout: time.Duration(limit(rng, 1<<rng.IntN(34))),
 			IdleTimeout: time.Duration(limit(rng, 1<<rng.IntN(36))),
 		},
+	}
+	if rng.IntN(4) == 0 {
+		p.Whims = rng.IntN(40)
 	}
 	for range rng.IntN(2000) {
 		m := moment{Turns: rng.IntN(4)}

@@ -125,7 +125,9 @@ func simulateClient(t testing.TB, p clientPlan, ends map[string]int) run {
 		return server
 	}
 	server := serveAgain()
-	client, err := channel.Dial(t.Context(), sim.System, p.Client.config())
+	settings := p.Client.config()
+	settings.Stages = whimsOf(p.Seed, p.Whims)
+	client, err := channel.Dial(t.Context(), sim.System, settings)
 	require.NoError(t, err)
 	var callers []core.Port[call, reply]
 	for _, on := range sim.Workers() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 )
 
 // Config is the settings of a server. Network, Address and Codec are needed; the other fields may
@@ -15,6 +17,9 @@ type Config[Req, Rep any] struct {
 	// Codec makes the codec of a new connection. Listen calls it once more, to ask that codec what
 	// Refuse says of ErrConnsMax.
 	Codec func() Codec[Req, Rep]
+	// Stages makes what stands between the socket of a new connection and its codec, the first at
+	// the socket. nil: nothing does.
+	Stages func() []stage.Stage
 
 	// InflightMax is how many requests of one connection may be in flight, that is decoded and
 	// without a written result. Beyond, the connection isn't read. 0: 128.

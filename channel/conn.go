@@ -56,6 +56,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		if c.isStranger() {
 			c.intake = &c.site.strangers
 		}
+		c.openStages(c.serve.config.Stages)
 		c.tellOpened()
 	}
 	w := c.Engine()
@@ -75,6 +76,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		c.receive(w)
 		c.timeRequest(w.Now)
 	}
+	c.heedStages(w)
 	c.refuse(w)
 	c.checkGone(w)
 	c.giveBack(w)
@@ -87,7 +89,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.clientIsStuck(w.Now) {
 		return c.End()
 	}
-	if c.out.unsent > 0 {
+	if c.toSend() {
 		w.Defer(&c.flush)
 	}
 	c.arm(w)
@@ -98,6 +100,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 // timeouts have passed.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
+	c.tickStages()
 	if c.clientIsStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
 	}
@@ -125,7 +128,20 @@ func (c *conn[Req, Rep]) cancel(w *stack.Engine) {
 // cutOff does goDeaf, drops unsent bytes, and has the connection close at once.
 func (c *conn[Req, Rep]) cutOff(w *stack.Engine) {
 	c.cut = true
-	c.out.drop()
+	c.dropUnsent()
+	c.goDeaf(w)
+}
+
+// heedStages ends a connection whose stages have failed, or want it to end.
+func (c *conn[Req, Rep]) heedStages(w *stack.Engine) {
+	why := c.stagesEnd()
+	if why == nil || c.phase >= deaf {
+		return
+	}
+	if why != errStage {
+		c.serve.counts.stages.Add(1)
+		c.out.drop() // nothing passes the stages any more
+	}
 	c.goDeaf(w)
 }
 
@@ -140,12 +156,12 @@ func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 
 // finished reports whether a connection that takes nothing in has nothing in flight or unsent.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0
+	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && c.saidAll()
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
-	if c.takes() && c.inflight.n == 0 && c.out.unsent == 0 && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.takes() && c.inflight.n == 0 && !c.unsent() && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
@@ -168,6 +184,7 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 		core.Timer.Ask(&c.Stack, &c.lead.look, min(remaining(leadTime, w.Now-c.keptSince()), remaining(c.serve.config.RequestTimeout, w.Now-c.lead.since)))
 	}
 	c.armStuck(w.Now, c.serve.config.WriteTimeout)
+	c.armStages()
 }
 
 // drain has the connection close when what has arrived is answered.

@@ -78,6 +78,13 @@
 // Config.RequestsMax; afterwards it does, even beyond the bound. An empty part waits until all
 // requests before it are answered.
 //
+// # Stages
+//
+// Between the socket of a connection and its codec there may be stages, see package stage and
+// Config.Stages: they change the bytes on their way, or keep the connection from reading or sending
+// for a while. An error of a stage ends its connection, with requests in flight; what the stages
+// have sent down is still written. While a stage holds sending, results up to OutputMax wait.
+//
 // # Messages that answer nothing
 //
 // ChannelStack.Peer is the connection that a request came by: a [Peer], which may be kept, compared

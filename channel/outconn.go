@@ -77,6 +77,9 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 	}
 	if c.phase == open {
 		c.receive(w)
+		if c.why == nil {
+			c.why = c.stagesEnd()
+		}
 		if c.why == nil && !c.readable {
 			c.why = c.broken
 		}
@@ -85,7 +88,7 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 	if c.why != nil {
 		return c.End()
 	}
-	if c.out.unsent > 0 {
+	if c.toSend() {
 		w.Defer(&c.flush)
 	}
 	c.arm(w.Now)
@@ -103,6 +106,7 @@ func (c *outConn[Req, Rep]) makeCodec() {
 // tick is the step of the connection after a timer has fired.
 func (c *outConn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
+	c.tickStages()
 	c.schedule()
 	c.arm(c.Engine().Now)
 	return stack.Again(&c.Stack)
@@ -125,6 +129,7 @@ func (c *outConn[Req, Rep]) join() {
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = c.Engine().Now
 		c.tune(config.KeepAlive, config.WriteTimeout)
+		c.openStages(config.Stages)
 		c.pool.dialer.joined(c)
 	case err != netio.ErrAgain:
 		c.why = err
@@ -157,6 +162,7 @@ const lookMin = time.Millisecond
 func (c *outConn[Req, Rep]) arm(now int64) {
 	config := &c.pool.client.config
 	c.armStuck(now, config.WriteTimeout)
+	c.armStages()
 	if c.idle.Waiting() {
 		return
 	}
@@ -179,7 +185,7 @@ func (c *outConn[Req, Rep]) write() {
 	if c.phase != open || c.why != nil || !c.encodeLate() {
 		return
 	}
-	if !c.writable || c.out.unsent == 0 {
+	if !c.writable || !c.toSend() {
 		return
 	}
 	w := c.Engine()
@@ -188,7 +194,7 @@ func (c *outConn[Req, Rep]) write() {
 	case err != nil: // what has come is read all the same
 		c.broken, c.readable = err, true
 		c.schedule()
-	case c.out.unsent > 0: // others have their turn
+	case c.toSend(): // others have their turn
 		w.DeferOn(&c.flush)
 	case c.pool.waiting.len() > 0 && c.mayEncode():
 		w.Defer(&c.flush)
@@ -358,6 +364,7 @@ func (c *outConn[Req, Rep]) close() {
 		c.why = core.ErrStopped
 	}
 	c.answerAll(c.Engine())
+	c.farewell()
 	c.hangUp()
 	if d := &c.pool.dialer; joined {
 		d.left(c, c.why)

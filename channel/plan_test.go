@@ -17,6 +17,7 @@ type serverPlan struct {
 	Workers   int
 	Budget    int
 	Untraced  bool
+	Whims     int    // of stages; 0: there are no stages
 	Seed      uint64 `shrink:"-"`
 }
 
@@ -58,6 +59,9 @@ func drawServer(seed uint64) serverPlan {
 	}
 	if rng.IntN(6) == 0 {
 		p.Limits.ConnsMax = 1 + rng.IntN(5)
+	}
+	if rng.IntN(4) == 0 {
+		p.Whims = rng.IntN(40)
 	}
 	customer := func(at, asks int) {
 		p.Customers = append(p.Customers, drawCustomer(rng, len(p.Customers), at, asks))

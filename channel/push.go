@@ -60,7 +60,7 @@ func (c *conn[Req, Rep]) Admit() error {
 func (c *conn[Req, Rep]) tell() {
 	now := takes
 	switch {
-	case !c.hasAddr:
+	case c.addr == nil:
 		return
 	case !c.takes():
 		now = isGone

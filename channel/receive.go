@@ -114,7 +114,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	switch err {
 	case nil, netio.ErrAgain:
 	case io.EOF:
-		c.phase, c.eof = ending, true
+		c.phase = ending
 		c.in.drop() // the start of a request whose end won't come
 	default:
 		c.cutOff(w)

@@ -140,8 +140,9 @@ func (c *conn[Req, Rep]) write() {
 	case err != nil:
 		c.cutOff(w)
 		c.schedule()
+	case c.out.unsent > 0 && !c.toSend(): // the stages tell when they take more
 	default:
-		if c.out.unsent > 0 { // others have their turn
+		if c.toSend() { // others have their turn
 			w.DeferOn(&c.flush)
 		} else if c.due() {
 			w.Defer(&c.flush)

@@ -81,7 +81,9 @@ type service[Req, Rep any] struct {
 	counts  counts
 }
 
-type counts struct{ accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts, dropped atomic.Uint64 }
+type counts struct {
+	accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts, dropped, stages atomic.Uint64
+}
 
 // Stats is what a server has counted since it began.
 type Stats struct {
@@ -96,6 +98,7 @@ type Stats struct {
 	RequestTimeouts uint64 // connections closed by ErrSlowRequest
 	WriteTimeouts   uint64 // connections closed by Config.WriteTimeout
 	Dropped         uint64 // messages to a Peer whose connection was full, or gone
+	StageFailures   uint64 // connections that ended by an error of a stage
 }
 
 // Listen opens a server. Each front serves connections on its own worker; their system must have
@@ -294,6 +297,7 @@ func (s *Server[Req, Rep]) Stats() Stats {
 		RequestTimeouts: c.requestTimeouts.Load(),
 		WriteTimeouts:   c.writeTimeouts.Load(),
 		Dropped:         c.dropped.Load(),
+		StageFailures:   c.stages.Load(),
 	}
 }
 

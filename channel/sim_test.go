@@ -59,7 +59,7 @@ func simulate(t testing.TB, p serverPlan) run {
 	}
 	l := p.Limits
 	server, err := channel.Listen(t.Context(), config{
-		Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec,
+		Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec, Stages: whimsOf(p.Seed, p.Whims),
 		InflightMax: l.InflightMax, RequestsMax: l.RequestsMax, ReadSize: l.ReadSize, InputMax: l.InputMax, OutputMax: l.OutputMax, ConnsMax: l.ConnsMax,
 		RequestTimeout: orDefault(l.RequestTimeout, time.Hour), WriteTimeout: time.Hour, IdleTimeout: orDefault(l.IdleTimeout, 10*time.Hour),
 	}, serve, fronts...)

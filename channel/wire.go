@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -68,7 +69,9 @@ type wire struct {
 	tools *tools
 	fd    int
 	token netio.Token
-	addr  string // of the other end, once it was asked for
+	// of the other end, once it was asked for; then it isn't written again, as other goroutines may
+	// read it
+	addr *string
 
 	phase    phase
 	queued   bool          // pushed, and not run yet
@@ -79,13 +82,13 @@ type wire struct {
 	suspect  bool          // hungUp was set since the last look
 	eof      bool          // all that the other end sent, up to its end, was read
 	cut      bool          // closes at once, without lingering
-	hasAddr  bool          // addr is known: it isn't written again, as other goroutines may read it
 	partial  bool          // in holds no whole message, until more is read
 	known    atomic.Uint32 // by other threads: whether it takes messages, see push.go
 
-	in    input
-	out   output
-	flush stack.Deferred // sends, at the end of a turn
+	in     input
+	out    output
+	flush  stack.Deferred // sends, at the end of a turn
+	staged *staged        // nil: there are no stages between socket and codec
 
 	activeAt int64 // when bytes of a message last came or went, ns
 	// since when neither the socket nor, as far as known, the other end takes bytes, ns; 0: one does
@@ -118,10 +121,10 @@ func (c *wire) Ready(r netio.Ready) {
 	if r&netio.Closed != 0 {
 		c.hungUp, c.suspect = true, true
 	}
-	if c.writable && c.out.unsent > 0 && c.phase < closing {
+	if c.writable && c.toSend() && c.phase < closing {
 		c.Engine().Defer(&c.flush)
 	}
-	if c.readable || c.out.unsent > 0 || c.phase == connecting {
+	if c.readable || c.unsent() || c.phase == connecting {
 		c.schedule()
 	}
 }
@@ -134,13 +137,19 @@ func (c *wire) House() *stack.House { return c.house }
 
 // Introduce implements core.Endpoint.
 func (c *wire) Introduce() {
-	if !c.hasAddr && c.phase != closed {
-		c.addr, c.hasAddr = c.net().RemoteAddr(c.fd), true
+	if c.addr == nil && c.phase != closed {
+		addr := c.net().RemoteAddr(c.fd)
+		c.addr = &addr
 	}
 }
 
 // Addr implements core.Endpoint.
-func (c *wire) Addr() string { return c.addr }
+func (c *wire) Addr() string {
+	if c.addr == nil {
+		return ""
+	}
+	return *c.addr
+}
 
 // schedule has the step after a push run in a later visit to the house.
 func (c *wire) schedule() {
@@ -153,6 +162,9 @@ func (c *wire) schedule() {
 // fill reads once, most bytes at most, of a message that has at least need bytes. The error is
 // netio.ErrAgain, io.EOF, or why the connection broke.
 func (c *wire) fill(w *stack.Engine, most, need int) (n int, err error) {
+	if c.staged != nil {
+		return c.staged.fill(w, most, need)
+	}
 	space, own := c.tools.buffer, c.makeRoom(w, most, need)
 	if own {
 		space = c.in.tail()
@@ -161,6 +173,7 @@ func (c *wire) fill(w *stack.Engine, most, need int) (n int, err error) {
 	n, err = c.net().Read(c.fd, space)
 	if n <= 0 {
 		c.readable = false
+		c.eof = c.eof || err == io.EOF
 		return 0, err
 	}
 	if own {
@@ -191,10 +204,17 @@ func (c *wire) makeRoom(w *stack.Engine, most, need int) bool {
 // send sends what waits, for the connection's share of a turn. After netio.ErrAgain, Ready tells
 // when the socket takes more; any other error has broken the connection.
 func (c *wire) send(now int64) error {
-	before := c.out.unsent
-	err := c.out.send(c.net(), c.fd, &c.tools.iov, writeMax)
-	if c.out.unsent < before {
+	out := &c.out
+	if c.staged != nil {
+		out = c.staged.lower(now)
+	}
+	before := out.unsent
+	err := out.send(c.net(), c.fd, &c.tools.iov, writeMax)
+	if out.unsent < before {
 		c.stuckAt, c.activeAt = 0, now
+		if c.staged != nil {
+			c.staged.Sent(now, before-out.unsent)
+		}
 	}
 	if err == netio.ErrAgain {
 		c.writable = false
@@ -256,7 +276,15 @@ func (c *wire) tune(keepAlive, write time.Duration) {
 // hangUp closes the socket and releases all bytes.
 func (c *wire) hangUp() {
 	c.in.drop()
-	c.out.drop()
+	c.dropUnsent()
 	c.net().Remove(c.token, c.fd)
 	c.net().CloseFD(c.fd)
+}
+
+// dropUnsent drops what the socket hasn't taken.
+func (c *wire) dropUnsent() {
+	c.out.drop()
+	if c.staged != nil {
+		c.staged.raw.drop()
+	}
 }

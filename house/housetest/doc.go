@@ -19,5 +19,8 @@
 // A [Double] stands in for an actor that the one under test asks, a [Recorder] for one that it
 // tells.
 //
+// [Embed] is a codec and its stages without a connection, and [RequireSplits] cuts what a codec
+// reads at every byte.
+//
 // [ZeroAlloc] requires that a number of operations allocates nothing.
 package housetest

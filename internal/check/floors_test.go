@@ -23,6 +23,7 @@ floor 0
 	internal/stat
 	house/latency                # for users too: it knows no house
 	channel/sent                 # a client's requests that have no reply
+	channel/stage                # what bytes pass between a socket and a codec
 
 floor 1
 	internal/turns -> internal/self
@@ -59,7 +60,7 @@ floor 4
 	house -> stack, netio, house/latency, house/wheel    # where it runs
 
 floor 5
-	channel -> core, netio, channel/sent
+	channel -> core, netio, channel/sent, channel/stage
 
 	# Codecs are pure: bytes in, bytes out.
 	channel/frame -> pool        # bytes in frames, of whatever protocol

@@ -1,0 +1,206 @@
+package channel
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel/stage"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/stack"
+)
+
+// This file is how the stages of a connection stand between its socket and its codec: see package
+// stage. Bytes that were read go up through them into wire.in; those of wire.out go down through
+// them into staged.raw, which the socket takes.
+
+// staged is what a connection has that has stages.
+type staged struct {
+	*stage.Pipeline
+	wire     *wire
+	raw      output
+	need     int  // how many bytes the first message of wire.in has at least
+	held     bool // reading is held
+	over     bool // the stages know that nothing more is sent
+	panicked any  // by a stage, outside of a step
+	alarms   []core.Future[core.Tick]
+}
+
+// errStage is why a connection ends that a stage has closed.
+var errStage = errors.New("channel: a stage has closed the connection")
+
+// openStages makes the stages of a connection that stands. Only a step of it calls this.
+func (c *wire) openStages(by func() []stage.Stage) {
+	if by == nil {
+		return
+	}
+	s := &staged{wire: c}
+	s.Pipeline = stage.New(s, by()...)
+	s.alarms = make([]core.Future[core.Tick], s.Len())
+	c.staged = s
+	s.Open(c.Engine().Now)
+	s.settle()
+}
+
+// tickStages tells the stages the time. Only a step calls it.
+func (c *wire) tickStages() {
+	if s := c.staged; s != nil {
+		s.Tick(c.Engine().Now)
+		s.settle()
+	}
+}
+
+// stagesEnd returns why the connection is to end, if its stages have failed, or errStage if they
+// want it to. Only a step calls it.
+func (c *wire) stagesEnd() error {
+	s := c.staged
+	switch {
+	case s == nil:
+		return nil
+	case s.panicked != nil:
+		panic(s.panicked)
+	case s.Err() == nil && s.Closing():
+		return errStage
+	}
+	return s.Err()
+}
+
+// unsent reports whether the socket has yet to take bytes.
+func (c *wire) unsent() bool {
+	return c.out.unsent > 0 || c.staged != nil && c.staged.raw.unsent > 0
+}
+
+// toSend reports whether the socket may be given bytes: those that stages don't hold.
+func (c *wire) toSend() bool {
+	if s := c.staged; s != nil {
+		return s.raw.unsent > 0 || c.out.unsent > 0 && s.sends()
+	}
+	return c.out.unsent > 0
+}
+
+// saidAll reports whether the stages have sent their last words, once everything else is sent.
+func (c *wire) saidAll() bool {
+	s := c.staged
+	if s == nil || c.cut {
+		return true
+	}
+	if !s.over {
+		s.over = true
+		s.SendEnd(c.Engine().Now)
+		s.settle()
+	}
+	return s.raw.unsent == 0
+}
+
+// farewell sends the last words of the stages, as far as the socket takes them at once.
+func (c *wire) farewell() {
+	if c.staged != nil && !c.saidAll() {
+		c.staged.raw.send(c.net(), c.fd, &c.tools.iov, writeMax)
+	}
+}
+
+// Up implements stage.Ends.
+func (s *staged) Up(p []byte) {
+	s.wire.in.add(&s.wire.Engine().Shard, p, s.need)
+	s.wire.partial = false
+}
+
+// Down implements stage.Ends.
+func (s *staged) Down(p []byte) {
+	s.raw.commit(append(s.raw.reserve(&s.wire.Engine().Shard, len(p)), p...))
+}
+
+// settle does what the stages want. It is called after each call of the pipeline's.
+func (s *staged) settle() {
+	s.heed()
+	if s.wire.toSend() {
+		s.wire.Engine().Defer(&s.wire.flush)
+	}
+}
+
+// heed is settle where bytes are being sent already.
+func (s *staged) heed() {
+	c := s.wire
+	if held := s.HoldsReading(); held != s.held {
+		s.held, c.readable = held, !held
+		c.schedule()
+	}
+	if s.Err() != nil || s.Closing() || s.toArm() {
+		c.schedule()
+	}
+}
+
+// toArm reports whether a stage has set an alarm that no timer waits for.
+func (s *staged) toArm() bool {
+	for i := range s.alarms {
+		if s.Alarm(i) != 0 && !s.alarms[i].Waiting() {
+			return true
+		}
+	}
+	return false
+}
+
+// armStages has tick called when alarms of stages go off. Only a step calls it.
+func (c *wire) armStages() {
+	s := c.staged
+	if s == nil {
+		return
+	}
+	for i := range s.alarms {
+		if at := s.Alarm(i); at != 0 && !s.alarms[i].Waiting() {
+			core.Timer.Ask(&c.Stack, &s.alarms[i], time.Duration(at-c.Engine().Now))
+		}
+	}
+}
+
+// fill is wire.fill through the stages.
+func (s *staged) fill(w *stack.Engine, most, need int) (n int, err error) {
+	c := s.wire
+	c.readable = false
+	switch {
+	case s.Err() != nil:
+		return 0, netio.ErrAgain // stagesEnd says why the connection ends
+	case s.Ended():
+		return 0, io.EOF
+	case s.held:
+		return 0, netio.ErrAgain
+	}
+	space := c.tools.buffer[:min(len(c.tools.buffer), most)]
+	n, err = c.net().Read(c.fd, space)
+	if n <= 0 && err != io.EOF {
+		return 0, err
+	}
+	s.need = need
+	if n > 0 {
+		s.Receive(w.Now, space[:n])
+	} else {
+		c.eof = true
+		s.ReceiveEnd(w.Now)
+	}
+	c.readable = n == len(space) || c.hungUp || c.urgent || s.Ended()
+	s.settle()
+	return n, nil
+}
+
+// sends reports whether bytes of the codec may go down.
+func (s *staged) sends() bool { return s.Err() == nil && !s.HoldsSending() && s.panicked == nil }
+
+// lower has bytes of the codec go down, as many as the socket may be given now, and returns what is
+// for the socket. If a stage panics the next step panics in its place.
+func (s *staged) lower(now int64) (raw *output) {
+	raw = &s.raw
+	defer func() {
+		if value := recover(); value != nil {
+			s.panicked = value
+			s.wire.schedule()
+		}
+	}()
+	for c := s.wire; c.out.unsent > 0 && s.raw.unsent < writeMax && s.sends(); {
+		b := c.out.chunks[c.out.first].next(chunkSize)
+		s.Send(now, b)
+		c.out.sent(len(b))
+	}
+	s.heed()
+	return raw
+}
