@@ -67,6 +67,9 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		return c.End()
 	}
 	c.encode(w)
+	if c.phase == changing && c.inflight.n == 0 {
+		return c.change()
+	}
 	c.letBegin(w)
 	if c.leads() {
 		c.giveBack(w) // the request that it leads for may be answered

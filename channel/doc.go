@@ -29,6 +29,7 @@
 //	refusing  the client sent what can't be decoded, or too slowly: it is told after its results
 //	ending    takes nothing more in; lingers when all is answered and sent. A client that
 //	          has ended its side of the connection still gets its results
+//	changing  behind the result that upgrades it, until nothing is in flight
 //	deaf      requests in flight are cancelled; results that were encoded are still sent
 //	lingering has ended its sending side; drops what comes until the client ends its own, for 2 s
 //	          at most, so that what was sent arrives
@@ -84,6 +85,11 @@
 // Config.Stages: they change the bytes on their way, or keep the connection from reading or sending
 // for a while. An error of a stage ends its connection, with requests in flight; what the stages
 // have sent down is still written. While a stage holds sending, results up to OutputMax wait.
+//
+// # Other protocols on the same connection
+//
+// Upgrade, in a step of a request, has its connection speak another [Protocol] from the result on,
+// with other types and perhaps another handler of the same actor.
 //
 // # Messages that answer nothing
 //

@@ -26,6 +26,7 @@ type rare struct {
 	behind   output       // pushed while a result was written in part
 	call     *stack.Stack // connecting: the ask of Connect
 	seats    []*seat      // in audiences
+	upgrade  upgrade
 }
 
 // rarely returns c.rare, made on first use.

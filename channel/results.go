@@ -32,7 +32,7 @@ func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 // next part the request doesn't count in the site's quota.
 func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 	w := c.Engine()
-	if c.phase >= deaf {
+	if c.phase >= changing {
 		s.GoOn(w)
 		return
 	}
@@ -74,13 +74,14 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 // encode turns results into bytes, in the order of their requests, until OutputMax bytes are
 // unsent. It writes the parts of the oldest request too, and lets that request go on.
 func (c *conn[Req, Rep]) encode(w *stack.Engine) {
-	if c.phase == deaf {
+	if c.phase >= changing {
 		c.discard(w)
 		return
 	}
 	for c.inflight.ready() && c.out.unsent < c.serve.config.OutputMax {
 		in := c.inflight.head
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
+		upgrades := c.upgrades(in)
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
 		if c.inParts = c.inflight.written(w); c.inParts {
@@ -89,8 +90,12 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		} else if c.behind() > 0 {
 			c.out.join(&c.rare.behind)
 		}
-		if last {
+		switch {
+		case last:
 			c.goDeaf(w)
+			return
+		case upgrades:
+			c.beginToChange(w)
 			return
 		}
 	}

@@ -285,12 +285,15 @@ func (s *Server[Req, Rep]) Addr() string { return s.door.address }
 
 // Stats returns what the server has counted. Any goroutine may call it.
 func (s *Server[Req, Rep]) Stats() Stats {
-	c := &s.service.counts
+	all := s.service.counts.stats()
+	all.Conns, all.Rejected, all.AcceptFailures = s.door.conns.Load(), s.door.rejected.Load(), s.door.failed.Load()
+	return all
+}
+
+// stats returns the counts; those of a listener are left out.
+func (c *counts) stats() Stats {
 	return Stats{
-		Conns:           s.door.conns.Load(),
 		Accepted:        c.accepted.Load(),
-		Rejected:        s.door.rejected.Load(),
-		AcceptFailures:  s.door.failed.Load(),
 		Refused:         c.refused.Load(),
 		Overloaded:      c.overloaded.Load(),
 		IdleTimeouts:    c.idleTimeouts.Load(),

@@ -43,6 +43,13 @@ func (c *wire) openStages(by func() []stage.Stage) {
 	s.settle()
 }
 
+// moveTo has the stages stand before another connection, of the same socket.
+func (s *staged) moveTo(c *wire) {
+	s.wire = c
+	s.alarms = make([]core.Future[core.Tick], s.Len()) // the former ones end with the former connection
+	s.settle()
+}
+
 // tickStages tells the stages the time. Only a step calls it.
 func (c *wire) tickStages() {
 	if s := c.staged; s != nil {

@@ -32,6 +32,8 @@ const (
 //	          requests in flight are answered the client is told why; then ending
 //	ending    takes nothing in, as after the client's end or IdleTimeout; when nothing is in
 //	          flight or unsent it lingers, or closes if the client has ended its side
+//	changing  behind the result of a request that upgrades it: takes nothing in, results are
+//	          dropped, and once nothing is in flight its bytes are another's, see upgrade.go
 //	deaf      as ending, and results are dropped: after the result that was to be the last, after
 //	          a failure of the socket, or when the server cuts off; the latter two don't linger
 //	lingering all is sent: waits for the client's end, see linger.go
@@ -45,6 +47,7 @@ const (
 	leaving
 	refusing
 	ending
+	changing
 	deaf
 	lingering
 	closing
