@@ -239,11 +239,14 @@ func (c *conn[Req, Rep]) leaveSeats() {
 
 // hear implements listener.
 func (c *conn[Req, Rep]) hear(text pool.Bytes) {
-	switch w := c.Engine(); {
-	case !c.takes() || c.overfull() || c.hasPanicked() || !c.encodeLate(w, false) || !c.takes():
+	w := c.Engine()
+	if !c.takes() || c.hasPanicked() || c.encodeLate(w, nil) != nil || !c.takes() || c.asksWait() || c.crowded() {
 		c.serve.counts.dropped.Add(1)
-	default:
-		c.aside().share(&w.Shard, text)
+	} else {
+		out := c.aside()
+		before := out.unsent
+		out.share(&w.Shard, text)
+		c.countAside(out, before)
 		w.Defer(&c.flush)
 	}
 	c.tell()

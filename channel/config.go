@@ -39,9 +39,13 @@ type Config[Req, Rep any] struct {
 	// one after the other, and those that come too slowly end with ErrSlowRequest. 0: 64 MiB.
 	InputMax int
 	// OutputMax is how many bytes of results one connection may hold, unsent or behind results that
-	// are still missing. Beyond, nothing is encoded, no request begins, and the connection isn't
-	// read; one result may exceed it. 0: 128 KiB.
+	// are still missing. Beyond, none is encoded, no request begins, and the connection isn't read;
+	// one result may exceed it. As many bytes of messages to its Peer may be unsent, and one
+	// message more. 0: 128 KiB.
 	OutputMax int
+	// PendingMax is how many messages of Peer.Ask may wait for room in one connection. Further ones
+	// get core.ErrMailboxFull. 0: 128.
+	PendingMax int
 	// ConnsMax is how many connections the server has at most, with those that linger for the
 	// client's end (two seconds at most). One more gets what Refuse says of ErrConnsMax, and is
 	// closed. 0: no limit but the descriptors.
@@ -81,6 +85,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 		fillSize("Config.ReadSize", &c.ReadSize, 16<<10),
 		fillSize("Config.InputMax", &c.InputMax, 64<<20),
 		fillSize("Config.OutputMax", &c.OutputMax, 128<<10),
+		fillSize("Config.PendingMax", &c.PendingMax, 128),
 		fillSize("Config.ConnsMax", &c.ConnsMax, 1<<31-1),
 	)
 	if c.ReadSize > readMax {

@@ -34,10 +34,10 @@ type conn[Req, Rep any] struct {
 	counted  int            // bytes that intake has counted for it
 	decoding *stack.Inbound // the request that Decode fills; nil outside of Decode
 	inflight inflight
-	working  int   // requests in flight that have no result yet
-	owedAt   int64 // since when the rest of a request is missing, ns; 0: none is
-	rare     *rare // nil: nothing unusual has happened
-	pushed   *Rep  // what is being pushed; all connections of a front share it
+	working  int              // requests in flight that have no result yet
+	owedAt   int64            // since when the rest of a request is missing, ns; 0: none is
+	rare     *rare            // nil: nothing unusual has happened
+	pushed   *core.Asked[Rep] // what is being pushed; all connections of a front share it
 
 	prev, next connection // among the site's
 }
@@ -67,8 +67,11 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		return c.End()
 	}
 	c.encode(w)
-	if c.phase == changing && c.inflight.n == 0 {
+	if c.phase == changing && c.inflight.n == 0 && !c.hasUnsent() {
 		return c.change()
+	}
+	if c.shuts() || c.phase == deaf { // again: a step that ran then may have suspended
+		c.goDeaf(w)
 	}
 	c.letBegin(w)
 	if c.leads() {
@@ -119,6 +122,7 @@ func (c *conn[Req, Rep]) goDeaf(w *stack.Engine) {
 	c.in.drop()
 	c.cancel(w)
 	c.discard(w)
+	c.dropAside(w, c.cut)
 }
 
 // cancel cancels the requests in flight. Those that didn't count in the site's quota do so again.
@@ -159,12 +163,12 @@ func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 
 // finished reports whether a connection that takes nothing in has nothing in flight or unsent.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && c.saidAll()
+	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && !c.asksWait() && c.saidAll()
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
-	if c.takes() && c.inflight.n == 0 && !c.unsent() && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.takes() && c.inflight.n == 0 && !c.hasUnsent() && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
@@ -229,10 +233,8 @@ func (c *conn[Req, Rep]) close() {
 	}
 	c.leave()
 	c.known.Store(isGone) // also for those who get its Peer from now on
+	c.dropAside(w, true)
 	c.hangUp()
-	if c.rare != nil {
-		c.rare.behind.drop()
-	}
 	c.site.remove(c)
 	c.tellClosed(opened)
 }

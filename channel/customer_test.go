@@ -17,7 +17,7 @@ import (
 
 // asked is a request in a plan.
 type asked struct {
-	Do string // "", "after", "throw", "big", "long", "part", "parts", "last"
+	Do string // "", "after", "throw", "big", "long", "part", "parts", "tell", "watch", "last"
 	N  int    // milliseconds, or bytes
 }
 
@@ -34,6 +34,10 @@ func (a asked) lines(i int) (request, result string) {
 		return fmt.Sprintf("part p%d|after %d late%d", i, a.N, i), fmt.Sprintf("p%d\nlate%d", i, i)
 	case "parts":
 		return fmt.Sprintf("parts 3 %d", a.N), strings.Repeat(letters(a.N)+"\n", 2) + letters(a.N)
+	case "tell":
+		return fmt.Sprintf("tell %d %d", a.N, i), fmt.Sprintf("tell %d %d", a.N, i)
+	case "watch":
+		return "watch", "watch"
 	case "long":
 		line := fmt.Sprintf("x%d%s", i, strings.Repeat("long", a.N/4))
 		return line, line
@@ -71,7 +75,7 @@ type rules struct {
 }
 
 // customer is a client in a simulation. What it gets back must be, byte by byte, the results of
-// what it has asked for.
+// what it has asked for, but for messages that it is told.
 type customer struct {
 	customerPlan
 	rules *rules
@@ -84,6 +88,8 @@ type customer struct {
 	gone  bool            // it has given up, or the connection broke
 	ended bool            // it has ended its side
 	lasts bool            // its last request is the connection's last
+	amid  bool            // what came last is no end of a line
+	tells bool            // that line is a message
 	how   string          // how it was over; "": the server hasn't ended it
 }
 
@@ -152,8 +158,20 @@ func (c *customer) send(healed bool) {
 	}
 }
 
+// results returns b without messages, which are lines that begin with ~.
+func (c *customer) results(b []byte) (rest []byte) {
+	for _, x := range b {
+		c.tells = x == '~' && !c.amid || c.tells && c.amid
+		if c.amid = x != '\n'; !c.tells {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}
+
 // hear compares what came with what must come.
 func (c *customer) hear(t testing.TB, b []byte) {
+	b = c.results(b)
 	if len(c.said) == 0 {
 		n := 0
 		for n < len(b) && c.got < len(c.wants) && b[n] == c.wants[c.got] {

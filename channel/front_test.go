@@ -35,6 +35,8 @@ import (
 //	later         panics in its second step
 //	whose x       looks who sent it, then answers with the line
 //	push x        sends x to its peer, then answers with the line
+//	tell N        sends ~ and N bytes to its peer, then answers with the line once that was taken
+//	watch         has a lookout watch its peer, then answers
 //	worker        answers the number of the worker
 //	sleep N       takes N ms of the worker's time, then answers with the line
 //	block         blocks the worker until the gate is open, then answers
@@ -45,6 +47,7 @@ type front struct {
 	parts   *atomic.Int64    // offered
 	conns   []any            // every connection that sent a "mark"
 	peer    core.Peer[reply] // who last asked whose
+	joins   core.NoticePort[joining]
 }
 
 type lineStack struct {
@@ -55,6 +58,8 @@ type lineStack struct {
 	job  core.Future[int]
 	room core.Future[core.Room]
 	left int // parts
+
+	written core.Future[core.Written]
 }
 
 var serve = channel.Handle((*front).serve)
@@ -142,6 +147,16 @@ func (f *front) do(s *lineStack) core.Yield {
 		if err := s.Peer().Notice(s, reply{rest}); err != nil {
 			return s.Throw(err)
 		}
+	case "tell":
+		n, _ := number(rest)
+		text := s.Bytes(1 + n)
+		for i := range text {
+			text[i] = "~t"[min(i, 1)]
+		}
+		s.Peer().Ask(s, &s.written, reply{text})
+		return core.Suspend(s, (*front).told)
+	case "watch":
+		f.joins.Notice(s, joining{s.Peer()})
 	case "worker":
 		return s.Return(reply{strconv.AppendInt(s.Bytes(8)[:0], int64(stack.Of(s).Engine().Index), 10)})
 	case "sleep":
@@ -164,6 +179,8 @@ func number(line []byte) (n int, rest []byte) {
 	n, _ = strconv.Atoi(string(digits))
 	return n, rest
 }
+
+func (f *front) told(s *lineStack) core.Yield { return s.Return(reply{s.Req.line}) }
 
 func (f *front) ticked(s *lineStack) core.Yield { return s.Return(reply{s.rest}) }
 

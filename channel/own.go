@@ -39,7 +39,7 @@ type ConnectConfig[A, Req, Rep any] struct {
 type outlet[Req, Rep any] struct {
 	service service[Req, Rep]
 	site    site
-	pushed  Rep
+	pushed  core.Asked[Rep]
 }
 
 // ownLook is how often a connection of an actor's own looks whether the actor was restarted: nobody
@@ -100,7 +100,7 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 		config.RequestsMax = requestsMax(s.Engine())
 	}
 	h.Stay() // connections belong to a worker
-	o := &outlet[Req, Rep]{service: service[Req, Rep]{config: config, handler: c.Handler.by, pushing: c.Handler.pushing, hearing: c.Handler.hearing, closed: c.Handler.closed, lookMax: ownLook}}
+	o := &outlet[Req, Rep]{service: service[Req, Rep]{handlers: c.Handler.handlers, config: config, lookMax: ownLook}}
 	o.service.own = &ownPart{timeout, h.Actor()}
 	o.service.handle()
 	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},
@@ -186,7 +186,7 @@ func (c *conn[Req, Rep]) tellOpened() {
 	}
 }
 
-// tellClosed tells the end of the connection. opened says whether it ever stood.
+// tellClosed tells of the end of the connection. opened says whether it ever stood.
 func (c *conn[Req, Rep]) tellClosed(opened bool) {
 	switch by := c.serve.closed; {
 	case !opened:
@@ -197,6 +197,7 @@ func (c *conn[Req, Rep]) tellClosed(opened bool) {
 	case by != nil && !c.house.Gone() && !c.isOrphan():
 		core.NoticePortOf[Closed[Rep]](c.house, by).Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
 	}
+	c.tellWatchers()
 }
 
 // Lookup answers f with the addresses of host:port in a network, "tcp", "tcp4" or "tcp6", in the

@@ -92,7 +92,7 @@ func (b *bridge) say(s *bridgeSay) core.Yield {
 	last := b.peers[len(b.peers)-1]
 	switch s.Req {
 	case "close":
-		return s.Return(last.Close())
+		return s.Return(last.Close(s))
 	case "panic":
 		panic("as told")
 	}

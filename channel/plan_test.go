@@ -91,7 +91,7 @@ func drawCustomer(rng *rand.Rand, id, at, asks int) customerPlan {
 		c.Half = 1 + rng.IntN(1<<rng.IntN(12))
 	}
 	for range asks {
-		switch what := rng.IntN(22); {
+		switch what := rng.IntN(25); {
 		case what < 2:
 			c.Asks = append(c.Asks, asked{"after", rng.IntN(20)})
 		case what < 3:
@@ -104,6 +104,10 @@ func drawCustomer(rng *rand.Rand, id, at, asks int) customerPlan {
 			c.Asks = append(c.Asks, asked{"part", rng.IntN(20)})
 		case what < 9:
 			c.Asks = append(c.Asks, asked{"parts", rng.IntN(1 << rng.IntN(16))})
+		case what < 12:
+			c.Asks = append(c.Asks, asked{"tell", rng.IntN(1 << rng.IntN(16))})
+		case what < 13:
+			c.Asks = append(c.Asks, asked{Do: "watch"})
 		default:
 			c.Asks = append(c.Asks, asked{})
 		}

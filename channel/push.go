@@ -23,10 +23,14 @@ const (
 type rare struct {
 	refused  error        // why the client is refused
 	panicked any          // by the codec, outside of a step
-	behind   output       // pushed while a result was written in part
+	behind   output       // messages that came while a result was written in part
+	messages int          // bytes of messages in conn.out, about: see took
 	call     *stack.Stack // connecting: the ask of Connect
 	seats    []*seat      // in audiences
 	upgrade  upgrade
+	watchers []watcher
+	asks     *asks // nil: there was none
+	shut     bool  // it closes once no ask waits for room, see Shut
 }
 
 // rarely returns c.rare, made on first use.
@@ -65,7 +69,7 @@ func (c *conn[Req, Rep]) tell() {
 		return
 	case !c.takes():
 		now = isGone
-	case c.overfull():
+	case c.asksWait() || c.crowded():
 		now = isFull
 	}
 	if c.known.Load() != now {
@@ -74,33 +78,64 @@ func (c *conn[Req, Rep]) tell() {
 }
 
 // Push implements core.Endpoint.
-func (c *conn[Req, Rep]) Push(msg Rep) (err error) {
-	*c.pushed = msg
-	switch {
-	case c.takes() && c.overfull():
-		err = core.ErrMailboxFull
-	case !c.takes() || c.hasPanicked() || !c.encodeLate(c.Engine(), true) || !c.takes():
-		err = core.ErrStopped
-	default:
-		c.Engine().Defer(&c.flush)
-	}
+func (c *conn[Req, Rep]) Push(msg Rep) error {
+	c.pushed.Msg = msg
+	err := c.push(c.pushed)
 	if err != nil {
 		c.serve.counts.dropped.Add(1)
 	}
-	c.tell()
-	if r, ok := any(c.pushed).(stack.Releaser); ok {
-		r.Release()
-	}
-	var zero Rep
-	*c.pushed = zero
+	c.pushed.Release()
+	*c.pushed = core.Asked[Rep]{}
 	return err
 }
 
-// encodePush encodes c.pushed, behind the results that are there.
-func (c *conn[Req, Rep]) encodePush(w *stack.Engine) {
+// push encodes a message behind the results that are there, if there is room.
+func (c *conn[Req, Rep]) push(m *core.Asked[Rep]) error {
+	w, err := c.Engine(), core.ErrStopped
+	if c.takes() && !c.hasPanicked() {
+		err = c.encodeLate(w, m)
+	}
+	if err == nil {
+		w.Defer(&c.flush)
+	}
+	c.tell()
+	return err
+}
+
+// encodeMessage encodes a message, unless it must wait.
+func (c *conn[Req, Rep]) encodeMessage(w *stack.Engine, m *core.Asked[Rep]) error {
+	switch {
+	case !c.takes():
+		return core.ErrStopped
+	case c.asksWait() || c.crowded():
+		return core.ErrMailboxFull
+	}
+	c.putAside(w, m)
+	return nil
+}
+
+// crowded reports whether no message may be encoded: before results that are due, for which there
+// is no room, or because too many bytes of messages are unsent.
+func (c *conn[Req, Rep]) crowded() bool {
+	return c.inflight.ready() || c.rare != nil && c.rare.messages+c.rare.behind.unsent >= c.serve.config.OutputMax
+}
+
+// unsent is how many bytes of results are unsent, about.
+func (c *conn[Req, Rep]) unsent() int {
+	if c.rare == nil {
+		return c.out.unsent
+	}
+	return c.out.unsent - c.rare.messages
+}
+
+// putAside encodes a message, and notes where in its output.
+func (c *conn[Req, Rep]) putAside(w *stack.Engine, m *core.Asked[Rep]) {
 	out := c.aside()
-	room := out.reserve(&w.Shard, c.codec.Size(c.pushed, nil))
-	out.commit(c.codec.Encode(room, c.pushed, nil))
+	before := out.unsent
+	room := out.reserve(&w.Shard, c.codec.Size(&m.Msg, nil))
+	out.commit(c.codec.Encode(room, &m.Msg, nil))
+	m.Begin, m.End = uint64(before), uint64(out.unsent)
+	c.countAside(out, before)
 }
 
 // aside is where messages go that answer no request.
@@ -111,21 +146,54 @@ func (c *conn[Req, Rep]) aside() *output {
 	return &c.out
 }
 
-// behind is how many bytes wait for the end of a result.
-func (c *conn[Req, Rep]) behind() int {
-	if c.rare == nil {
-		return 0
+// countAside counts the message that was put into out, where before bytes were unsent.
+func (c *conn[Req, Rep]) countAside(out *output, before int) {
+	if out == &c.out {
+		c.rarely().messages += out.unsent - before
 	}
-	return c.rare.behind.unsent
 }
 
-// Shut implements core.Endpoint.
-func (c *conn[Req, Rep]) Shut() {
-	if c.phase < deaf && !c.hasPanicked() && c.encodeLate(c.Engine(), false) && c.phase < deaf {
-		c.goDeaf(c.Engine())
-		c.Engine().Defer(&c.flush)
-		c.schedule()
+// joinAside puts messages that have waited for the end of a result behind it.
+func (c *conn[Req, Rep]) joinAside() {
+	r := c.rare
+	c.joinAsks()
+	if r.behind.unsent > 0 {
+		r.messages += r.behind.unsent
+		c.out.join(&r.behind)
 	}
+}
+
+// took notes that the system has taken bytes of c.out, of which before were unsent. Results and
+// messages count as well mixed there: so each have their share of what leaves, and the sum is
+// right.
+func (c *conn[Req, Rep]) took(w *stack.Engine, before int) {
+	n, r := before-c.out.unsent, c.rare
+	if n > 0 {
+		r.messages -= int(int64(n) * int64(r.messages) / int64(before))
+	}
+	if r.asks != nil {
+		r.asks.taken += uint64(n)
+		c.answerTaken(w)
+	}
+}
+
+// Shut implements core.Endpoint. Requests in flight are cancelled by run: a step of one of them may
+// have called it.
+func (c *conn[Req, Rep]) Shut() {
+	w := c.Engine()
+	if c.phase < deaf && !c.hasPanicked() && c.encodeLate(w, nil) == nil && c.phase < deaf {
+		c.phase = ending
+		c.in.drop()
+		c.rarely().shut = true
+		w.Defer(&c.flush)
+		c.schedule()
+		c.tell()
+	}
+}
+
+// shuts reports whether Shut was called, and all is written that was sent before.
+func (c *conn[Req, Rep]) shuts() bool {
+	return c.phase == ending && c.rare != nil && c.rare.shut && (c.inParts || !c.asksWait())
 }
 
 // pushStack is a message from another worker, or a guest.

@@ -27,7 +27,43 @@ type blowStack struct {
 	nap  core.Future[struct{}]
 }
 
-var hornBlow = core.Handle((*horn).blow)
+// askStack is blowStack for messages by Ask.
+type askStack struct {
+	core.AskStack[int, struct{}]
+	left    int
+	written [20]core.Future[core.Written]
+}
+
+var (
+	hornBlow = core.Handle((*horn).blow)
+	hornAsk  = core.Handle((*horn).ask)
+)
+
+func (h *horn) ask(s *askStack) core.Yield {
+	s.left = s.Req
+	return h.askOn(s)
+}
+
+// askOn sends 20 messages at a time, of which the connection has room for some.
+func (h *horn) askOn(s *askStack) core.Yield {
+	for i := range s.written {
+		if f := &s.written[i]; f.Ready() {
+			if _, err := f.Get(); err != nil {
+				return s.Throw(err)
+			}
+		}
+		if s.left > 0 {
+			h.peer.Ask(s, &s.written[i], reply{hornText})
+			s.left--
+		}
+	}
+	if s.left > 0 {
+		return core.Suspend(s, (*horn).askOn)
+	}
+	return core.Suspend(s, (*horn).asked)
+}
+
+func (h *horn) asked(s *askStack) core.Yield { return s.Return(struct{}{}) }
 
 func (h *horn) blow(s *blowStack) core.Yield {
 	s.left = s.Req
@@ -52,13 +88,20 @@ func (h *horn) on(s *blowStack) core.Yield {
 
 // TestPushesAllocateNothing: a million messages to a connection of the sender's worker, and of
 // another one.
-func TestPushesAllocateNothing(t *testing.T) {
+func TestPushesAllocateNothing(t *testing.T) { blowsAllocateNothing(t, hornBlow, nil) }
+
+// TestAsksOfPeersAllocateNothing: also if most wait for room.
+func TestAsksOfPeersAllocateNothing(t *testing.T) {
+	blowsAllocateNothing(t, hornAsk, func(c *config) { c.OutputMax = 15 * len(hornText) })
+}
+
+func blowsAllocateNothing(t *testing.T, by core.Handler[horn, int, struct{}], set func(*config)) {
 	n := 1_000_000
 	if invariant.Race || invariant.Enabled {
 		n = 10_000
 	}
 	for _, workers := range []int{1, 2} {
-		w := openWorld(t, place{network: "tcp", workers: workers}, nil)
+		w := openWorld(t, place{network: "tcp", workers: workers}, set)
 		fd := dialRaw(t, w.server.Addr())
 		defer unix.Close(fd)
 		writeAll(t, fd, []byte("whose x\n"))
@@ -77,7 +120,7 @@ func TestPushesAllocateNothing(t *testing.T) {
 		got := make([]byte, len(want))
 		for _, at := range []core.Address[horn]{far, near} {
 			blow := func(n int) {
-				call := core.Begin(hornBlow.At(at), n)
+				call := core.Begin(by.At(at), n)
 				for range n / 100 {
 					readAll(t, fd, got)
 				}

@@ -29,6 +29,7 @@ import (
 //	big N       answers N bytes
 //	last x      answers x and closes
 //	never x     answers after an hour
+//	tellnever   is tell, and then never
 //	both x      answers x, as a part, and sends x to the peer; then x once more, a while later
 //	kept x      is join x after a function that is kept
 //	bye         closes the peer, and answers nothing any more
@@ -90,13 +91,16 @@ func (h *hall) serve(s *hallStack) core.Yield {
 			return s.Throw(err)
 		}
 		return core.Suspend(s, (*hall).second)
-	case "never":
+	case "never", "tellnever":
+		if string(verb) == "tellnever" {
+			s.Peer().Notice(s, reply{rest})
+		}
 		core.Timer.Ask(s, &s.tick, time.Hour)
 		return core.Suspend(s, (*hall).done)
 	case "last":
 		return s.ReturnLast(reply{rest})
 	case "bye":
-		if err := s.Peer().Close(); err != nil {
+		if err := s.Peer().Close(s); err != nil {
 			return s.Throw(err)
 		}
 		core.Timer.Ask(s, &s.tick, time.Hour)
@@ -144,7 +148,7 @@ func (h *hall) part(s *shoutTo) core.Yield {
 	errs := map[error]int{}
 	for _, p := range h.peers {
 		errs[p.Notice(s, reply{[]byte(s.Req)})]++
-		errs[p.Close()]++
+		errs[p.Close(s)]++
 	}
 	return s.Return(errs)
 }

@@ -135,7 +135,7 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // decodeOne decodes a request from the start of in. It reports whether the codec skipped bytes
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
-	s := w.Receive(c.House(), c.serve.handler, c)
+	s := w.Receive(c.House(), c.serve.by, c)
 	c.decoding = s // if Decode panics, close gives it back
 	n, err := c.codec.Decode(in, stack.Request[Req, Rep](&s.Stack))
 	if uint(n) > uint(len(in)) {

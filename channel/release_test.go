@@ -44,7 +44,10 @@ type (
 	clerkLine struct {
 		core.ChannelStack[request, counted]
 	}
-	clerkAsk struct{ core.AskStack[*int, error] }
+	clerkAsk struct {
+		core.AskStack[*int, error]
+		written core.Future[core.Written]
+	}
 )
 
 var (
@@ -52,6 +55,7 @@ var (
 	clerkSends  = core.Handle((*clerk).send)
 	clerkTells  = core.Handle((*clerk).tell)
 	clerkJoins  = core.Handle((*clerk).join)
+	clerkAsks   = core.Handle((*clerk).ask)
 )
 
 func (c *clerk) line(s *clerkLine) core.Yield {
@@ -68,6 +72,80 @@ func (c *clerk) join(s *clerkAsk) core.Yield { return s.Return(c.audience.Join(s
 func (c *clerk) tell(s *clerkAsk) core.Yield {
 	return s.Return(c.audience.Notice(s, counted{reply{[]byte("text")}, s.Req}))
 }
+
+func (c *clerk) ask(s *clerkAsk) core.Yield {
+	c.peer.AskWithin(s, &s.written, counted{reply{[]byte("text")}, s.Req}, time.Second)
+	return core.Suspend(s, (*clerk).asked)
+}
+
+func (c *clerk) asked(s *clerkAsk) core.Yield {
+	_, err := s.written.Get()
+	return s.Return(err)
+}
+
+// TestAskedMessagesAreReleasedOnce: whatever becomes of the ask, and early if it was encoded.
+func TestAskedMessagesAreReleasedOnce(t *testing.T) {
+	for at := range 2 {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			sim := housetest.New(t, 1, house.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)})
+			var peer channel.Peer[counted]
+			front, err := core.SpawnWith(sim.Workers()[0], func() *clerk { return &clerk{peer: &peer} }, core.Props{Mailbox: core.Bounded(1, core.Reject)})
+			require.NoError(t, err)
+			from := core.Spawn(sim.Workers()[at], func() *clerk { return &clerk{peer: &peer} })
+			server, err := channel.Listen(t.Context(), channel.Config[request, counted]{Network: "tcp", Address: "127.0.0.1:80", OutputMax: 4, PendingMax: 1,
+				Codec: func() channel.Codec[request, counted] { return &countedCodec{} }}, clerkServes, front)
+			require.NoError(t, err)
+			p := sim.Net.Dial(server.Addr())
+			sim.Run(time.Millisecond)
+			says(t, sim, p, "x\n", "x\n")
+			var counts [8]int
+			next := 0
+			ask := func(released int) (end func(want error)) {
+				t.Helper()
+				n := &counts[next]
+				next++
+				call := core.Begin(clerkAsks.At(from), n)
+				sim.Run(time.Millisecond)
+				require.Equal(t, released, *n)
+				return func(want error) {
+					t.Helper()
+					require.True(t, call.Ready())
+					err, failed := call.Get()
+					require.NoError(t, failed)
+					require.ErrorIs(t, err, want)
+				}
+			}
+			ask(1)(nil)
+			says(t, sim, p, "", "text\n")
+			sim.Net.Faults.Window = 1
+			encoded, waits := ask(1), ask(0)
+			ask(1)(core.ErrMailboxFull)
+			sim.Run(2 * time.Second)
+			encoded(core.ErrTimeout)
+			waits(core.ErrTimeout)
+			waits = ask(0)
+			p.Reset()
+			sim.Run(time.Millisecond)
+			waits(core.ErrNotSent)
+			ask(1)(core.ErrNotSent)
+			front.Pause()
+			sim.Run(time.Millisecond)
+			for core.Notice(clerkFills.At(front), struct{}{}) == nil {
+			}
+			if at == 0 {
+				ask(1)(core.ErrNotSent)
+			} else {
+				ask(1)(core.ErrMailboxFull)
+			}
+			require.NoError(t, front.StopWait(t.Context()))
+			ask(1)(core.ErrStopped)
+			require.Equal(t, [8]int{1, 1, 1, 1, 1, 1, 1, 1}, counts)
+			require.NoError(t, server.Close(t.Context()))
+		})
+	}
+}
+
+var clerkFills = core.HandleNotice(func(_ *clerk, s *core.NoticeStack[struct{}]) core.Yield { return s.Return() })
 
 // TestMessagesAreReleasedOnce: whoever is told, and whatever becomes of that.
 func TestMessagesAreReleasedOnce(t *testing.T) {

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -46,7 +47,7 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.out.unsent+c.inflight.heldBytes+c.behind() >= c.serve.config.OutputMax
+	return c.unsent()+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
 // holdBack keeps requests that haven't begun from beginning. Until letBegin they don't count in the
@@ -72,24 +73,20 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 }
 
 // encode turns results into bytes, in the order of their requests, until OutputMax bytes are
-// unsent. It writes the parts of the oldest request too, and lets that request go on.
+// unsent. It writes the parts of the oldest request too, and lets that request go on. Behind the
+// results it encodes asks that wait.
 func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	if c.phase >= changing {
 		c.discard(w)
 		return
 	}
-	for c.inflight.ready() && c.out.unsent < c.serve.config.OutputMax {
+	for c.inflight.ready() && c.unsent() < c.serve.config.OutputMax {
 		in := c.inflight.head
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
 		upgrades := c.upgrades(in)
 		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 		c.out.commit(c.codec.Encode(room, rep, err))
-		if c.inParts = c.inflight.written(w); c.inParts {
-			var zero Rep
-			*rep = zero
-		} else if c.behind() > 0 {
-			c.out.join(&c.rare.behind)
-		}
+		c.inParts = c.inflight.written(w)
 		switch {
 		case last:
 			c.goDeaf(w)
@@ -97,20 +94,30 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		case upgrades:
 			c.beginToChange(w)
 			return
+		case c.inParts:
+			var zero Rep
+			*rep = zero
+		case c.rare != nil:
+			c.joinAside()
 		}
 	}
-	if c.inflight.waits() && c.out.unsent < c.serve.config.OutputMax {
+	if c.inflight.waits() && c.unsent() < c.serve.config.OutputMax {
 		c.site.quota.acquire() // even if it is used up
 		c.inflight.head.GoOn(w)
+	}
+	if c.rare != nil {
+		c.encodeAsks(w)
 	}
 }
 
 // due reports whether encode has something to do, if there is room.
-func (c *conn[Req, Rep]) due() bool { return c.inflight.ready() || c.inflight.waits() }
+func (c *conn[Req, Rep]) due() bool {
+	return c.inflight.ready() || c.inflight.waits() || c.asksWait() && !c.crowded()
+}
 
 // refuse tells a refused client why, once the results in flight are encoded.
 func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
-	if c.phase == refusing && c.inflight.n == 0 {
+	if c.phase == refusing && c.inflight.n == 0 && !c.asksWait() {
 		room := c.out.reserve(&w.Shard, refusalMax)
 		c.out.commit(c.codec.Refuse(room, c.rare.refused))
 		c.phase = ending
@@ -131,7 +138,7 @@ func (c *conn[Req, Rep]) write() {
 	}
 	w := c.Engine()
 	if c.due() {
-		if !c.encodeLate(w, false) {
+		if c.encodeLate(w, nil) != nil {
 			return
 		}
 		c.giveBack(w)
@@ -140,7 +147,12 @@ func (c *conn[Req, Rep]) write() {
 	if !c.writable {
 		return
 	}
-	switch err := c.send(w.Now); {
+	before := c.out.unsent
+	err := c.send(w.Now)
+	if c.rare != nil {
+		c.took(w, before)
+	}
+	switch {
 	case err == netio.ErrAgain:
 	case err != nil:
 		c.cutOff(w)
@@ -158,21 +170,21 @@ func (c *conn[Req, Rep]) write() {
 	}
 }
 
-// encodeLate is encode outside of a step, and then, if push is true, encodePush; but nothing goes
-// behind a result that is the last. If the codec panics it reports false, and the next step panics
-// in its place.
-func (c *conn[Req, Rep]) encodeLate(w *stack.Engine, push bool) bool {
+// encodeLate is encode outside of a step, and then, if m isn't nil, encodeMessage, whose error it
+// returns. If the codec panics the error is core.ErrStopped, and the next step panics in its place.
+func (c *conn[Req, Rep]) encodeLate(w *stack.Engine, m *core.Asked[Rep]) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			c.rarely().panicked = value
 			c.schedule()
+			err = core.ErrStopped
 		}
 	}()
 	c.encode(w)
-	if push && c.takes() {
-		c.encodePush(w)
+	if m != nil {
+		err = c.encodeMessage(w, m)
 	}
-	return true
+	return err
 }
 
 // clientIsStuck reports whether the client has taken nothing for WriteTimeout.

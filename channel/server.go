@@ -17,7 +17,17 @@ import (
 )
 
 // Handler is how an actor of type A serves the requests of connections. Handle makes it.
-type Handler[A, Req, Rep any] struct{ by, pushing, hearing, connecting, opened, closed *stack.Handler }
+type Handler[A, Req, Rep any] struct {
+	handlers
+	connecting *stack.Handler
+}
+
+// handlers is by what actors serve connections.
+type handlers struct {
+	by                                 *stack.Handler // of requests
+	pushing, asking, hearing, watching *stack.Handler // of what comes from other workers
+	opened, closed                     *stack.Handler // nil: nobody hears
+}
 
 // Opened tells an actor of a connection that it is to serve, before the first request. It comes
 // though the actor's mailbox is full: see Handler.WithOpened.
@@ -46,9 +56,13 @@ func (h Handler[A, Req, Rep]) WithClosed(c core.NoticeHandler[A, Closed[Rep]]) H
 // struct that embeds core.ChannelStack. Call it once, in a package variable.
 func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, PS) core.Yield) Handler[A, Req, Rep] {
 	return Handler[A, Req, Rep]{
-		by:         stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
-		pushing:    stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
-		hearing:    stack.NewNotice[hearing](stack.EntryOf(hear[A])),
+		handlers: handlers{
+			by:       stack.NewInbound[Req, Rep](stack.EntryOf(first), offered[Req, Rep], ended[Req, Rep]),
+			pushing:  stack.NewNotice[core.Pushed[Rep]](stack.EntryOf(push[A, Rep])),
+			asking:   stack.NewAsk[core.Asked[Rep], core.Written](stack.EntryOf(ask[A, Rep])),
+			hearing:  stack.NewNotice[hearing](stack.EntryOf(hear[A])),
+			watching: stack.NewInbound[watching, struct{}](stack.EntryOf(watch[A]), nil, watchCame),
+		},
 		connecting: stack.NewAsk[struct{}, Peer[Rep]](stack.EntryOf(noStep[A, Rep])),
 	}
 }
@@ -69,12 +83,8 @@ type Server[Req, Rep any] struct {
 
 // service is what the connections of one server share.
 type service[Req, Rep any] struct {
+	handlers
 	config  Config[Req, Rep]
-	handler *stack.Handler
-	pushing *stack.Handler
-	hearing *stack.Handler
-	opened  *stack.Handler // nil: nobody hears
-	closed  *stack.Handler // nil: nobody hears
 	owned   *stack.Handler
 	own     *ownPart      // of connections of an actor's own; nil: of a server's
 	lookMax time.Duration // how long a timer waits at most
@@ -121,7 +131,7 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing, opened: h.opened, closed: h.closed, lookMax: timerMax}
+	s.service = service[Req, Rep]{handlers: h.handlers, config: c, lookMax: timerMax}
 	s.service.handle()
 	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
 	if err == nil {
@@ -200,7 +210,7 @@ func (s *Server[Req, Rep]) open(ctx context.Context, listeners []parcel, fronts 
 	c := &s.service.config
 	var peers []*peer
 	for _, front := range fronts {
-		own, pushed := &peer{}, new(Rep)
+		own, pushed := &peer{}, new(core.Asked[Rep])
 		own.gone.Store(true) // until it has begun
 		at, err := core.SpawnWith(near{front}, func() *site {
 			return &site{fd: -1, door: &s.door, own: own, tools: tools{buffer: make([]byte, c.ReadSize)},
@@ -247,7 +257,7 @@ func (v *service[Req, Rep]) handle() {
 }
 
 // conn makes the connection of a descriptor, which is open. at has it.
-func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *Rep) *conn[Req, Rep] {
+func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *core.Asked[Rep]) *conn[Req, Rep] {
 	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
 	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
 	stack.Own(c, at, v.owned)
@@ -258,7 +268,7 @@ func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *Rep)
 }
 
 // admit makes the connection of an accepted descriptor.
-func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int, pushed *Rep) (err error) {
+func (v *service[Req, Rep]) admit(st *site, front *stack.House, fd int, pushed *core.Asked[Rep]) (err error) {
 	if front.Actor() == nil {
 		return core.ErrStopped
 	}

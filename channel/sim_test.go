@@ -25,6 +25,8 @@ type run struct {
 	now    int64 // when it ended
 	served int   // bytes of results
 	ends   map[string]int
+
+	watched int // connections
 }
 
 // simulated makes the simulation of a run.
@@ -54,8 +56,9 @@ func simulate(t testing.TB, p serverPlan) run {
 	rng := rand.New(rand.NewPCG(p.Seed, 3))
 	sim := simulated(t, p.Seed, p.Untraced, p.Steps, rng, house.Config{Workers: max(1, p.Workers), Budget: p.Budget})
 	var fronts []core.Address[front]
+	watch := core.Spawn(sim.Workers()[0], func() *lookout { return &lookout{ended: map[channel.Peer[reply]]int{}} })
 	for _, on := range sim.Workers() {
-		fronts = append(fronts, core.Spawn(on, func() *front { return &front{parts: &atomic.Int64{}} }))
+		fronts = append(fronts, core.Spawn(on, func() *front { return &front{parts: &atomic.Int64{}, joins: lookoutJoins.At(watch)} }))
 	}
 	l := p.Limits
 	server, err := channel.Listen(t.Context(), config{
@@ -104,6 +107,12 @@ func simulate(t testing.TB, p serverPlan) run {
 	require.NoError(t, server.Drain(ctx))
 	require.Zero(t, server.Stats().Conns)
 	require.Zero(t, sim.Net.Open(), "descriptors are open")
+	counts, err := housetest.Ask(t, sim, lookoutAsks.At(watch), "")
+	require.NoError(t, err)
+	for _, n := range counts {
+		require.True(t, n == 1 || n == 2, "an end is heard of %d times; twice if the lookout came too late", n)
+	}
+	r.watched = len(counts)
 	r.hash, r.events, r.now = sim.Hash(), sim.Events(), sim.Now
 	return r
 }
@@ -148,16 +157,16 @@ func few(n uint64) bool { return n < 500 || os.Getenv("STACKHOUSE_PLAN") != "" }
 func TestSimulations(t *testing.T) { simulateServers(t, seeds()) }
 
 func simulateServers(t *testing.T, n uint64) {
-	served, events, ends := 0, 0, map[string]int{}
+	served, events, watched, ends := 0, 0, 0, map[string]int{}
 	housetest.Simulate(t, n, drawServer, func(t testing.TB, p serverPlan) {
 		r := simulate(t, p)
 		require.Equal(t, r, simulate(t, p), "the same plan does something else")
-		served, events = served+r.served, events+r.events
+		served, events, watched = served+r.served, events+r.events, watched+r.watched
 		for how, n := range r.ends {
 			ends[how] += n
 		}
 	})
-	t.Logf("%d bytes of results, %d events, connections that ended %v", served, events, ends)
+	t.Logf("%d bytes of results, %d events, %d connections watched, connections that ended %v", served, events, watched, ends)
 	for _, how := range []string{"in order", "gave up", "broken", "idle", refusal(channel.ErrConnsMax), refusal(channel.ErrSlowRequest)} {
 		require.True(t, ends[how] > 0 || few(n), "no connection ended so: "+how)
 	}

@@ -73,8 +73,8 @@ func (c *wire) stagesEnd() error {
 	return s.Err()
 }
 
-// unsent reports whether the socket has yet to take bytes.
-func (c *wire) unsent() bool {
+// hasUnsent reports whether the socket has yet to take bytes.
+func (c *wire) hasUnsent() bool {
 	return c.out.unsent > 0 || c.staged != nil && c.staged.raw.unsent > 0
 }
 

@@ -84,15 +84,15 @@ func TestStagesOfBothSides(t *testing.T) {
 	})
 }
 
-// script is a Stage of what its test says.
-type script struct {
+// scripted is a Stage that does what its test says.
+type scripted struct {
 	receive func(f *stage.Flow, p []byte) error
 	send    func(f *stage.Flow, p []byte) error
 	tick    func(f *stage.Flow) error
 	open    func(f *stage.Flow) error
 }
 
-func (s *script) Receive(f *stage.Flow, p []byte) error {
+func (s *scripted) Receive(f *stage.Flow, p []byte) error {
 	if s.receive != nil {
 		return s.receive(f, p)
 	}
@@ -100,9 +100,9 @@ func (s *script) Receive(f *stage.Flow, p []byte) error {
 	return nil
 }
 
-func (s *script) ReceiveEnd(*stage.Flow) error { return nil }
+func (s *scripted) ReceiveEnd(*stage.Flow) error { return nil }
 
-func (s *script) Send(f *stage.Flow, p []byte) error {
+func (s *scripted) Send(f *stage.Flow, p []byte) error {
 	if s.send != nil {
 		return s.send(f, p)
 	}
@@ -110,11 +110,11 @@ func (s *script) Send(f *stage.Flow, p []byte) error {
 	return nil
 }
 
-func (s *script) SendEnd(*stage.Flow) error { return nil }
+func (s *scripted) SendEnd(*stage.Flow) error { return nil }
 
-func (s *script) Tick(f *stage.Flow) error { return s.tick(f) }
+func (s *scripted) Tick(f *stage.Flow) error { return s.tick(f) }
 
-func (s *script) Open(f *stage.Flow) error {
+func (s *scripted) Open(f *stage.Flow) error {
 	if s.open != nil {
 		return s.open(f)
 	}
@@ -174,7 +174,7 @@ func TestFailingStage(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			s := newStagedServer(t, func() []stage.Stage {
 				fail := func(f *stage.Flow) error { return alert(f, []byte("!")) }
-				by := &script{tick: fail}
+				by := &scripted{tick: fail}
 				switch way {
 				case "receive":
 					by.receive = alert
@@ -213,7 +213,7 @@ func TestPanickingStage(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			bad := false
 			s := newStagedServer(t, func() []stage.Stage {
-				by := &script{}
+				by := &scripted{}
 				if !bad {
 					return []stage.Stage{by}
 				}
@@ -252,7 +252,7 @@ func TestPanickingStage(t *testing.T) {
 func TestStageHolds(t *testing.T) {
 	var tick func(*stage.Flow) error
 	s := newStagedServer(t, func() []stage.Stage {
-		return []stage.Stage{&script{
+		return []stage.Stage{&scripted{
 			open: func(f *stage.Flow) error {
 				f.HoldSending(true)
 				f.Alarm(time.Second)
@@ -285,7 +285,7 @@ func TestStageHolds(t *testing.T) {
 // TestStageHoldsFullOutput: results up to OutputMax wait behind a stage that holds, and what is
 // behind them isn't read.
 func TestStageHoldsFullOutput(t *testing.T) {
-	s := newStagedServer(t, one(&script{
+	s := newStagedServer(t, one(&scripted{
 		open: func(f *stage.Flow) error {
 			f.HoldSending(true)
 			f.Alarm(time.Minute)
@@ -342,7 +342,7 @@ func TestClosingStageOfClient(t *testing.T) {
 	w := openWorld(t, place{network: "tcp", workers: 1}, nil)
 	client := w.dialClient(func(c *clientConfig) {
 		c.Stages = func() []stage.Stage {
-			return []stage.Stage{&script{send: func(f *stage.Flow, b []byte) error {
+			return []stage.Stage{&scripted{send: func(f *stage.Flow, b []byte) error {
 				if bytes.HasPrefix(b, []byte("never")) {
 					f.Close()
 				}

@@ -11,7 +11,7 @@ import (
 // socket, its bytes and its stages pass to a conn of other types. A connection that is upgraded is
 //
 //	changing  by encode, behind that result: takes nothing in, and drops the requests behind it;
-//	          when none is in flight any more its bytes pass on
+//	          when none is in flight any more, and the socket has everything, what came passes on
 //	closed    by change: its Peer is that of a connection that has gone
 
 // Protocol is what connections may become, served by actors of type A: see Upgrade. NewProtocol
@@ -33,7 +33,7 @@ func NewProtocol[A, Req, Rep any](c Config[Req, Rep], h Handler[A, Req, Rep]) (*
 		return nil, err
 	}
 	p := &Protocol[A, Req, Rep]{}
-	p.service = service[Req, Rep]{config: c, handler: h.by, pushing: h.pushing, hearing: h.hearing, opened: h.opened, closed: h.closed, lookMax: timerMax}
+	p.service = service[Req, Rep]{handlers: h.handlers, config: c, lookMax: timerMax}
 	p.service.handle()
 	return p, nil
 }
@@ -87,6 +87,7 @@ func (c *conn[Req, Rep]) change() core.Yield {
 	c.leaveSeats()
 	c.phase = closed
 	c.known.Store(isGone)
+	c.dropAside(c.Engine(), true)
 	st.door.conns.Add(1) // st.remove stops counting c
 	st.own.conns.Add(1)
 	to.takeOver(&c.wire, st)
@@ -98,9 +99,8 @@ func (c *conn[Req, Rep]) change() core.Yield {
 
 // takeOver makes a connection of what from has, which is closed: the descriptor is the new one's.
 func (p *Protocol[A, Req, Rep]) takeOver(from *wire, st *site) {
-	c := p.service.conn(st, from.house, from.fd, new(Rep))
+	c := p.service.conn(st, from.house, from.fd, new(core.Asked[Rep]))
 	c.in, from.in = from.in, input{}
-	c.out, from.out = from.out, output{}
 	c.staged, from.staged = from.staged, nil
 	c.urgent = from.urgent // all else that the socket has is told by the poller again
 	if c.staged != nil {

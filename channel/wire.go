@@ -127,7 +127,7 @@ func (c *wire) Ready(r netio.Ready) {
 	if c.writable && c.toSend() && c.phase < closing {
 		c.Engine().Defer(&c.flush)
 	}
-	if c.readable || c.unsent() || c.phase == connecting {
+	if c.readable || c.hasUnsent() || c.phase == connecting {
 		c.schedule()
 	}
 }

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"time"
+
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -15,16 +17,20 @@ type Endpoint[Rep any] interface {
 	Introduce()
 	// Addr returns the address of the other end. Any goroutine may call it after Introduce.
 	Addr() string
-	// House returns the house of the actor that has the connection, and Pushing the handler there
-	// of what other workers, and guests, push. Any goroutine may call either.
+	// House returns the house of the actor that has the connection. Pushing and Asking return the
+	// handlers there of what other workers, and guests, push, and of what other workers ask. Any
+	// goroutine may call them.
 	House() *stack.House
 	Pushing() *stack.Handler
+	Asking() *stack.Handler
 	// Admit returns nil, or refuses a message: with ErrMailboxFull or ErrStopped, as things were at
 	// the end of the last turn. Any goroutine may call it.
 	Admit() error
-	// Push sends msg, and Shut closes the connection once everything before was sent. Only the
-	// connection's worker calls either, in its turn.
+	// Push sends msg, and Shut closes the connection once everything before was sent. Ask sends the
+	// message of call, whose request is an Asked, and has the call answered later; if it returns an
+	// error, the caller does that. Only the connection's worker calls them, in its turn.
 	Push(msg Rep) error
+	Ask(call *stack.Stack) error
 	Shut()
 }
 
@@ -38,8 +44,9 @@ func PeerOf[Rep any](of Endpoint[Rep]) Peer[Rep] { return Peer[Rep]{of} }
 // them, that the connection has begun to write, and behind what s, or another actor of its worker,
 // has sent before. It goes out at the end of the turn, with everything else.
 //
-// The error is ErrMailboxFull if channel.Config.OutputMax bytes wait for the other end, or
-// ErrStopped if the connection has gone or takes no more requests. If the connection belongs to
+// The error is ErrMailboxFull if channel.Config.OutputMax bytes of messages wait for the other end,
+// or results for which there is no room, or messages of Ask; or ErrStopped if the connection has
+// gone or takes no more requests. If the connection belongs to
 // another worker, msg travels there as a notice to its actor; then the error tells what was known
 // of the connection, or is one of NoticePort.Notice, and a message that finds the connection full
 // or gone when it arrives is dropped and counted. So bytes in msg must live as those of a notice:
@@ -66,12 +73,80 @@ func (p Peer[Rep]) Post(msg Rep) error {
 	return stack.Tell(h.Owner().Guests, h, of.Pushing(), &Pushed[Rep]{of: of, msg: msg})
 }
 
-// Close closes the connection once all that was sent before is written; requests in flight are
+// Written answers Peer.Ask: the system has taken all bytes of the message.
+type Written struct{}
+
+// Ask is Notice that tells how it has ended: f is answered once the system has taken all bytes of
+// msg, which says nothing of what the other end has read. If there is no room the message waits,
+// and Notice fails meanwhile: so an actor that asks and suspends goes at the pace of the other end.
+// The messages of s keep their order.
+//
+// Beside those of Port.Ask the errors are ErrMailboxFull, if channel.Config.PendingMax messages
+// wait already; and, if the connection has gone, or goes before the end of the message was taken,
+// ErrNotSent, if the system has taken no byte of the message, or ErrLost. ErrStopped is then found
+// in these by errors.Is. A message that still waits when s gives it up, or when the deadline
+// passes, isn't sent; later it is.
+//
+// Bytes in msg may be those of s, as with any ask. A message that has a Release method is released
+// once it was written, otherwise with the answer. A step of a request that waits for an Ask to its
+// own connection must not have begun a result in parts: its message waits for the end of that.
+func (p Peer[Rep]) Ask(s Running, f *Future[Written], msg Rep) { p.ask(stack.Of(s), f, msg, 0) }
+
+// AskWithin is Ask with a deadline limit from now instead of the default. If the deadline of s is
+// earlier, it holds.
+func (p Peer[Rep]) AskWithin(s Running, f *Future[Written], msg Rep, limit time.Duration) {
+	p.ask(stack.Of(s), f, msg, max(1, int64(limit)))
+}
+
+// ask is AskWithin with limit in ns; 0: the default deadline.
+func (p Peer[Rep]) ask(s *stack.Stack, f *Future[Written], msg Rep, limit int64) {
+	of := p.endpoint()
+	w, h := s.Engine(), of.House()
+	call := s.Bind(f.Promise(), of.Asking(), limit)
+	*stack.Request[Asked[Rep], Written](call) = Asked[Rep]{Of: of, Msg: msg}
+	if h.Owner() != w {
+		w.Push(h, call)
+		return
+	}
+	call.Aim(h)
+	if err := of.Ask(call); err != nil {
+		w.FailAsk(call, err)
+	}
+}
+
+// Asked is a message of Peer.Ask on its way. Only the runtime makes it.
+type Asked[Rep any] struct {
+	Of         Endpoint[Rep]
+	Msg        Rep
+	Begin, End uint64 // the channel's: where its bytes are among those of the connection
+	released   bool
+}
+
+// Release implements stack.Releaser. The channel calls it once the message was written.
+func (a *Asked[Rep]) Release() {
+	if r, ok := any(&a.Msg).(stack.Releaser); ok && !a.released {
+		r.Release()
+	}
+	a.released = true
+}
+
+// Close closes the connection, from a step of s, once all that was sent before is written: what s,
+// or another actor of its worker, has sent, and what waits there for room. Requests in flight are
 // cancelled, and what waits behind a part of a result is dropped with it. If the connection has
-// gone nothing happens. In a step, for a connection of another worker, what this visit has sent
-// there by Notice may not have left yet, and is dropped then. The error is ErrMailboxFull, and then
-// the connection isn't closed, or ErrStopped. Any goroutine may call it.
-func (p Peer[Rep]) Close() error {
+// gone nothing happens. The error is ErrMailboxFull, and then the connection, of another worker,
+// isn't closed, or ErrStopped.
+func (p Peer[Rep]) Close(s Running) error {
+	of := p.endpoint()
+	h := of.House()
+	if h.Owner() == stack.Of(s).Engine() {
+		of.Shut()
+		return nil
+	}
+	return notice(s, h, of.Pushing(), nil, Pushed[Rep]{of: of, shut: true})
+}
+
+// PostClose is Close from a goroutine that is not a worker.
+func (p Peer[Rep]) PostClose() error {
 	of := p.endpoint()
 	h := of.House()
 	return stack.Tell(h.Owner().Guests, h, of.Pushing(), &Pushed[Rep]{of: of, shut: true})

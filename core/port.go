@@ -138,9 +138,8 @@ func NoticePortOf[Msg any](to *stack.House, by *stack.Handler) NoticePort[Msg] {
 	return NoticePort[Msg]{to: to, by: by}
 }
 
-// Insist is Notice to an actor of this worker, whose mailbox takes the message though it is full:
-// each message must be about something of which there is a bounded number. Only the runtime calls
-// it.
+// Insist is Notice to an actor whose mailbox takes the message though it is full: each message must
+// be about something of which there is a bounded number. Only the runtime calls it.
 func (p NoticePort[Msg]) Insist(s Running, msg Msg) {
 	w := stack.Of(s).Engine()
 	c := w.Begin(p.by)

@@ -30,29 +30,33 @@ type call struct {
 
 var roomCall = core.Handle((*room).call)
 
-// roomLook finds out who has gone from a room in which nobody says anything.
-var roomLook = core.HandleNotice(func(r *room, s *core.NoticeStack[core.Quiet]) core.Yield { r.tell(s, "", peer{}); return s.Return() })
+// roomGone hears of the end of a member's connection.
+var roomGone = core.HandleNotice(func(r *room, s *core.NoticeStack[channel.Closed[string]]) core.Yield {
+	r.drop(s, s.Msg.Peer)
+	return s.Return()
+})
 
-// call tells all that are there, who calls too: coming and going are lines like others.
+// call tells all that are there, who calls too: coming and going are lines like others. Who doesn't
+// read, so that there is no room for the line (core.ErrMailboxFull), doesn't get it.
 func (r *room) call(s *core.AskStack[call, struct{}]) core.Yield {
-	leaver := peer{}
-	switch s.Req.text {
-	case "/join":
-		r.members = append(r.members, s.Req.who)
-		core.ReceiveTimeout(s, time.Minute, roomLook)
-	case "/leave":
-		leaver = s.Req.who
+	who, line := s.Req.who, s.Req.who.Addr()+": "+s.Req.text+"\n"
+	if s.Req.text == "/join" {
+		r.members = append(r.members, who)
+		core.KeepActive(s, true)
+		channel.Watch(s, who, roomGone)
 	}
-	r.tell(s, s.Req.who.Addr()+": "+s.Req.text+"\n", leaver)
+	for _, p := range r.members {
+		p.Notice(s, line)
+	}
+	if s.Req.text == "/leave" {
+		channel.Unwatch(s, who, roomGone)
+		r.drop(s, who)
+	}
 	return s.Return(struct{}{})
 }
 
-// tell sends a line to all members, and then drops the leaver and those whose connections are gone.
-// Who doesn't read, so that there is no room for the line (core.ErrMailboxFull), doesn't get it.
-func (r *room) tell(s core.Running, line string, leaver peer) {
-	r.members = slices.DeleteFunc(r.members, func(p peer) bool {
-		return errors.Is(p.Notice(s, line), core.ErrStopped) || p == leaver
-	})
+func (r *room) drop(s core.Running, who peer) {
+	r.members = slices.DeleteFunc(r.members, func(p peer) bool { return p == who })
 	core.KeepActive(s, len(r.members) > 0)
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
-	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // lostAfter is how long a test waits for what must happen before it fails.
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 // world is a proxy that is served until the end of the test, and the server behind it.
 type world struct {
 	testing.TB
-	*channel.Server[[]byte, pool.Bytes]
+	*channel.Server[[]byte, []byte]
 	behind *net.TCPListener
 }
 
