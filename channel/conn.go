@@ -27,6 +27,7 @@ type conn[Req, Rep any] struct {
 
 	toRead  int32 // leaving: bytes left to read
 	inParts bool  // the last thing encoded was a part of a result
+	mute    bool  // this side is to end, or has ended: no result is encoded but the rest of one
 	inLine  *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
 
 	intake   *intake        // the one of the site's two that counts its bytes
@@ -51,6 +52,9 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.phase == connecting {
 		return c.attempt()
 	}
+	if c.isOrphan() {
+		return c.End()
+	}
 	if c.codec == nil {
 		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
 		if c.isStranger() {
@@ -63,9 +67,6 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.hasPanicked() {
 		panic(c.rare.panicked)
 	}
-	if c.isOrphan() {
-		return c.End()
-	}
 	c.encode(w)
 	if c.phase == changing && c.inflight.n == 0 && !c.hasUnsent() {
 		return c.change()
@@ -77,7 +78,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.leads() {
 		c.giveBack(w) // the request that it leads for may be answered
 	}
-	if c.takes() {
+	if c.reads() {
 		c.readable = c.readable || c.stalls(w.Now) // the poller may not have told yet
 		c.receive(w)
 		c.timeRequest(w.Now)
@@ -88,6 +89,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	c.giveBack(w)
 	c.queueUp()
 	c.endIdle(w)
+	c.endSide()
 	c.tell()
 	if c.finished() {
 		return c.finish()
@@ -153,9 +155,9 @@ func (c *conn[Req, Rep]) heedStages(w *stack.Engine) {
 }
 
 // checkGone cuts off a connection whose client is gone. A client that has only ended its side still
-// gets its results.
+// gets its results. Where this side has ended, too, both look the same, and nobody misses results.
 func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
-	if c.suspect && c.phase < deaf && c.inflight.n > 0 && c.net().ConnectError(c.fd) != nil {
+	if c.suspect && !c.muted && c.phase < deaf && (c.inflight.n > 0 || c.phase == half) && c.net().ConnectError(c.fd) != nil {
 		c.cutOff(w)
 	}
 	c.suspect = false
@@ -168,7 +170,7 @@ func (c *conn[Req, Rep]) finished() bool {
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
 func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
-	if c.takes() && c.inflight.n == 0 && !c.hasUnsent() && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
+	if c.phase <= half && c.inflight.n == 0 && !c.hasUnsent() && c.inLine == nil && w.Now-c.activeAt >= int64(c.serve.config.IdleTimeout) {
 		c.serve.counts.idleTimeouts.Add(1)
 		c.phase = ending
 		c.in.drop()
@@ -181,7 +183,7 @@ func (c *conn[Req, Rep]) endIdle(w *stack.Engine) {
 // connection.
 func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 	if !c.idle.Waiting() {
-		core.Timer.Ask(&c.Stack, &c.idle, min(c.serve.lookMax, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt)))
+		core.Timer.Ask(&c.Stack, &c.idle, remaining(c.serve.config.IdleTimeout, w.Now-c.activeAt))
 	}
 	if c.owedAt != 0 && !c.slowly().owed.Waiting() {
 		// The timer may fire for a later request, which has less time.
@@ -196,9 +198,13 @@ func (c *conn[Req, Rep]) arm(w *stack.Engine) {
 
 // drain has the connection close when what has arrived is answered.
 func (c *conn[Req, Rep]) drain() {
-	if c.phase == open {
+	switch c.phase {
+	case open:
 		c.phase, c.toRead = leaving, leaveBytes
 		c.readable = true // the poller may not have told yet
+		c.schedule()
+	case half:
+		c.phase = ending
 		c.schedule()
 	}
 }
@@ -223,6 +229,9 @@ func (c *conn[Req, Rep]) close() {
 	}
 	c.leaveSeats()
 	w, opened := c.Engine(), c.phase != connecting
+	if c.Err() == core.ErrStopped && c.serve.own != nil && opened { // perhaps in a drain
+		c.write() // what the socket takes at once
+	}
 	c.phase = closing // results don't leave the queue while Cancel walks it
 	c.cancel(w)
 	c.phase = closed

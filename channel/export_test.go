@@ -36,3 +36,6 @@ func Branches[Rep any](a *Audience[Rep]) int { return len(a.branches) }
 
 // Site is the path of a server's first site.
 func Site[Req, Rep any](s *Server[Req, Rep]) string { return s.sites[0].Path().Local() }
+
+// Gone reports whether nothing is left of a listener.
+func Gone(l Listener) bool { return l.at.House().Gone() }

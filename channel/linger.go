@@ -47,7 +47,7 @@ func (c *wire) finish() core.Yield {
 // beginToLinger is the transition ending, deaf -> lingering. It reports false if the connection is
 // to close at once.
 func (c *wire) beginToLinger() bool {
-	if c.cut || c.eof || c.net().Shutdown(c.fd, true) != nil {
+	if c.cut || c.eof || !c.muted && c.net().Shutdown(c.fd, true) != nil {
 		return false
 	}
 	c.phase, c.linger = lingering, &linger{}

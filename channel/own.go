@@ -14,8 +14,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
-// This file is how an actor opens connections of its own. Such a connection is a conn like those
-// that a server accepts, served by the same actor that opened it.
+// This file is how an actor opens connections of its own, and what these have in common with those
+// that it accepts, see bind.go. Such a connection is a conn like those of a server, but it ends with
+// the instance of its actor.
 
 // ConnectConfig is how an actor of type A opens connections of its own. It belongs to that actor,
 // which keeps it in a field: the first Connect completes it, and what it bounds for all connections
@@ -35,27 +36,57 @@ type ConnectConfig[A, Req, Rep any] struct {
 	outlet *outlet[Req, Rep]
 }
 
-// outlet is what the connections of one ConnectConfig share.
+// outlet is what connections of an actor's own share: those of one ConnectConfig, or of one
+// listener.
 type outlet[Req, Rep any] struct {
 	service service[Req, Rep]
+	door    door
 	site    site
 	pushed  core.Asked[Rep]
 }
 
-// ownLook is how often a connection of an actor's own looks whether the actor was restarted: nobody
-// tells it.
-const ownLook = time.Second
-
 // ownPart is what a service of connections of an actor's own has.
 type ownPart struct {
-	timeout time.Duration
-	actor   any // the instance that opens them: a restart ends them
+	timeout time.Duration // of a connect; 0: they are accepted
+	actor   any           // the instance that has them: a restart ends them
+}
+
+// newOutlet makes an outlet of the actor that runs s.
+func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[A, Req, Rep], timeout time.Duration) (*outlet[Req, Rep], error) {
+	c, err := c.validate()
+	if err != nil {
+		return nil, err
+	}
+	if c.RequestsMax == 0 {
+		c.RequestsMax = requestsMax(s.Engine())
+	}
+	h := s.House()
+	h.Stay() // connections belong to a worker
+	o := &outlet[Req, Rep]{door: door{max: int64(c.ConnsMax)}}
+	o.service = service[Req, Rep]{handlers: by.handlers, config: c, own: &ownPart{timeout, h.Actor()}}
+	o.service.handle()
+	o.service.owned.Mortal()
+	o.site = site{fd: -1, door: &o.door, own: &peer{},
+		tools:  tools{poller: netOf(h), buffer: make([]byte, c.ReadSize)},
+		quota:  quota{max: c.RequestsMax},
+		intake: intake{max: c.InputMax}, strangers: intake{max: max(1, c.InputMax/8)}}
+	return o, nil
+}
+
+// checkHost returns an error if the host in the address must be looked up, which blocks.
+func (c *Config[Req, Rep]) checkHost() error {
+	if host, _, err := net.SplitHostPort(c.Address); c.Network != "unix" && err == nil && host != "" {
+		if _, err = netip.ParseAddr(host); err != nil {
+			return fmt.Errorf("the host isn't written in numbers: %w", err)
+		}
+	}
+	return nil
 }
 
 // Connect opens a connection from a step of s, and answers f when it stands. The Peer is sent
 // messages by Peer.Notice; what comes from the other end is served by c.Handler, in this actor. The
 // connection ends when the other end closes it, by Peer.Close, by the limits of c, and with the
-// actor or, in a second, after its restart. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded
+// actor, also when that is restarted. Errors: ErrTimeout after ConnectTimeout, ErrOverloaded
 // if there are Config.ConnsMax connections, and those of the configuration and of the socket.
 // Nothing of a connection goes on while its actor begins no calls: so a step with a Barrier must
 // not wait for Connect, and Connect panics in a hook.
@@ -92,32 +123,16 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	if c.outlet != nil {
 		return nil
 	}
-	config, err := c.Config.validate()
-	if err != nil {
-		return err
-	}
-	if config.RequestsMax == 0 {
-		config.RequestsMax = requestsMax(s.Engine())
-	}
-	h.Stay() // connections belong to a worker
-	o := &outlet[Req, Rep]{service: service[Req, Rep]{handlers: c.Handler.handlers, config: config, lookMax: ownLook}}
-	o.service.own = &ownPart{timeout, h.Actor()}
-	o.service.handle()
-	o.site = site{fd: -1, door: &door{max: int64(config.ConnsMax)}, own: &peer{},
-		tools:  tools{poller: netOf(h), buffer: make([]byte, config.ReadSize)},
-		quota:  quota{max: config.RequestsMax},
-		intake: intake{max: config.InputMax}, strangers: intake{max: max(1, config.InputMax/8)}}
+	o, err := newOutlet(s, c.Config, &c.Handler, timeout)
 	c.outlet = o
-	return nil
+	return err
 }
 
 // connect begins a connection, whose end is told to call.
 func (o *outlet[Req, Rep]) connect(w *stack.Engine, at *stack.House, call *stack.Stack) error {
 	config, st := &o.service.config, &o.site
-	if host, _, err := net.SplitHostPort(config.Address); config.Network != "unix" && err == nil && host != "" {
-		if _, err = netip.ParseAddr(host); err != nil {
-			return fmt.Errorf("the host isn't written in numbers: %w", err)
-		}
+	if err := config.checkHost(); err != nil {
+		return err
 	}
 	if !st.door.enter() {
 		return core.ErrOverloaded
@@ -153,7 +168,7 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	case err == netio.ErrAgain && left > 0:
 		if !c.idle.Waiting() {
 			// the timer outlasts the attempt
-			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout, c.serve.lookMax))
+			core.Timer.Ask(&c.Stack, &c.idle, min(left, c.serve.config.IdleTimeout, timerMax))
 		}
 		return stack.Again(&c.Stack)
 	case err == netio.ErrAgain:
@@ -173,14 +188,15 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	return c.run()
 }
 
-// isOrphan reports whether the connection belongs to an instance of the actor that was replaced.
+// isOrphan reports whether the connection belongs to an instance of the actor that has ended. One
+// that waits for something was ended with the instance: see stack.Handler.Mortal.
 func (c *conn[Req, Rep]) isOrphan() bool {
-	return c.serve.own != nil && c.House().Actor() != c.serve.own.actor
+	return c.serve.own != nil && (c.House().Actor() != c.serve.own.actor || c.site.killed || c.Err() == core.ErrRestarted)
 }
 
 // tellOpened tells that the connection was accepted.
 func (c *conn[Req, Rep]) tellOpened() {
-	if by := c.serve.opened; by != nil && c.serve.own == nil {
+	if by := c.serve.opened; by != nil && (c.serve.own == nil || c.serve.own.timeout == 0) {
 		c.Introduce()
 		core.NoticePortOf[Opened[Rep]](c.house, by).Insist(&c.Stack, Opened[Rep]{core.PeerOf[Rep](c)})
 	}
@@ -212,7 +228,7 @@ func Lookup(s core.Running, f *core.Future[[]string], network, address string) {
 	})
 }
 
-// noStep is never run: an ask of Connect goes to a connection.
-func noStep[A, Rep any](_ *A, s *core.AskStack[struct{}, Peer[Rep]]) core.Yield {
+// noStep is never run: an ask of Connect goes to a connection, and one of Bind nowhere.
+func noStep[A, Rep any](_ *A, s *core.AskStack[struct{}, Rep]) core.Yield {
 	return s.Throw(errors.ErrUnsupported)
 }

@@ -45,6 +45,9 @@ func (c *conn[Req, Rep]) rarely() *rare {
 // place.
 func (c *conn[Req, Rep]) hasPanicked() bool { return c.rare != nil && c.rare.panicked != nil }
 
+// takes reports whether messages may be sent to the other end.
+func (c *conn[Req, Rep]) takes() bool { return c.phase >= open && c.phase <= half && !c.mute }
+
 // Pushing implements core.Endpoint.
 func (c *conn[Req, Rep]) Pushing() *stack.Handler { return c.serve.pushing }
 
@@ -191,9 +194,31 @@ func (c *conn[Req, Rep]) Shut() {
 	}
 }
 
+// Mute implements core.Endpoint. half -> ending; otherwise run ends this side.
+func (c *conn[Req, Rep]) Mute() {
+	if c.takes() && !c.hasPanicked() && c.encodeLate(c.Engine(), nil) == nil && c.takes() {
+		if c.phase == half {
+			c.phase = ending
+		} else {
+			c.mute = true
+		}
+		c.Engine().Defer(&c.flush)
+		c.schedule()
+		c.tell()
+	}
+}
+
 // shuts reports whether Shut was called, and all is written that was sent before.
 func (c *conn[Req, Rep]) shuts() bool {
 	return c.phase == ending && c.rare != nil && c.rare.shut && (c.inParts || !c.asksWait())
+}
+
+// endSide ends this side of the connection, if it is to end and all is sent. Only a step calls it.
+func (c *conn[Req, Rep]) endSide() {
+	if c.mute && !c.muted && !c.inParts && c.out.unsent == 0 && !c.asksWait() && c.saidAll() {
+		c.muted = true
+		c.net().Shutdown(c.fd, true) // if it fails, reading does
+	}
 }
 
 // pushStack is a message from another worker, or a guest.

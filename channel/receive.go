@@ -12,8 +12,8 @@ import (
 
 // This file is how a connection takes requests in.
 
-// takes reports whether requests may come in.
-func (c *conn[Req, Rep]) takes() bool { return c.phase == open || c.phase == leaving }
+// reads reports whether requests may come in.
+func (c *conn[Req, Rep]) reads() bool { return c.phase == open || c.phase == leaving }
 
 // full reports whether results must leave before more requests may come in: results of this
 // connection, or of others.
@@ -30,11 +30,11 @@ func (c *conn[Req, Rep]) ownFull() bool {
 // queueUp puts the connection into a line, if it can't go on before requests of other connections
 // end or their bytes are given back. Until its own results leave it has nothing to wait for there.
 func (c *conn[Req, Rep]) queueUp() {
-	q, blocked := &c.site.quota, c.takes() && c.blocked()
+	q, blocked := &c.site.quota, c.reads() && c.blocked()
 	q.pass(c)
 	switch {
 	case c.inLine != nil:
-	case q.full(c) && (c.takes() && c.hasMore() && !blocked && !c.ownFull() || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
+	case q.full(c) && (c.reads() && c.hasMore() && !blocked && !c.ownFull() || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
 		c.inLine = &q.line
 		q.wait(c)
 	case blocked && c.inflight.n == 0 && !c.ownFull():
@@ -78,7 +78,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 			c.phase = ending
 			c.in.drop()
 			return
-		case !c.takes() || c.full():
+		case !c.reads() || c.full():
 			return
 		case skips == 0:
 			c.schedule() // other connections have their turn
@@ -114,17 +114,29 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	switch err {
 	case nil, netio.ErrAgain:
 	case io.EOF:
-		c.phase = ending
-		c.in.drop() // the start of a request whose end won't come
+		c.hearEnd()
 	default:
 		c.cutOff(w)
+	}
+}
+
+// hearEnd notes that the other end has ended its side: open -> half, if the actor wants to hear of
+// it and this side goes on; otherwise open, leaving -> ending.
+func (c *conn[Req, Rep]) hearEnd() {
+	was := c.phase
+	c.phase = ending
+	c.in.drop() // the start of a request whose end won't come
+	if by := c.serve.ended; by != nil && was == open && !c.mute {
+		c.phase = half
+		c.Introduce()
+		core.NoticePortOf[Ended[Rep]](c.house, by).Insist(&c.Stack, Ended[Rep]{core.PeerOf[Rep](c)})
 	}
 }
 
 // decode starts a handler for every whole request that was received. It skips bytes that ask for
 // nothing at most skips times, and returns how many skips are left.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
-	for c.in.len() > 0 && !c.partial && skips > 0 && c.takes() && !c.full() {
+	for c.in.len() > 0 && !c.partial && skips > 0 && c.reads() && !c.full() {
 		if c.decodeOne(w, c.in.rest()) {
 			skips--
 		}
@@ -191,7 +203,7 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
-	waits := c.partial && c.takes() && !c.full() && !c.blocked()
+	waits := c.partial && c.reads() && !c.full() && !c.blocked()
 	switch {
 	case waits && (!c.readable && c.stalls(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
 		c.serve.counts.requestTimeouts.Add(1)

@@ -83,10 +83,12 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	for c.inflight.ready() && c.unsent() < c.serve.config.OutputMax {
 		in := c.inflight.head
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
-		upgrades := c.upgrades(in)
-		room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
-		c.out.commit(c.codec.Encode(room, rep, err))
-		c.inParts = c.inflight.written(w)
+		upgrades, dropped := c.upgrades(in), c.mute && !c.inParts
+		if !dropped {
+			room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
+			c.out.commit(c.codec.Encode(room, rep, err))
+		}
+		c.inParts = c.inflight.written(w) && !dropped
 		switch {
 		case last:
 			c.goDeaf(w)
@@ -118,8 +120,10 @@ func (c *conn[Req, Rep]) due() bool {
 // refuse tells a refused client why, once the results in flight are encoded.
 func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	if c.phase == refusing && c.inflight.n == 0 && !c.asksWait() {
-		room := c.out.reserve(&w.Shard, refusalMax)
-		c.out.commit(c.codec.Refuse(room, c.rare.refused))
+		if !c.mute {
+			room := c.out.reserve(&w.Shard, refusalMax)
+			c.out.commit(c.codec.Refuse(room, c.rare.refused))
+		}
 		c.phase = ending
 	}
 }
@@ -164,7 +168,7 @@ func (c *conn[Req, Rep]) write() {
 		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.due() || c.inflight.heldBack > 0 || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.mute && !c.muted || c.inflight.heldBack > 0 || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}

@@ -26,12 +26,17 @@ type Handler[A, Req, Rep any] struct {
 type handlers struct {
 	by                                 *stack.Handler // of requests
 	pushing, asking, hearing, watching *stack.Handler // of what comes from other workers
-	opened, closed                     *stack.Handler // nil: nobody hears
+	opened, ended, closed              *stack.Handler // nil: nobody hears
 }
 
 // Opened tells an actor of a connection that it is to serve, before the first request. It comes
 // though the actor's mailbox is full: see Handler.WithOpened.
 type Opened[Rep any] struct{ Peer Peer[Rep] }
+
+// Ended tells an actor that the other end of a connection has ended its side, behind the requests
+// that came before, which may still be in flight. It comes though the actor's mailbox is full: see
+// Handler.WithEnded.
+type Ended[Rep any] struct{ Peer Peer[Rep] }
 
 // Closed tells an actor that a connection which it served has ended. It comes though the actor's
 // mailbox is full: see Handler.WithClosed.
@@ -41,6 +46,15 @@ type Closed[Rep any] struct{ Peer Peer[Rep] }
 // them: to speak first, or to know who is there.
 func (h Handler[A, Req, Rep]) WithOpened(o core.NoticeHandler[A, Opened[Rep]]) Handler[A, Req, Rep] {
 	h.opened = o.Machine()
+	return h
+}
+
+// WithEnded returns h for actors that hear, by e, that the other end of a connection has ended its
+// side, and go on sending to it: by results of requests in flight, and by the Peer. They close the
+// connection, by Peer.End or Peer.Close; what nobody closes is closed once nothing was sent for
+// Config.IdleTimeout. Without WithEnded the connection is closed when all results are sent.
+func (h Handler[A, Req, Rep]) WithEnded(e core.NoticeHandler[A, Ended[Rep]]) Handler[A, Req, Rep] {
+	h.ended = e.Machine()
 	return h
 }
 
@@ -63,7 +77,7 @@ func Handle[A, S, Req, Rep any, PS core.ChannelOf[S, Req, Rep]](first func(*A, P
 			hearing:  stack.NewNotice[hearing](stack.EntryOf(hear[A])),
 			watching: stack.NewInbound[watching, struct{}](stack.EntryOf(watch[A]), nil, watchCame),
 		},
-		connecting: stack.NewAsk[struct{}, Peer[Rep]](stack.EntryOf(noStep[A, Rep])),
+		connecting: stack.NewAsk[struct{}, Peer[Rep]](stack.EntryOf(noStep[A, Peer[Rep]])),
 	}
 }
 
@@ -84,18 +98,17 @@ type Server[Req, Rep any] struct {
 // service is what the connections of one server share.
 type service[Req, Rep any] struct {
 	handlers
-	config  Config[Req, Rep]
-	owned   *stack.Handler
-	own     *ownPart      // of connections of an actor's own; nil: of a server's
-	lookMax time.Duration // how long a timer waits at most
-	counts  counts
+	config Config[Req, Rep]
+	owned  *stack.Handler
+	own    *ownPart // of connections of an actor's own; nil: of a server's
+	counts counts
 }
 
 type counts struct {
 	accepted, refused, overloaded, idleTimeouts, requestTimeouts, writeTimeouts, dropped, stages atomic.Uint64
 }
 
-// Stats is what a server has counted since it began.
+// Stats is what a server, or a Listener, has counted since it began.
 type Stats struct {
 	Conns    int64  // open now, or let in and on their way to their worker
 	Accepted uint64 // connections
@@ -131,9 +144,9 @@ func Listen[A, Req, Rep any](ctx context.Context, c Config[Req, Rep], h Handler[
 		c.RequestsMax = requestsMax(fronts[0].House().Owner())
 	}
 	s := &Server[Req, Rep]{}
-	s.service = service[Req, Rep]{handlers: h.handlers, config: c, lookMax: timerMax}
+	s.service = service[Req, Rep]{handlers: h.handlers, config: c}
 	s.service.handle()
-	listeners, err := s.bind(netOf(fronts[0].House()), len(fronts))
+	listeners, err := s.service.bind(&s.door, netOf(fronts[0].House()), len(fronts))
 	if err == nil {
 		err = s.open(ctx, listeners, housesOf(fronts))
 	}
@@ -163,20 +176,20 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 // netOf returns the poller of the worker of h.
 func netOf(h *stack.House) *netio.Poller { return h.Owner().Net.(*netio.Poller) }
 
-// bind opens the listening socket, by p. It returns a descriptor of it for each of n fronts, or for
-// the first one alone where they can't share it.
-func (s *Server[Req, Rep]) bind(p *netio.Poller, n int) ([]parcel, error) {
-	c := &s.service.config
+// bind opens the listening socket of d, by p. It returns a descriptor of it for each of n fronts, or
+// for the first one alone where they can't share it.
+func (v *service[Req, Rep]) bind(d *door, p *netio.Poller, n int) ([]parcel, error) {
+	c := &v.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}
 	opt.KeepAlive, opt.AckTimeout = probing(c.KeepAlive, c.WriteTimeout)
 	fd, bound, err := p.Listen(c.Network, c.Address, opt)
 	if err != nil {
 		return nil, err
 	}
-	s.door.address, s.door.max, s.door.refusal = bound, int64(c.ConnsMax), c.refusal()
+	d.address, d.max, d.refusal = bound, int64(c.ConnsMax), c.refusal()
 	if c.Network == "unix" {
 		if file, err := os.Lstat(bound); err == nil && file.Mode()&fs.ModeSocket != 0 && !strings.HasPrefix(bound, "@") {
-			s.door.file = file
+			d.file = file
 		}
 	}
 	listeners := make([]parcel, n)
@@ -294,9 +307,12 @@ func (c *conn[Req, Rep]) links() (prev, next *connection) { return &c.prev, &c.n
 func (s *Server[Req, Rep]) Addr() string { return s.door.address }
 
 // Stats returns what the server has counted. Any goroutine may call it.
-func (s *Server[Req, Rep]) Stats() Stats {
-	all := s.service.counts.stats()
-	all.Conns, all.Rejected, all.AcceptFailures = s.door.conns.Load(), s.door.rejected.Load(), s.door.failed.Load()
+func (s *Server[Req, Rep]) Stats() Stats { return s.service.counts.with(&s.door) }
+
+// with returns the counts, and those of d.
+func (c *counts) with(d *door) Stats {
+	all := c.stats()
+	all.Conns, all.Rejected, all.AcceptFailures = d.conns.Load(), d.rejected.Load(), d.failed.Load()
 	return all
 }
 

@@ -30,7 +30,8 @@ type connection interface {
 }
 
 // site is a server's actor on one worker: it accepts, and has the list of the worker's connections.
-// It stands beside the front that serves them.
+// It stands beside the front that serves them. The site of a Listener is a child of the actor that
+// serves them; what Connect has opened has a site that is no actor.
 type site struct {
 	tools
 	fd        int // its descriptor of the listening socket, -1: none here
@@ -39,7 +40,7 @@ type site struct {
 	accept    acceptor
 	door      *door
 	admit     func(st *site, fd int) error
-	peers     []*peer // all sites of the server
+	peers     []*peer // all sites of the server; nil: it has no others, and ends with its connections
 	own       *peer   // this one
 	quota     quota
 	intake    intake // of known clients
@@ -48,7 +49,7 @@ type site struct {
 	last     bool // accepts for the last time: all these connections stay here
 	stopped  bool // accepts no more
 	draining bool // connections close once they have answered
-	killed   bool // connections are cut off, and none comes any more
+	killed   bool // connections are cut off, or were by the end of the site, and none comes any more
 
 	first connection
 	cut   int // connections that killAll cut off
@@ -118,6 +119,7 @@ var (
 	siteOpen  = core.Handle((*site).begin)
 	siteDrain = core.HandleNotice((*site).drainAll)
 	siteKill  = core.HandleNotice((*site).killAll)
+	siteClose = core.HandleNotice((*site).shut)
 	siteEmpty = core.Handle((*site).empty)
 	siteAdopt = core.HandleNotice((*site).adopt)
 
@@ -128,9 +130,8 @@ var (
 func (st *site) begin(s *openStack) core.Yield {
 	st.poller = stack.Of(s).Engine().Net.(*netio.Poller)
 	st.peers = s.Req.peers
-	st.accept.site, st.accept.burst = st, 1
 	st.own.gone.Store(false)
-	stack.Own(&st.accept, stack.Of(s).House(), acceptHandler)
+	st.standAt(stack.Of(s).House())
 	if !s.Req.listener.full {
 		return s.Return(0)
 	}
@@ -141,6 +142,13 @@ func (st *site) begin(s *openStack) core.Yield {
 	return s.Return(0)
 }
 
+// standAt makes the acceptor, whose house h is.
+func (st *site) standAt(h *stack.House) {
+	st.accept.site, st.accept.burst = st, 1
+	stack.Own(&st.accept, h, acceptHandler)
+}
+
+// listen registers the listening socket, in a turn of the poller's worker.
 func (st *site) listen() (err error) {
 	if st.token, err = st.poller.AddLevel(st.fd, &st.accept); err == nil {
 		st.listening = true
@@ -172,6 +180,9 @@ func (a *acceptor) run() core.Yield {
 	if st.stopped {
 		if st.own.conns.Load() == 0 {
 			a.Unstash()
+			if st.peers == nil {
+				a.House().Stop(a.Engine().Guests)
+			}
 		}
 		return stack.Again(&a.Stack)
 	}
@@ -367,6 +378,7 @@ func (st *site) stop() {
 // PostStop implements core.Stopper.
 func (st *site) PostStop(s *core.HookStack) core.Yield {
 	st.stop()
+	st.killed = true
 	return s.Return()
 }
 

@@ -33,7 +33,7 @@ func NewProtocol[A, Req, Rep any](c Config[Req, Rep], h Handler[A, Req, Rep]) (*
 		return nil, err
 	}
 	p := &Protocol[A, Req, Rep]{}
-	p.service = service[Req, Rep]{handlers: h.handlers, config: c, lookMax: timerMax}
+	p.service = service[Req, Rep]{handlers: h.handlers, config: c}
 	p.service.handle()
 	return p, nil
 }
@@ -69,7 +69,7 @@ type upgrade struct {
 
 // upgrades reports whether the connection is upgraded behind the result of in.
 func (c *conn[Req, Rep]) upgrades(in *stack.Inbound) bool {
-	return c.rare != nil && c.rare.upgrade.behind == in && in.Complete && in.Err() == nil && c.phase != refusing
+	return c.rare != nil && c.rare.upgrade.behind == in && in.Complete && in.Err() == nil && c.phase != refusing && !c.mute
 }
 
 // beginToChange is the transition to changing: requests behind the result are dropped.

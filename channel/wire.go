@@ -28,6 +28,8 @@ const (
 //	          a client's, or an actor's own: the other end hasn't accepted yet
 //	open      reads, decodes, answers
 //	leaving   the server drains: as open, until what had arrived is read; then ending
+//	half      the other end has ended its side, and the actor was told: results are still written,
+//	          and messages taken, until the Peer is closed, the server drains, or IdleTimeout
 //	refusing  the client sent what can't be decoded, or too slowly: takes nothing in; when all
 //	          requests in flight are answered the client is told why; then ending
 //	ending    takes nothing in, as after the client's end or IdleTimeout; when nothing is in
@@ -45,6 +47,7 @@ const (
 	connecting phase = iota
 	open
 	leaving
+	half
 	refusing
 	ending
 	changing
@@ -84,6 +87,7 @@ type wire struct {
 	hungUp   bool          // the other end ended, or broke, its side
 	suspect  bool          // hungUp was set since the last look
 	eof      bool          // all that the other end sent, up to its end, was read
+	muted    bool          // this side was ended: see Peer.End
 	cut      bool          // closes at once, without lingering
 	partial  bool          // in holds no whole message, until more is read
 	known    atomic.Uint32 // by other threads: whether it takes messages, see push.go

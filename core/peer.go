@@ -32,6 +32,9 @@ type Endpoint[Rep any] interface {
 	Push(msg Rep) error
 	Ask(call *stack.Stack) error
 	Shut()
+	// Mute ends this side of the connection once everything before was sent. Only the connection's
+	// worker calls it, in its turn.
+	Mute()
 }
 
 // EndpointOf returns the connection of p; nil: p is the zero Peer. Only the channel calls it.
@@ -152,6 +155,23 @@ func (p Peer[Rep]) PostClose() error {
 	return stack.Tell(h.Owner().Guests, h, of.Pushing(), &Pushed[Rep]{of: of, shut: true})
 }
 
+// End ends this side of the connection, from a step of s, once all is written that was sent before:
+// the other end reads to the end, and may go on sending. Messages get ErrStopped from then on, and
+// results that aren't encoded yet are dropped, but for one of which a part was. If the other end
+// has ended its side, too, see channel.Handler.WithEnded, the connection is closed, once requests
+// in flight are answered. If it is closing, or has gone, nothing happens. The error is
+// ErrMailboxFull, and then this side of the connection, of another worker, isn't ended, or
+// ErrStopped.
+func (p Peer[Rep]) End(s Running) error {
+	of := p.endpoint()
+	h := of.House()
+	if h.Owner() != stack.Of(s).Engine() {
+		return notice(s, h, of.Pushing(), nil, Pushed[Rep]{of: of, ends: true})
+	}
+	of.Mute()
+	return nil
+}
+
 // Addr returns the address of the other end, host:port or the path of a Unix socket. It is "" if
 // there is none, or if the connection had gone when a request first called Peer. Any goroutine may
 // call it.
@@ -183,13 +203,18 @@ type Pushed[Rep any] struct {
 	of   Endpoint[Rep]
 	msg  Rep
 	shut bool // closes the connection
+	ends bool // ends this side of it
 	done bool // the connection has msg
 }
 
 // Do hands the message over. Only the connection's worker calls it, in its turn.
 func (p *Pushed[Rep]) Do() error {
 	p.done = true
-	if p.shut {
+	switch {
+	case p.ends:
+		p.of.Mute()
+		return nil
+	case p.shut:
 		p.of.Shut()
 		return nil
 	}

@@ -135,6 +135,21 @@ func (t *Table) Each(f func(*Promise)) {
 	}
 }
 
+// Some reports whether f does for some waiting promise; f must not change the table.
+func (t *Table) Some(f func(*Promise) bool) bool {
+	if t.count == 0 {
+		return false
+	}
+	for _, p := range t.array.heads {
+		for ; p != nil; p = p.hash {
+			if f(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Close gives the array back. It panics if promises wait. The table can be used again.
 func (t *Table) Close(s *pool.Shard) {
 	if t.count != 0 {

@@ -147,6 +147,23 @@ func TestAnyWhileTaking(t *testing.T) {
 	}
 }
 
+func TestSome(t *testing.T) {
+	var s pool.Shard
+	var table Table
+	seen := 0
+	all := func(*Promise) bool { seen++; return false }
+	if table.Some(all) || seen != 0 {
+		t.Error("the zero table holds something")
+	}
+	fill(&table, &s, 100)
+	if table.Some(all) || seen != 100 {
+		t.Errorf("%d of 100 promises", seen)
+	}
+	if seen = 0; !table.Some(func(p *Promise) bool { seen++; return p.ID%10 == 0 }) || seen > 91 {
+		t.Errorf("%d promises before a tenth of them", seen)
+	}
+}
+
 func TestClose(t *testing.T) {
 	var s pool.Shard
 	var table Table

@@ -82,6 +82,7 @@ type askPart struct {
 type ownedPart struct {
 	tick   step           // of stacks that aren't pooled: the step after an answer
 	finish func(s *Stack) // called at the end, by the owner of the house; nothing is sent home
+	mortal bool           // they end with the instance of their actor, and no drain waits for them
 }
 
 // requestPart is of requests of connections.

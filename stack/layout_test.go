@@ -234,6 +234,33 @@ func TestOwnedStack(t *testing.T) {
 	require.Zero(t, h.Waiting(), "its alarm is cancelled")
 }
 
+// TestMortalStacks: they end with the instance of their actor, which others outlive, and no drain
+// waits for them.
+func TestMortalStacks(t *testing.T) {
+	w, _ := newTestWorker()
+	h := adopt(w, 1, &pairActor{})
+	own := func(mortal bool) *wire {
+		by, c := NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish), &wire{}
+		if mortal {
+			by.Mortal()
+		}
+		Own(c, h, by)
+		w.Push(h, &c.Stack)
+		w.run()
+		return c
+	}
+	require.True(t, h.settled())
+	mortal := own(true)
+	require.True(t, h.settled())
+	lasting := own(false)
+	require.False(t, h.settled())
+	w.restart(h, h.makeLife(), fault.ErrPanic, 0)
+	require.Equal(t, 1, mortal.finished)
+	require.Equal(t, fault.ErrRestarted, mortal.Err())
+	require.Zero(t, lasting.finished)
+	require.Equal(t, 1, h.Waiting())
+}
+
 type (
 	gate      struct{}
 	gateStack struct {

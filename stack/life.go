@@ -87,7 +87,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.CountIdle:
 			w.countIdle(h)
 		case lifecycle.LookIdle:
-			if h.Waiting() == 0 {
+			if h.settled() {
 				l.Idle()
 			}
 		case lifecycle.ResumeChildren:
@@ -146,10 +146,17 @@ func (w *Engine) drainAway(h *House) {
 
 // drained stops h if it drains and no call is in progress any more.
 func (w *Engine) drained(h *House) {
-	if l := h.life(); l != nil && l.Drains() && h.Waiting() == 0 {
+	if l := h.life(); l != nil && l.Drains() && h.settled() {
 		l.Idle()
 		w.live(h, l)
 	}
+}
+
+// settled reports whether no call is in progress in h: only mortal stacks, see Handler.Mortal, wait
+// for answers.
+func (h *House) settled() bool {
+	a := h.annex.Load()
+	return a == nil || !a.table.Some(func(p *future.Promise) bool { return !stackOf(p.Owner).by.owned.mortal })
 }
 
 // lost tells the life of h that child has gone or, if child is nil, that a stack whose end was put
@@ -171,13 +178,13 @@ func (w *Engine) endAll(h *House, err error) {
 	w.endSuspended(h, err, true)
 }
 
-// endSuspended ends, with err, the suspended stacks of h that are connections' own stacks or, if
-// connections is false, the others. Stacks whose end is put off aren't ended.
+// endSuspended ends, with err, the suspended stacks of h that are connections' own stacks and not
+// mortal or, if connections is false, the others. Stacks whose end is put off aren't ended.
 func (w *Engine) endSuspended(h *House, err error, connections bool) {
 	var begun []*Stack
 	h.eachPromise(func(p *future.Promise) {
 		s := stackOf(p.Owner)
-		if (s.by.kind == nil) != connections || s.mode == waitKept {
+		if (s.by.kind == nil && !s.by.owned.mortal) != connections || s.mode == waitKept {
 			return
 		}
 		flagJob(p)
@@ -194,10 +201,8 @@ func (w *Engine) endSuspended(h *House, err error, connections bool) {
 }
 
 // firstWaiting returns the first promise of s that waits.
-func (s *Stack) firstWaiting() *future.Promise {
-	p := s.bound
-	for p != nil && p.State != future.Waiting {
-		p = p.Next
+func (s *Stack) firstWaiting() (p *future.Promise) {
+	for p = s.bound; p != nil && p.State != future.Waiting; p = p.Next {
 	}
 	return p
 }

@@ -130,7 +130,7 @@ func (w *Engine) reportThrow(h *House, s *Stack) bool {
 	if _, told := s.err.(*fault.PanicError); told || !s.threw {
 		return false
 	}
-	w.failed(h, s, failure(h, s))
+	w.failed(h, s, fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err))
 	return true
 }
 
@@ -178,11 +178,6 @@ func (w *Engine) endBatch(h *House, s *Stack) {
 	if threw {
 		w.noteFailure(h, err)
 	}
-}
-
-// failure returns the error by which the Driver hears of a Throw in a notice.
-func failure(h *House, s *Stack) error {
-	return fmt.Errorf("%s threw in %s: %w", h.Describe(), s.StepName(), s.err)
 }
 
 // endOwed does what the end of s has to: it ends its barrier, and tells its middleware, the

@@ -53,12 +53,9 @@ func (w *Engine) fail(h *House, s *Stack, value any) {
 // actor's. A panic in a request of a connection only ends that request, because strangers send
 // those, unless the actor has a strategy of its own.
 func (h *House) blamedFor(s *Stack) bool {
-	switch {
-	case s.by.class == classHook || s.by.kind == nil:
-		return false
-	case s.by.class == classOwned:
+	if s.by.class == classOwned && s.by.kind != nil { // a request of a connection
 		l := h.life()
 		return l != nil && l.own != nil
 	}
-	return true
+	return s.by.class != classHook && s.by.kind != nil
 }

@@ -38,9 +38,10 @@ type chunkStack struct {
 }
 
 var (
+	proxyEnded  = core.HandleNotice((*proxy).ended)
 	proxyClosed = core.HandleNotice((*proxy).closed)
-	fromClient  = channel.Handle((*proxy).fromClient).WithClosed(proxyClosed)
-	fromServer  = channel.Handle((*proxy).pass).WithClosed(proxyClosed)
+	fromClient  = channel.Handle((*proxy).fromClient).WithEnded(proxyEnded).WithClosed(proxyClosed)
+	fromServer  = channel.Handle((*proxy).pass).WithEnded(proxyEnded).WithClosed(proxyClosed)
 )
 
 func (p *proxy) fromClient(s *chunkStack) core.Yield {
@@ -77,6 +78,16 @@ func (p *proxy) passed(s *chunkStack) core.Yield {
 		return s.ReturnLast(nil) // bytes are missing there
 	}
 	return s.Return(nil)
+}
+
+// ended has the other end read to the end, too, once all is written; it may go on sending.
+func (p *proxy) ended(s *core.NoticeStack[channel.Ended[[]byte]]) core.Yield {
+	if other, is := p.other[s.Msg.Peer]; is {
+		other.End(s) // it fails if that has gone
+	} else {
+		s.Msg.Peer.Close(s) // a client that has said nothing
+	}
+	return s.Return()
 }
 
 // closed closes the other connection, too, once all is written.

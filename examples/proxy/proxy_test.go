@@ -133,6 +133,7 @@ func TestBothWays(t *testing.T) {
 		require.NoError(t, err, "seed %d", seed)
 		require.True(t, bytes.Equal(up, got), "seed %d: %d bytes up", seed, len(up))
 		require.True(t, bytes.Equal(down, append(half, rest...)), "seed %d: %d bytes down, want %d", seed, len(half)+len(rest), len(down))
+		client.Close()
 	}
 	w.over()
 }
@@ -152,7 +153,36 @@ func TestClientEnds(t *testing.T) {
 		got, err := io.ReadAll(server)
 		require.NoError(t, err, "seed %d", seed)
 		require.True(t, bytes.Equal(up, got), "seed %d: %d bytes, want %d", seed, len(got), len(up))
+		server.Close()
 	}
+	w.over()
+}
+
+// TestEndsOfOneSide: who has ended its side gets all that the other end says then.
+func TestEndsOfOneSide(t *testing.T) {
+	w := newWorld(t)
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		ends, goesOn := w.dial()
+		if seed%2 == 1 {
+			ends, goesOn = goesOn, ends
+		}
+		first, last := draw(rng, rng.IntN(2_000_000)), draw(rng, rng.IntN(2_000_000))
+		go send(ends, first, seed, ends.CloseWrite)
+		got, err := io.ReadAll(goesOn)
+		require.NoError(t, err, "seed %d", seed)
+		require.True(t, bytes.Equal(first, got), "seed %d: %d bytes, want %d", seed, len(got), len(first))
+		go send(goesOn, last, seed, goesOn.Close)
+		got, err = io.ReadAll(ends)
+		require.NoError(t, err, "seed %d", seed)
+		require.True(t, bytes.Equal(last, got), "seed %d: %d bytes behind the end, want %d", seed, len(got), len(last))
+		ends.Close()
+	}
+	client := w.keep(net.Dial("tcp", w.Addr()))
+	require.NoError(t, client.CloseWrite()) // before it says anything
+	_, err := client.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err)
+	client.Close()
 	w.over()
 }
 
@@ -182,6 +212,7 @@ func TestSlowEnds(t *testing.T) {
 		for at := 0; at < len(got); at += len(text) {
 			require.True(t, bytes.HasPrefix(text, got[at:min(len(got), at+len(text))]), "%d: %d", i, at)
 		}
+		to.Close()
 	}
 	w.over()
 }

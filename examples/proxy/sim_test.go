@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -20,7 +21,8 @@ type party struct {
 }
 
 // TestOverBadNetworks: whatever delays, pieces and windows there are, each end gets what the other
-// one has sent. Then one ends, the other one hears of it, and nothing stays open.
+// one has sent. Then one ends its side, the other one hears of it, and says something more, which
+// arrives, too. Then nothing stays open.
 func TestOverBadNetworks(t *testing.T) {
 	const pairs = 3
 	for seed := range uint64(100) {
@@ -72,6 +74,17 @@ func TestOverBadNetworks(t *testing.T) {
 			for hears.Err() == nil {
 				turn()
 			}
+			more := draw(rng, rng.IntN(most))
+			hears.out = append(hears.out, more...)
+			for hears.sent < len(hears.out) {
+				turn()
+			}
+			hears.End()
+			for ends.Err() == nil {
+				turn()
+			}
+			require.Equal(t, io.EOF, ends.Err(), "seed %d", seed)
+			require.True(t, bytes.Equal(hears.out, ends.got), "seed %d: %d bytes behind the end", seed, len(more))
 			hears.Close()
 			ends.Close()
 		}

@@ -381,6 +381,8 @@ func (n *Network) ConnectError(fd int) error {
 		return e.broken
 	case !e.joined:
 		return netio.ErrAgain
+	case e.silent && e.eof:
+		return syscall.ENOTCONN
 	}
 	return nil
 }
