@@ -27,7 +27,7 @@ type reader struct {
 	ends  bool     // the connection may end before its results are written
 }
 
-// written is a script that a scribe was given.
+// written is a draft that a scribe was given.
 type written struct {
 	core.Pending[[]error]
 	words []string
@@ -100,7 +100,7 @@ func simulateAsks(t *testing.T, seed uint64, outcomes map[error]int) {
 				}
 				w.words = append(w.words, word)
 			}
-			how := script{words: strings.Join(w.words, " "), before: len(all) - 1 - slices.Index(all, r)}
+			how := draft{words: strings.Join(w.words, " "), before: len(all) - 1 - slices.Index(all, r)}
 			if rng.IntN(4) == 0 {
 				how.within = time.Duration(1 + rng.IntN(1<<rng.IntN(30)))
 			}
@@ -143,7 +143,7 @@ func simulateAsks(t *testing.T, seed uint64, outcomes map[error]int) {
 		read(1 << 20)
 	}
 	for _, w := range scripts {
-		require.True(t, w.Ready(), "seed %d: a script waits", seed)
+		require.True(t, w.Ready(), "seed %d: a draft waits", seed)
 		errs, err := w.Get()
 		require.NoError(t, err)
 		for i, word := range w.words {

@@ -23,19 +23,19 @@ type scribe struct {
 	ends   map[channel.Peer[reply]]int
 }
 
-// script is what a scribe does in one step. Of the words
+// draft is what a scribe does in one step. Of the words
 //
 //	!x      is sent by Ask
 //	/close  closes the peer
 //	x       is sent by Notice
-type script struct {
+type draft struct {
 	words  string
 	within time.Duration // for each Ask; 0: the default
 	before int           // to which peer: so many before the last one
 }
 
 type scribeStack struct {
-	core.AskStack[script, []error]
+	core.AskStack[draft, []error]
 	written [32]core.Future[core.Written]
 	errs    []error
 }
@@ -162,7 +162,7 @@ func (s *study) begin(words string) core.Pending[[]error] {
 }
 
 func (s *study) beginWithin(words string, within time.Duration) core.Pending[[]error] {
-	call := core.Begin(scribeWrites.At(s.at), script{words: words, within: within})
+	call := core.Begin(scribeWrites.At(s.at), draft{words: words, within: within})
 	s.Run(time.Millisecond)
 	return call
 }

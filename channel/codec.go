@@ -78,9 +78,24 @@ type Numbered[Req, Rep any] interface {
 	Number(rep *Rep) uint64
 }
 
-// Alone is implemented by a ClientCodec some of whose requests must have a connection to
-// themselves, from their first byte to the end of their reply.
+// Alone is implemented by a Codec, or a ClientCodec, some of whose requests must have a connection
+// to themselves. A server begins such a request when the results of all before it are written, and
+// decodes nothing behind it before its own result is; Config.WorkMax refuses none. A client sends
+// it when no other has to be answered, and no other before its reply has come.
 type Alone[Req any] interface {
-	// Alone reports whether req is such a request.
+	// Alone reports whether req, which Decode has just read, or which AppendRequest is to append,
+	// is such a request.
 	Alone(req *Req) bool
+}
+
+// Unordered is implemented by a Codec whose results may be written in another order than that of
+// their requests, as they name them: each is written once it is complete, or has a part to be
+// written. Once the first part is written the rest of that result comes before all others, but a
+// part waits for nothing else. Behind core.ChannelStack.ReturnLast all other requests in flight
+// are cancelled, whenever they came.
+type Unordered[Req any] interface {
+	// Answering tells whose result is encoded next: it is called before Size, for each result, each
+	// part of one, and each error. req is the request as Decode and its handler left it, valid
+	// until Encode returns; nil: what is encoded answers no request.
+	Answering(req *Req)
 }

@@ -96,3 +96,58 @@ func (c *lineCodec) Refuse(out []byte, err error) []byte {
 	out = append(out, err.Error()...)
 	return append(out, '\n')
 }
+
+// soloCodec is lineCodec of a protocol in which requests that begin with "solo" must be alone.
+type soloCodec struct{ lineCodec }
+
+func newSoloCodec() channel.Codec[request, reply] { return &soloCodec{} }
+
+var solo = []byte("solo ")
+
+func (c *soloCodec) Alone(req *request) bool { return isSolo(req) }
+
+func isSolo(req *request) bool { return bytes.HasPrefix(req.line[len(numberOf(req.line)):], solo) }
+
+// numberCodec is lineCodec of a protocol whose requests and results begin with a number, and may be
+// answered in any order. What answers no request begins with a star.
+type numberCodec struct {
+	lineCodec
+	number []byte // of what is encoded next, with the space behind it
+}
+
+func newNumberCodec() channel.Codec[request, reply] { return &numberCodec{} }
+
+var star = []byte("* ")
+
+// numberOf is the number before a line, with the space behind it; empty: there is none.
+func numberOf(line []byte) []byte {
+	n := 0
+	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
+		n++
+	}
+	if n == 0 || n == len(line) || line[n] != ' ' {
+		return nil
+	}
+	return line[:n+1]
+}
+
+func (c *numberCodec) Answering(req *request) {
+	if c.number = star; req != nil {
+		c.number = numberOf(req.line)
+	}
+}
+
+func (c *numberCodec) Size(rep *reply, err error) int {
+	return len(c.number) + c.lineCodec.Size(rep, err)
+}
+
+func (c *numberCodec) Encode(out []byte, rep *reply, err error) []byte {
+	return c.lineCodec.Encode(append(out, c.number...), rep, err)
+}
+
+// bothCodec is numberCodec and soloCodec.
+type bothCodec struct{ numberCodec }
+
+func newBothCodec() channel.Codec[request, reply] { return &bothCodec{} }
+
+func (c *bothCodec) Alone(req *request) bool { return isSolo(req) }

@@ -25,10 +25,11 @@ type conn[Req, Rep any] struct {
 	serve *service[Req, Rep]
 	codec Codec[Req, Rep] // nil until the first turn
 
-	toRead  int32 // leaving: bytes left to read
-	inParts bool  // the last thing encoded was a part of a result
-	mute    bool  // this side is to end, or has ended: no result is encoded but the rest of one
-	inLine  *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
+	toRead   int32 // leaving: bytes left to read
+	loner    bool  // the codec is Alone
+	mute     bool  // this side is to end, or has ended: no result is encoded but the rest of one
+	dropping bool  // the first request is in parts, of which none was encoded as this side is to end
+	inLine   *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
 
 	intake   *intake        // the one of the site's two that counts its bytes
 	lead     *lead          // nil: it never led, see intake
@@ -56,12 +57,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		return c.End()
 	}
 	if c.codec == nil {
-		c.codec = c.serve.config.Codec() // here, so that a panic costs this connection only
-		if c.isStranger() {
-			c.intake = &c.site.strangers
-		}
-		c.openStages(c.serve.config.Stages)
-		c.tellOpened()
+		c.begin()
 	}
 	w := c.Engine()
 	if c.hasPanicked() {
@@ -102,6 +98,18 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	}
 	c.arm(w)
 	return stack.Again(&c.Stack)
+}
+
+// begin makes the codec: in the first turn, so that a panic costs this connection only.
+func (c *conn[Req, Rep]) begin() {
+	c.codec = c.serve.config.Codec()
+	_, c.loner = c.codec.(Alone[Req])
+	_, c.inflight.unordered = c.codec.(Unordered[Req])
+	if c.isStranger() {
+		c.intake = &c.site.strangers
+	}
+	c.openStages(c.serve.config.Stages)
+	c.tellOpened()
 }
 
 // tick is the step of the connection after a timer has fired; run, which it schedules, looks which

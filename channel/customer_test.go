@@ -17,7 +17,7 @@ import (
 
 // asked is a request in a plan.
 type asked struct {
-	Do string // "", "after", "throw", "big", "long", "part", "parts", "tell", "watch", "last"
+	Do string // "", "after", "throw", "big", "long", "part", "parts", "solo", "tell", "watch", "last"
 	N  int    // milliseconds, or bytes
 }
 
@@ -41,10 +41,18 @@ func (a asked) lines(i int) (request, result string) {
 	case "long":
 		line := fmt.Sprintf("x%d%s", i, strings.Repeat("long", a.N/4))
 		return line, line
+	case "solo":
+		return fmt.Sprintf("solo after %d solo%d", a.N, i), fmt.Sprintf("solo%d", i)
 	case "last":
 		return "last goodbye", "goodbye"
 	}
 	return fmt.Sprintf("x%d", i), fmt.Sprintf("x%d", i)
+}
+
+// numbered puts a number before each line of a text.
+func numbered(i int, text string) string {
+	n := fmt.Sprint(i, " ")
+	return n + strings.ReplaceAll(text, "\n", "\n"+n)
 }
 
 // letters is what the front answers to big n.
@@ -72,6 +80,7 @@ type rules struct {
 	idle    bool // connections that wait for nothing may end
 	crowded bool // connections may be refused, in as many words as the socket takes at once
 	refuses []string
+	numbers bool // results go by number
 }
 
 // customer is a client in a simulation. What it gets back must be, byte by byte, the results of
@@ -90,23 +99,33 @@ type customer struct {
 	lasts bool            // its last request is the connection's last
 	amid  bool            // what came last is no end of a line
 	tells bool            // that line is a message
+	slips *slips          // what it wants by number; nil: in order
 	how   string          // how it was over; "": the server hasn't ended it
 }
 
 func newCustomer(seed uint64, p customerPlan, r *rules) *customer {
 	c := &customer{customerPlan: p, rules: r, rng: rand.New(rand.NewPCG(seed, uint64(100+p.ID)))}
+	if r.numbers {
+		c.slips = &slips{open: map[int]string{}}
+	}
 	half := p.Half
 	if half == 0 {
 		half = 1 << 30
 	}
 	for i, a := range p.Asks {
 		request, result := a.lines(i)
+		if c.slips != nil {
+			request, result = numbered(i, request), numbered(i, result)
+		}
 		if room := half - len(c.sends); len(request)+1 > room {
 			c.sends = append(c.sends, request[:min(room, len(request))]...)
 			break
 		}
 		c.sends = append(append(c.sends, request...), '\n')
 		c.wants = append(append(c.wants, result...), '\n')
+		if c.slips != nil {
+			c.slips.open[i], c.slips.youngest = result+"\n", i
+		}
 		if c.lasts = a.Do == "last"; c.lasts {
 			break
 		}
@@ -158,10 +177,15 @@ func (c *customer) send(healed bool) {
 	}
 }
 
-// results returns b without messages, which are lines that begin with ~.
+// results returns b without messages, which are lines that begin with ~, or * where results are by
+// number.
 func (c *customer) results(b []byte) (rest []byte) {
+	mark := byte('~')
+	if c.slips != nil {
+		mark = '*'
+	}
 	for _, x := range b {
-		c.tells = x == '~' && !c.amid || c.tells && c.amid
+		c.tells = x == mark && !c.amid || c.tells && c.amid
 		if c.amid = x != '\n'; !c.tells {
 			rest = append(rest, x)
 		}
@@ -172,7 +196,11 @@ func (c *customer) results(b []byte) (rest []byte) {
 // hear compares what came with what must come.
 func (c *customer) hear(t testing.TB, b []byte) {
 	b = c.results(b)
-	if len(c.said) == 0 {
+	switch {
+	case len(c.said) > 0:
+	case c.slips != nil:
+		b = c.hearNumbers(t, b)
+	default:
 		n := 0
 		for n < len(b) && c.got < len(c.wants) && b[n] == c.wants[c.got] {
 			n, c.got = n+1, c.got+1
@@ -186,8 +214,64 @@ func (c *customer) hear(t testing.TB, b []byte) {
 	require.True(t, c.atResult() && c.mayHear(string(c.said)), "customer %d: %.100q comes in place of %.100q", c.ID, c.said, c.wants[c.got:])
 }
 
+// slips is what a customer wants of a server whose results go by number.
+type slips struct {
+	open     map[int]string // what is left of the result of each request
+	now      string         // how the rest of a result begins of which a part has come; ""
+	line     []byte         // of which the end is missing
+	youngest int
+	overtook int // results that have come before earlier ones
+}
+
+// hearNumbers takes lines of results, and returns what isn't one.
+func (c *customer) hearNumbers(t testing.TB, b []byte) []byte {
+	s := c.slips
+	for len(b) > 0 && (len(s.line) > 0 || '0' <= b[0] && b[0] <= '9') {
+		line, rest, ended := bytes.Cut(b, []byte("\n"))
+		s.line, b = append(s.line, line...), rest
+		if ended {
+			c.got += s.take(t, c.ID)
+		}
+	}
+	return b
+}
+
+// take takes the line, and returns how long it is.
+func (s *slips) take(t testing.TB, customer int) int {
+	line := string(s.line) + "\n"
+	s.line = s.line[:0]
+	n, _ := number([]byte(line))
+	want, open := s.open[n]
+	require.True(t, open && strings.HasPrefix(want, line) && strings.HasPrefix(line, s.now), "customer %d: %.100q comes in place of %.100q, behind a part of %q", customer, line, want, s.now)
+	for other := range s.open {
+		if other < n {
+			s.overtook++
+			break
+		}
+	}
+	if s.open[n], s.now = want[len(line):], fmt.Sprint(n, " "); s.open[n] == "" {
+		delete(s.open, n)
+		s.now = ""
+	}
+	return len(line)
+}
+
 // atResult reports whether the next byte is a result's first.
-func (c *customer) atResult() bool { return c.got == 0 || c.wants[c.got-1] == '\n' }
+func (c *customer) atResult() bool {
+	if c.slips != nil {
+		return len(c.slips.line) == 0
+	}
+	return c.got == 0 || c.wants[c.got-1] == '\n'
+}
+
+// hasLast reports whether it has got all that comes before a connection's last result, and that.
+func (c *customer) hasLast() bool {
+	if c.slips == nil || !c.lasts {
+		return c.lasts && c.got == len(c.wants)
+	}
+	_, open := c.slips.open[c.slips.youngest]
+	return !open // what else is open was cancelled
+}
 
 func (c *customer) mayHear(said string) bool {
 	for _, text := range c.rules.refuses {
@@ -210,7 +294,7 @@ func (c *customer) over(t testing.TB, err error) {
 			c.how = "refused in part"
 			require.True(t, c.rules.crowded && c.got == 0, "customer %d: the server says no more than %q", c.ID, c.said)
 		}
-	case c.got == len(c.wants) && (c.ended || c.lasts):
+	case c.got == len(c.wants) && c.ended || c.hasLast():
 		c.how = "in order"
 	case c.got == 0 && c.rules.crowded:
 		c.how = "refused silently"
@@ -234,6 +318,7 @@ func rulesOf(p *serverPlan) *rules {
 		breaks:  p.Faults.Resets > 0 || l.ConnsMax > 0 || l.IdleTimeout > 0 || l.RequestTimeout > 0,
 		idle:    l.IdleTimeout > 0,
 		crowded: l.ConnsMax > 0,
+		numbers: p.Unordered,
 	}
 	if l.ConnsMax > 0 {
 		r.refuses = append(r.refuses, refusal(channel.ErrConnsMax))

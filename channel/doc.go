@@ -1,6 +1,7 @@
 // Package channel connects actors and the network. A [Server] accepts, reads, decodes, hands each
 // request to a step of the actor that owns the connection, and writes the results in the order of
-// the requests. A [Client] is the other side: a port that actors ask, with connections behind it.
+// the requests, or by number. A [Client] is the other side: a port that actors ask, with
+// connections behind it.
 //
 // # Servers
 //
@@ -9,7 +10,9 @@
 // actors, suspend and answer later. Requests of one connection are handled side by side. Their
 // first steps run in the order of arrival, and messages that these steps send reach other actors in
 // that order. Results are written in that order too, whichever is complete first: clients may
-// pipeline.
+// pipeline. If the protocol names in each result the request that it answers, its codec is
+// [Unordered], and results are written as they are complete. A codec that is [Alone] says which
+// requests begin when all before them are answered, and keep those behind them waiting.
 //
 // # Codec
 //
@@ -78,6 +81,16 @@
 // part was written and there is room for more. While that ask waits the request doesn't count in
 // Config.RequestsMax; afterwards it does, even beyond the bound. An empty part waits until all
 // requests before it are answered.
+//
+// # Requests in parts
+//
+// A long request, such as an upload, may come in parts. The codec decodes each as a request of its
+// own, as much of it as has come, and is [Alone] of them. A part's step hands the part on, by an
+// ask, and suspends: until it has returned no other part is decoded, and no more is read than one
+// read brings. So suspending is the backpressure, and the client's window does the rest. No
+// RequestTimeout runs meanwhile, and nothing is refused. For all parts but the last, Encode appends
+// nothing. A step that needs what was before it keeps that in an object that the codec makes for
+// each upload, to which the parts refer.
 //
 // # Stages
 //

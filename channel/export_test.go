@@ -39,3 +39,6 @@ func Site[Req, Rep any](s *Server[Req, Rep]) string { return s.sites[0].Path().L
 
 // Gone reports whether nothing is left of a listener.
 func Gone(l Listener) bool { return l.at.House().Gone() }
+
+// BeginDrain is the beginning of Drain.
+func BeginDrain[Req, Rep any](s *Server[Req, Rep]) { s.tell(siteDrain) }

@@ -30,6 +30,8 @@ import (
 //	keptpart x|y  keeps a function, then offers a part, and notes that it goes on behind that
 //	keptend x     keeps a function until the gate opens, offers a part, and ends with x
 //	alone x|line  is part x|line, while nothing else of the front begins
+//	solo line     goes on as if line had come, if it is the only request in flight, and is so when
+//	              the line is answered
 //	throw x       ends with the error x
 //	panic         panics
 //	later         panics in its second step
@@ -40,6 +42,8 @@ import (
 //	worker        answers the number of the worker
 //	sleep N       takes N ms of the worker's time, then answers with the line
 //	block         blocks the worker until the gate is open, then answers
+//
+// A number that stands before is the codec's, see numberCodec.
 type front struct {
 	keeper  core.Port[hold, struct{}]
 	gate    <-chan struct{}
@@ -60,12 +64,13 @@ type lineStack struct {
 	left int // parts
 
 	written core.Future[core.Written]
+	isSolo  bool // since it began
 }
 
 var serve = channel.Handle((*front).serve)
 
 func (f *front) serve(s *lineStack) core.Yield {
-	s.rest = s.Req.line
+	s.rest = s.Req.line[len(numberOf(s.Req.line)):]
 	return f.do(s)
 }
 
@@ -99,6 +104,12 @@ func (f *front) do(s *lineStack) core.Yield {
 	case "alone":
 		s.Barrier()
 		return f.part(s, rest)
+	case "solo":
+		s.rest = rest
+		if s.isSolo = isAlone(s); !s.isSolo {
+			return s.Throw(errNotAlone)
+		}
+		return f.do(s)
 	case "keptpart":
 		core.OffloadKept(s, &s.job, nil, rest, func(context.Context, []byte) (int, error) {
 			close(late.began)
@@ -180,9 +191,24 @@ func number(line []byte) (n int, rest []byte) {
 	return n, rest
 }
 
-func (f *front) told(s *lineStack) core.Yield { return s.Return(reply{s.Req.line}) }
+func (f *front) told(s *lineStack) core.Yield { return f.answer(s) }
 
-func (f *front) ticked(s *lineStack) core.Yield { return s.Return(reply{s.rest}) }
+func (f *front) ticked(s *lineStack) core.Yield { return f.answer(s) }
+
+// answer answers with what is left of the line.
+func (f *front) answer(s *lineStack) core.Yield {
+	if s.isSolo && !isAlone(s) {
+		return s.Throw(errNotAlone)
+	}
+	return s.Return(reply{s.rest})
+}
+
+// isAlone reports whether a request is the only one in flight of its connection.
+func isAlone(s *lineStack) bool {
+	return channel.Holds[request, reply](stack.InboundOf(stack.Of(s)).Conn).Inflight == 1
+}
+
+var errNotAlone = errors.New("not alone")
 
 func (f *front) panics(*lineStack) core.Yield { panic("the handler, later") }
 
@@ -190,7 +216,7 @@ func (f *front) letGo(s *lineStack) core.Yield {
 	if _, err := s.held.Get(); err != nil {
 		return s.Throw(err)
 	}
-	return s.Return(reply{s.rest})
+	return f.answer(s)
 }
 
 // lastPeerStack asks a front who last asked whose.

@@ -38,11 +38,36 @@ func TestRequestsAllocateNothing(t *testing.T) {
 				case "push":
 					answer = "x\npush x\n"
 				}
-				load := newLoad(t, w, line, answer)
-				defer load.close()
-				// so that the pools hold more than ever is out at once later on
-				load.run(n/10, 4*loadConns)
-				housetest.ZeroAlloc(t, n, func(n int) { load.run(n, loadConns) })
+				noneAllocated(t, w, n, line, answer)
+			})
+		}
+	}
+}
+
+// noneAllocated requires that n requests, once as many as there will be at once were made, allocate
+// nothing.
+func noneAllocated(t *testing.T, w *world, n int, line, answer string) {
+	load := newLoad(t, w, line, answer)
+	defer load.close()
+	// so that the pools hold more than ever is out at once later on
+	load.run(n/10, 4*loadConns)
+	housetest.ZeroAlloc(t, n, func(n int) { load.run(n, loadConns) })
+}
+
+// TestNumberedRequestsAllocateNothing: nor do results that go by number, and requests that are
+// alone.
+func TestNumberedRequestsAllocateNothing(t *testing.T) {
+	n := 200_000
+	if invariant.Race || invariant.Enabled {
+		n = 10_000
+	}
+	for _, workers := range []int{1, 2} {
+		for line, answer := range map[string]string{"7 echo of some bytes\n": "7 echo of some bytes\n", "7 hold 1 x\n": "7 x\n",
+			"7 part x|part |y\n": "7 x\n7 \n7 y\n", "7 solo hold 1 x\n": "7 x\n"} {
+			t.Run(fmt.Sprintf("%d-%.6s", workers, line), func(t *testing.T) {
+				w := openWorld(t, place{network: "tcp", workers: workers}, func(c *config) { c.Codec = newBothCodec })
+				w.letGo(1)
+				noneAllocated(t, w, n, line, answer)
 			})
 		}
 	}

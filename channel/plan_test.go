@@ -18,6 +18,8 @@ type serverPlan struct {
 	Budget    int
 	Untraced  bool
 	Whims     int    // of stages; 0: there are no stages
+	Unordered bool   // results go by number
+	Alone     bool   // some requests must be alone
 	Seed      uint64 `shrink:"-"`
 }
 
@@ -79,7 +81,23 @@ func drawServer(seed uint64) serverPlan {
 			customer(at, rng.IntN(4))
 		}
 	}
+	drawCodec(rand.New(rand.NewPCG(seed, 5)), &p)
 	return p
+}
+
+// drawCodec has results of some servers go by number, and some requests of some be alone.
+func drawCodec(rng *rand.Rand, p *serverPlan) {
+	p.Unordered, p.Alone = rng.IntN(3) == 0, rng.IntN(3) == 0
+	if !p.Alone {
+		return
+	}
+	for _, c := range p.Customers {
+		for i := range c.Asks {
+			if c.Asks[i].Do != "last" && rng.IntN(6) == 0 {
+				c.Asks[i] = asked{"solo", rng.IntN(20)}
+			}
+		}
+	}
 }
 
 func drawCustomer(rng *rand.Rand, id, at, asks int) customerPlan {

@@ -135,6 +135,9 @@ func (c *conn[Req, Rep]) unsent() int {
 func (c *conn[Req, Rep]) putAside(w *stack.Engine, m *core.Asked[Rep]) {
 	out := c.aside()
 	before := out.unsent
+	if c.inflight.unordered {
+		c.answering(nil)
+	}
 	room := out.reserve(&w.Shard, c.codec.Size(&m.Msg, nil))
 	out.commit(c.codec.Encode(room, &m.Msg, nil))
 	m.Begin, m.End = uint64(before), uint64(out.unsent)
@@ -143,7 +146,7 @@ func (c *conn[Req, Rep]) putAside(w *stack.Engine, m *core.Asked[Rep]) {
 
 // aside is where messages go that answer no request.
 func (c *conn[Req, Rep]) aside() *output {
-	if c.inParts {
+	if c.inflight.inParts {
 		return &c.rarely().behind
 	}
 	return &c.out
@@ -210,12 +213,12 @@ func (c *conn[Req, Rep]) Mute() {
 
 // shuts reports whether Shut was called, and all is written that was sent before.
 func (c *conn[Req, Rep]) shuts() bool {
-	return c.phase == ending && c.rare != nil && c.rare.shut && (c.inParts || !c.asksWait())
+	return c.phase == ending && c.rare != nil && c.rare.shut && (c.inflight.inParts || !c.asksWait())
 }
 
 // endSide ends this side of the connection, if it is to end and all is sent. Only a step calls it.
 func (c *conn[Req, Rep]) endSide() {
-	if c.mute && !c.muted && !c.inParts && c.out.unsent == 0 && !c.asksWait() && c.saidAll() {
+	if c.mute && !c.muted && (c.dropping || !c.inflight.inParts) && c.out.unsent == 0 && !c.asksWait() && c.saidAll() {
 		c.muted = true
 		c.net().Shutdown(c.fd, true) // if it fails, reading does
 	}

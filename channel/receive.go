@@ -24,7 +24,7 @@ func (c *conn[Req, Rep]) full() bool {
 // ownFull reports whether results of this connection must leave before more of its requests may
 // come in.
 func (c *conn[Req, Rep]) ownFull() bool {
-	return c.inflight.n >= c.serve.config.InflightMax || c.overfull() || c.inflight.heldBack > 0
+	return !c.inflight.admits(c.serve.config.InflightMax) || c.overfull()
 }
 
 // queueUp puts the connection into a line, if it can't go on before requests of other connections
@@ -34,7 +34,7 @@ func (c *conn[Req, Rep]) queueUp() {
 	q.pass(c)
 	switch {
 	case c.inLine != nil:
-	case q.full(c) && (c.reads() && c.hasMore() && !blocked && !c.ownFull() || c.phase < deaf && c.inflight.heldBack > 0 && !c.overfull()):
+	case q.full(c) && (c.reads() && c.hasMore() && !blocked && !c.ownFull() || c.phase < deaf && c.inflight.mayBegin() > 0 && !c.overfull()):
 		c.inLine = &q.line
 		q.wait(c)
 	case blocked && c.inflight.n == 0 && !c.ownFull():
@@ -148,14 +148,17 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	s := w.Receive(c.House(), c.serve.by, c)
-	c.decoding = s // if Decode panics, close gives it back
-	n, err := c.codec.Decode(in, stack.Request[Req, Rep](&s.Stack))
+	c.decoding = s // if the codec panics, close gives it back
+	req := stack.Request[Req, Rep](&s.Stack)
+	n, err := c.codec.Decode(in, req)
 	if uint(n) > uint(len(in)) {
 		panic("channel: Decode took other bytes than it got")
 	}
+	whole := n > 0 && err == nil
+	alone := whole && c.loner && c.codec.(Alone[Req]).Alone(req)
 	c.decoding = nil
-	if n > 0 && err == nil {
-		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n))
+	if whole {
+		c.accept(w, s, c.in.slab.Slice(c.in.from, c.in.from+n), alone)
 		c.in.from += n
 		c.activeAt, c.owedAt = w.Now, 0
 		if c.intake == &c.site.strangers && !c.isStranger() {
@@ -179,17 +182,23 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	return false
 }
 
-// accept starts the handler of s, which was decoded from input. If WorkMax requests are without a
-// result s gets core.ErrOverloaded instead.
-func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes) {
-	if c.working < c.serve.config.WorkMax {
+// accept starts the handler of s, which was decoded from input, or has s wait until it is alone. If
+// WorkMax requests are without a result s gets core.ErrOverloaded instead; but not if nothing can
+// come in behind it.
+func (c *conn[Req, Rep]) accept(w *stack.Engine, s *stack.Inbound, input pool.Bytes, alone bool) {
+	if c.working < c.serve.config.WorkMax || alone {
 		c.working++
 		c.site.quota.acquire()
-		c.inflight.accept(w, s, input)
+		if !c.inflight.accept(w, s, input, alone) {
+			c.site.quota.release() // until letBegin
+		}
 		return
 	}
 	c.serve.counts.overloaded.Add(1)
 	c.inflight.refuse(s, input, core.ErrOverloaded) // encoded in its turn
+	if c.due() {
+		w.Defer(&c.flush) // which may be now
+	}
 }
 
 // refuseWith drops the input, and has the client told err behind the results in flight.

@@ -20,6 +20,7 @@ func (c *conn[Req, Rep]) ended(s *stack.Inbound) {
 		c.discard(w)
 		c.account()
 	default:
+		c.activeAt = w.Now // the client has waited for the result; it may have no bytes
 		if c.inflight.ended(s); c.phase < deaf && c.overfull() {
 			c.holdBack()
 		}
@@ -38,7 +39,7 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 		return
 	}
 	c.site.quota.release()
-	if c.inflight.hold(s); c.overfull() {
+	if c.inflight.offered(s); c.overfull() {
 		c.holdBack()
 	}
 	w.Defer(&c.flush)
@@ -60,7 +61,7 @@ func (c *conn[Req, Rep]) holdBack() {
 
 // letBegin lets requests that were held back begin, as many as the quota has room for.
 func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
-	if c.inflight.heldBack == 0 || c.overfull() {
+	if c.inflight.mayBegin() == 0 || c.overfull() {
 		return
 	}
 	n, aside := c.inflight.letBegin(w, c.site.quota.room(c))
@@ -72,9 +73,9 @@ func (c *conn[Req, Rep]) letBegin(w *stack.Engine) {
 	}
 }
 
-// encode turns results into bytes, in the order of their requests, until OutputMax bytes are
-// unsent. It writes the parts of the oldest request too, and lets that request go on. Behind the
-// results it encodes asks that wait.
+// encode turns results into bytes, in the order of inflight, until OutputMax bytes are unsent. It
+// writes the parts of the first request too, and lets that request go on. Behind the results it
+// encodes asks that wait.
 func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	if c.phase >= changing {
 		c.discard(w)
@@ -83,12 +84,16 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 	for c.inflight.ready() && c.unsent() < c.serve.config.OutputMax {
 		in := c.inflight.head
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
-		upgrades, dropped := c.upgrades(in), c.mute && !c.inParts
+		upgrades, dropped := c.upgrades(in), c.mute && (c.dropping || !c.inflight.inParts)
 		if !dropped {
+			if c.inflight.unordered {
+				c.answering(stack.Request[Req, Rep](&in.Stack))
+			}
 			room := c.out.reserve(&w.Shard, c.codec.Size(rep, err))
 			c.out.commit(c.codec.Encode(room, rep, err))
 		}
-		c.inParts = c.inflight.written(w) && !dropped
+		goesOn := c.inflight.written(w)
+		c.dropping = dropped && goesOn
 		switch {
 		case last:
 			c.goDeaf(w)
@@ -96,7 +101,7 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		case upgrades:
 			c.beginToChange(w)
 			return
-		case c.inParts:
+		case goesOn:
 			var zero Rep
 			*rep = zero
 		case c.rare != nil:
@@ -111,6 +116,9 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		c.encodeAsks(w)
 	}
 }
+
+// answering tells the codec, which is Unordered, what is encoded next.
+func (c *conn[Req, Rep]) answering(req *Req) { c.codec.(Unordered[Req]).Answering(req) }
 
 // due reports whether encode has something to do, if there is room.
 func (c *conn[Req, Rep]) due() bool {
@@ -128,7 +136,7 @@ func (c *conn[Req, Rep]) refuse(w *stack.Engine) {
 	}
 }
 
-// discard frees the oldest requests that are complete: nobody reads their results.
+// discard frees the first requests that are complete: nobody reads their results.
 func (c *conn[Req, Rep]) discard(w *stack.Engine) {
 	for c.inflight.complete() {
 		c.inflight.pop(w)
@@ -168,7 +176,7 @@ func (c *conn[Req, Rep]) write() {
 		} else if c.due() {
 			w.Defer(&c.flush)
 		}
-		if c.phase != open || c.due() || c.mute && !c.muted || c.inflight.heldBack > 0 || !c.ownFull() && c.hasMore() {
+		if c.phase != open || c.due() || c.mute && !c.muted || c.inflight.mayBegin() > 0 || !c.ownFull() && c.hasMore() {
 			c.schedule()
 		}
 	}

@@ -62,7 +62,7 @@ func simulate(t testing.TB, p serverPlan) run {
 	}
 	l := p.Limits
 	server, err := channel.Listen(t.Context(), config{
-		Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec, Stages: whimsOf(p.Seed, p.Whims),
+		Network: "tcp", Address: "127.0.0.1:80", Codec: codecOf(&p), Stages: whimsOf(p.Seed, p.Whims),
 		InflightMax: l.InflightMax, RequestsMax: l.RequestsMax, ReadSize: l.ReadSize, InputMax: l.InputMax, OutputMax: l.OutputMax, ConnsMax: l.ConnsMax,
 		RequestTimeout: orDefault(l.RequestTimeout, time.Hour), WriteTimeout: time.Hour, IdleTimeout: orDefault(l.IdleTimeout, 10*time.Hour),
 	}, serve, fronts...)
@@ -100,6 +100,9 @@ func simulate(t testing.TB, p serverPlan) run {
 	for _, c := range all {
 		r.served += c.got
 		r.ends[c.how]++
+		if c.slips != nil {
+			r.ends["overtaken"] += c.slips.overtook
+		}
 		c.peer.Close()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -115,6 +118,19 @@ func simulate(t testing.TB, p serverPlan) run {
 	r.watched = len(counts)
 	r.hash, r.events, r.now = sim.Hash(), sim.Events(), sim.Now
 	return r
+}
+
+// codecOf is what makes the codecs of a server.
+func codecOf(p *serverPlan) func() channel.Codec[request, reply] {
+	switch {
+	case p.Unordered && p.Alone:
+		return newBothCodec
+	case p.Unordered:
+		return newNumberCodec
+	case p.Alone:
+		return newSoloCodec
+	}
+	return newLineCodec
 }
 
 // heal lets time pass until all customers have what they wait for.
@@ -167,7 +183,7 @@ func simulateServers(t *testing.T, n uint64) {
 		}
 	})
 	t.Logf("%d bytes of results, %d events, %d connections watched, connections that ended %v", served, events, watched, ends)
-	for _, how := range []string{"in order", "gave up", "broken", "idle", refusal(channel.ErrConnsMax), refusal(channel.ErrSlowRequest)} {
+	for _, how := range []string{"in order", "gave up", "broken", "idle", "overtaken", refusal(channel.ErrConnsMax), refusal(channel.ErrSlowRequest)} {
 		require.True(t, ends[how] > 0 || few(n), "no connection ended so: "+how)
 	}
 }

@@ -6,8 +6,9 @@ import (
 )
 
 // ChannelStack is one inbound request of a connection in progress. It lives until its result is
-// written, in the order in which requests arrived, or until the connection has gone. A result may
-// come in parts: see Part.
+// written, in the order in which requests arrived or, if the connection's codec is Unordered, in
+// that in which they are complete; or until the connection has gone. A result may come in parts:
+// see Part.
 type ChannelStack[Req, Rep any] struct {
 	state stack.InboundState
 	answer[Rep]
@@ -36,15 +37,15 @@ func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
 // Room answers Part: the connection has room for more.
 type Room = stack.Room
 
-// Part offers rep as a part of the result. It is written in its turn, after the results of all
-// earlier requests; f is answered once it is written and the connection has room for more. Until
-// then the bytes in rep must live; with the answer all memory from Bytes and Copy becomes invalid.
-// No deadline ends the wait; the end of the connection ends s. Return writes the last part in the
-// same way.
+// Part offers rep as a part of the result. It is written in its turn, as a result is, and the rest
+// of the result before any other; f is answered once it is written and the connection has room for
+// more. Until then the bytes in rep must live; with the answer all memory from Bytes and Copy
+// becomes invalid. No deadline ends the wait; the end of the connection ends s. Return writes the
+// last part in the same way.
 //
 // If s ends before f is answered, a part that isn't written is dropped. An empty part waits for the
-// turn of s: when f is answered, all earlier requests are. Only a step of s may call Part. It
-// panics while an earlier part, or f, waits.
+// turn of s: when f is answered, all earlier requests are, if results go out in their order. Only a
+// step of s may call Part. It panics while an earlier part, or f, waits.
 func (s *ChannelStack[Req, Rep]) Part(f *Future[Room], rep Rep) {
 	in := stack.InboundOf(stack.Of(&s.running))
 	in.Part(f)

@@ -27,7 +27,8 @@ type Inbound struct {
 // The answer is a call that no actor handles, and which the stack holds. It goes home when there is
 // room. If the stack ends before, it goes home then, and finds no promise.
 type InboundState struct {
-	After *Inbound   // the channel's: next in its queue
+	After, Before *Inbound // the channel's: next to it in its queue
+
 	Conn  any        // the connection: a pointer
 	Input pool.Bytes // the counted bytes that the request refers to
 	Holds int        // the channel's: bytes

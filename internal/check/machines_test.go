@@ -26,6 +26,7 @@ var machines = []machine{
 	{"stack/flags", "flags.go", []string{"bits"}, "the flags of a house, and how many of its calls wait"},
 	{"stack", "", []string{"ID", "State", "Timer", "When", "Bound", "Owner", "Call", "Err"}, "a promise: see the methods of future.Promise"},
 	{"stack/giveup", "word.go", []string{"state"}, "whether the asker of a call has given up"},
+	{"channel", "inflight.go", []string{"After", "Before", "Aside", "Holds", "heldBack"}, "where a request of a connection stands"},
 	{"stack/lifecycle", "machine.go", []string{"phase", "todo"}, "where an actor is in its life"},
 }
 
