@@ -44,7 +44,6 @@ func (c *conn[Req, Rep]) Ask(call *stack.Stack) error {
 		err = errNotSent
 	case a.waiting.len() < c.serve.config.PendingMax:
 		a.waiting.push(call)
-		c.tell()
 		return nil
 	}
 	c.serve.counts.dropped.Add(1)

@@ -282,23 +282,28 @@ func TestAsksEndWithTheConnection(t *testing.T) {
 			func(p *housetest.Peer) { p.Reset() },
 			func(p *housetest.Peer) { p.Write([]byte("decode-panic\n")) },
 			func(p *housetest.Peer) { p.Write([]byte("x encode-panic\n")) },
+			func(p *housetest.Peer) { p.Reset() },
 		} {
 			s.Net.Faults.Window = 0
 			p := s.dial()
-			s.Net.Faults.Window = 100
+			taken := 100
+			if i == 3 {
+				taken = 120
+			}
+			s.Net.Faults.Window = taken
 			texts := strings.Repeat("!"+strings.Repeat("m", 59)+" ", 20)
 			call := s.begin(texts)
 			end(p)
 			s.Run(time.Second)
-			// 100 bytes are taken, and for 1020 there is room
+			// there is room for 1020 bytes more
 			require.True(t, call.Ready(), "end %d", i)
 			errs, err := call.Get()
 			require.NoError(t, err)
 			for i, err := range errs {
 				switch {
-				case i == 0:
+				case (i+1)*60 <= taken:
 					require.NoError(t, err)
-				case i == 1:
+				case i*60 < taken:
 					require.ErrorIs(t, err, core.ErrLost)
 					require.ErrorIs(t, err, core.ErrStopped)
 				default:
@@ -346,6 +351,59 @@ func TestAskBehindAPart(t *testing.T) {
 		says(t, s.Sim, p, "", "")
 		require.Equal(t, io.EOF, p.Err())
 		p.Close()
+	})
+}
+
+// TestMessagesBehindAPartAreBounded: also when the part has ended.
+func TestMessagesBehindAPartAreBounded(t *testing.T) {
+	inStudies(t, func(c *config) { c.OutputMax = 1000 }, func(t *testing.T, s *study) {
+		p := s.dial()
+		says(t, s.Sim, p, "two a\n", "a\n")
+		s.Net.Faults.Window = 1
+		text := strings.Repeat("m", 499)
+		s.ends(s.begin(text+" "+text), nil, nil)
+		s.ends(s.begin("b"), core.ErrMailboxFull)
+		call := s.begin("!c")
+		s.Run(20 * time.Millisecond)
+		s.ends(s.begin("d"), core.ErrMailboxFull)
+		s.Net.Faults.Window = 0
+		require.Equal(t, "a\n"+text+"\n"+text+"\nc\n", s.read(p, 1004))
+		s.ends(call, nil)
+
+		// what waits for room behind a part doesn't keep Close waiting
+		says(t, s.Sim, p, "two a\n", "a\n")
+		call = s.begin("!" + text + " !" + text + " !b /close")
+		s.ends(call, core.ErrNotSent, core.ErrNotSent, core.ErrNotSent, nil)
+		p.Close()
+	})
+}
+
+// TestNothingBehindTheLast: nor what came while that was written in parts.
+func TestNothingBehindTheLast(t *testing.T) {
+	inStudies(t, nil, func(t *testing.T, s *study) {
+		p := s.dial()
+		says(t, s.Sim, p, "twolast a\n", "a\n")
+		call := s.begin("b !c")
+		s.Run(20 * time.Millisecond)
+		s.ends(call, nil, core.ErrNotSent)
+		says(t, s.Sim, p, "", "a\n")
+		require.Equal(t, io.EOF, p.Err())
+		p.Close()
+	})
+}
+
+// TestMessagesBehindResults: no message goes before a result for which there is no room.
+func TestMessagesBehindResults(t *testing.T) {
+	inStudies(t, func(c *config) { c.OutputMax = 1000 }, func(t *testing.T, s *study) {
+		p := s.dial()
+		s.Net.Faults.Window = 100
+		p.Write([]byte("big 1499\nbig 1499\n"))
+		s.Run(time.Millisecond)
+		s.ends(s.begin("a"), core.ErrMailboxFull)
+		call := s.begin("!b")
+		got := s.read(p, 3002)
+		s.ends(call, nil)
+		require.Equal(t, "b\n", got[3000:])
 	})
 }
 
@@ -412,17 +470,19 @@ func TestClientsEndBehindAsks(t *testing.T) {
 	}
 }
 
-// TestRequestsBesideMessages: requests are read, and answered as far as there is room, whatever
-// waits for the client.
+// TestRequestsBesideMessages: requests are read and handled, whatever messages wait for the client.
 func TestRequestsBesideMessages(t *testing.T) {
 	inStudies(t, func(c *config) { c.OutputMax = 1000 }, func(t *testing.T, s *study) {
 		p := s.dial()
 		s.Net.Faults.Window = 100
 		text := strings.Repeat("m", 1099)
 		call := s.begin("!" + text + " !" + text)
-		p.Write([]byte("bye\n"))
+		p.Write([]byte("join y\njoin z\nbye\n"))
 		s.Run(time.Millisecond)
-		require.Equal(t, text+"\n"+text+"\n", s.read(p, 2200))
+		counts, err := housetest.Ask(t, s.Sim, scribeTells.At(s.at), struct{}{})
+		require.NoError(t, err)
+		require.Len(t, counts, 3)
+		require.Equal(t, text+"\ny\nz\n"+text+"\n", s.read(p, 2204))
 		s.ends(call, nil, nil)
 		require.Equal(t, io.EOF, p.Err())
 		p.Close()

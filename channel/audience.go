@@ -240,7 +240,7 @@ func (c *conn[Req, Rep]) leaveSeats() {
 // hear implements listener.
 func (c *conn[Req, Rep]) hear(text pool.Bytes) {
 	w := c.Engine()
-	if !c.takes() || c.hasPanicked() || c.encodeLate(w, nil) != nil || !c.takes() || c.asksWait() || c.crowded() {
+	if !c.takes() || c.hasPanicked() || c.encodeLate(w, nil) != nil || !c.takes() || c.crowded() {
 		c.serve.counts.dropped.Add(1)
 	} else {
 		out := c.aside()

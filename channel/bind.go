@@ -46,10 +46,11 @@ func bind[A, Req, Rep any](s core.Running, c Config[Req, Rep], by *Handler[A, Re
 	if err = c.checkHost(); err != nil {
 		return l, err
 	}
-	o, err := newOutlet(stack.Of(s), c, by, 0)
+	o, err := newOutlet(stack.Of(s), c, by)
 	if err != nil {
 		return l, err
 	}
+	o.service.opened = by.opened
 	front, st := stack.Of(s).House(), &o.site
 	st.admit = func(st *site, fd int) error { return o.service.admit(st, front, fd, &o.pushed) }
 	listener, err := o.service.bind(&o.door, st.poller, 1)

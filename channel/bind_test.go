@@ -16,8 +16,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/netio"
 )
 
-// inn has listeners of its own, and guests, whom it greets. To a line it answers with its name; to
-// "later", "end" and "boom" otherwise.
+// inn has listeners of its own, and guests, whom it greets. To a line it answers with its name;
+// "later" after a while, "end" as the last, and "next" before it speaks another protocol, which is
+// the same.
 type inn struct {
 	name     string
 	hands    *channel.Handler[inn, request, reply]
@@ -29,6 +30,7 @@ type inn struct {
 	came     int
 	left     int
 	settings config
+	next     *channel.Protocol[inn, request, reply]
 }
 
 type (
@@ -121,6 +123,8 @@ func (i *inn) line(s *innLine) core.Yield {
 	case "later":
 		core.Timer.Ask(s, &s.tick, 10*time.Millisecond)
 		return core.Suspend(s, (*inn).late)
+	case "next":
+		channel.Upgrade(s, i.next)
 	case "end":
 		return s.ReturnLast(reply{[]byte("bye")})
 	}
@@ -363,6 +367,29 @@ func TestListenersEndWithAHold(t *testing.T) {
 	require.Equal(t, [2]int{1, 0}, seen, "it hears nothing of connections of the one before")
 }
 
+// TestConnectionsThatBeginInAHold: one whose first turn comes when its actor has ended, and the next
+// instance isn't there, ends too.
+func TestConnectionsThatBeginInAHold(t *testing.T) {
+	s := newStreet(t, core.Props{}, nil)
+	for range 5 {
+		core.Notice(innEnds.At(s.at), struct{}{})
+		s.Run(time.Millisecond)
+	}
+	s.at.Pause()
+	core.Notice(innEnds.At(s.at), struct{}{})
+	p, _ := s.visit()
+	require.True(t, p.Connected())
+	s.at.Continue()
+	s.Run(time.Millisecond)
+	require.Error(t, p.Err())
+	p.Close()
+	require.Zero(t, s.Net.Open())
+	s.Run(time.Minute)
+	seen, err := housetest.Ask(t, s.Sim, innLooks.At(s.at), struct{}{})
+	require.NoError(t, err)
+	require.Zero(t, seen)
+}
+
 // TestListenersEndWithAStart: one that fails behind Bind leaves no listener in the way of the next
 // start, nor while it is waited for.
 func TestListenersEndWithAStart(t *testing.T) {
@@ -377,6 +404,25 @@ func TestListenersEndWithAStart(t *testing.T) {
 	require.Zero(t, s.Net.Open())
 	s.Run(time.Minute)
 	require.Equal(t, 4, starts)
+	_, welcome := s.visit()
+	require.True(t, welcome)
+}
+
+// TestUpgradeOfAnActorsOwn: what a connection becomes ends with the actor's instance, too.
+func TestUpgradeOfAnActorsOwn(t *testing.T) {
+	next, err := channel.NewProtocol(config{Codec: newLineCodec}, innServes)
+	require.NoError(t, err)
+	s := newStreet(t, core.Props{}, func(i *inn) { i.next = next })
+	p, _ := s.visit()
+	p.Write([]byte("next\n"))
+	s.Run(time.Millisecond)
+	p.Write([]byte("x\n"))
+	s.Run(time.Millisecond)
+	require.Equal(t, "inn\nwelcome\ninn\n", string(p.Read(100)))
+	s.at.Restart(errMark)
+	s.Run(time.Millisecond)
+	require.Equal(t, io.EOF, p.Err())
+	p.Close()
 	_, welcome := s.visit()
 	require.True(t, welcome)
 }

@@ -4,7 +4,8 @@ import "errors"
 
 // Codec translates between the bytes of one connection and messages. Each connection has its own,
 // made by Config.Codec, so a codec may keep state between calls. It does no I/O and never blocks.
-// It is called in turns of the actor that owns the connection.
+// It is called in turns of the actor that owns the connection. It may be [Gated], [Alone] and
+// [Unordered].
 type Codec[Req, Rep any] interface {
 	// Decode reads one request from the start of in into req, which is zero, and returns how many
 	// bytes the request took. n = 0 without an error means that in holds no whole request: req is

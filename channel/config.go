@@ -25,8 +25,9 @@ type Config[Req, Rep any] struct {
 	// without a written result. Beyond, the connection isn't read. 0: 128.
 	InflightMax int
 	// WorkMax is how many requests of one connection may be without a result. One more isn't
-	// handled: its result is core.ErrOverloaded, so that the client learns in time that there are
-	// too many; beyond InflightMax requests wait unread instead. 0: nothing is refused.
+	// handled, unless it is Alone: its result is core.ErrOverloaded, so that the client learns in
+	// time that there are too many; beyond InflightMax requests wait unread instead. 0: nothing is
+	// refused.
 	WorkMax int
 	// RequestsMax is how many requests of all connections of the server may be without a result;
 	// each front has an equal share, of at least one. Beyond, connections aren't read. 0: three

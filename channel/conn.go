@@ -173,7 +173,7 @@ func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 
 // finished reports whether a connection that takes nothing in has nothing in flight or unsent.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && !c.asksWait() && c.saidAll()
+	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && c.saidAll()
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.
@@ -237,7 +237,7 @@ func (c *conn[Req, Rep]) close() {
 	}
 	c.leaveSeats()
 	w, opened := c.Engine(), c.phase != connecting
-	if c.Err() == core.ErrStopped && c.serve.own != nil && opened { // perhaps in a drain
+	if c.Err() == core.ErrStopped && c.site.actor != nil && opened { // perhaps in a drain
 		c.write() // what the socket takes at once
 	}
 	c.phase = closing // results don't leave the queue while Cancel walks it

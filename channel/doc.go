@@ -49,7 +49,8 @@
 // bytes of its results wait for the client or for earlier results, or Config.RequestsMax requests
 // of the server are without a result; the kernel then slows the client down. While OutputMax bytes
 // wait, requests that were read don't begin either. So one connection holds OutputMax bytes of
-// results, one result more, and the results of requests that had begun. A result counts with the
+// results, one result more, and the results of requests that had begun; and OutputMax bytes of
+// messages to its Peer, and one message more, which keep it from nothing. A result counts with the
 // bytes of its stack: Bytes, Copy, and the answers of its futures. Received bytes take up to four
 // times as much memory, and 2 KiB.
 //
@@ -89,8 +90,9 @@
 // ask, and suspends: until it has returned no other part is decoded, and no more is read than one
 // read brings. So suspending is the backpressure, and the client's window does the rest. No
 // RequestTimeout runs meanwhile, and nothing is refused. For all parts but the last, Encode appends
-// nothing. A step that needs what was before it keeps that in an object that the codec makes for
-// each upload, to which the parts refer.
+// nothing: the result says which these are, or the codec knows it, if all of its requests are Alone
+// as in the example there. A step that needs what was before it keeps that in an object that the
+// codec makes for each upload, to which the parts refer.
 //
 // # Stages
 //
@@ -108,10 +110,14 @@
 //
 // ChannelStack.Peer is the connection that a request came by: a [Peer], which may be kept, compared
 // and sent to other actors, on any worker. Peer.Notice sends it a message at any time, in order
-// with the results and with what was sent before; never between the parts of one result. By
-// Handler.WithOpened and WithClosed a front hears of its connections' begin and end. What
-// waits for a client, results and messages together, is bounded by Config.OutputMax. An [Audience]
-// is many connections that hear the same, which is encoded once.
+// with the results and with what was sent before; never between the parts of one result. Beyond
+// Config.OutputMax bytes that wait for the client it fails. Peer.Ask waits for room instead, and is
+// answered when the system has taken the message: so an actor that waits for that sends no faster
+// than the client reads. Peer.Close closes the connection behind all of them.
+//
+// By Handler.WithOpened and WithClosed a front hears of its connections' begin and end; any actor
+// hears of the end of one by [Watch]. An [Audience] is many connections that hear the same, which
+// is encoded once.
 //
 // # Connections of an actor's own
 //

@@ -105,7 +105,9 @@ func (q *inflight) moveAhead(c *stack.Inbound) {
 // complete reports whether the first request has its result.
 func (q *inflight) complete() bool { return q.head != nil && q.head.Complete }
 
-// ready reports whether the first request has something to be written: its result, or a part.
+// ready reports whether the first request has something to be written: its result, or a part. Not
+// yet if the step still runs that has offered the part, or has ended the request, which keeps a
+// function: then others wait for that, unordered too.
 func (q *inflight) ready() bool { return q.head != nil && q.head.Ready() }
 
 // waits reports whether the first request has had a part of its result encoded and waits for room
@@ -131,12 +133,13 @@ func (q *inflight) pop(w *stack.Engine) {
 	if !c.Complete {
 		panic("channel: a request leaves the queue before its end")
 	}
-	q.unlink(c)
+	if q.head = c.After; q.head == nil {
+		q.tail, q.alone = nil, false
+	} else {
+		q.head.Before = nil
+	}
 	if c == q.fore {
 		q.fore = nil
-	}
-	if q.head == nil {
-		q.alone = false
 	}
 	q.n--
 	q.bytes -= c.Input.Len()

@@ -57,7 +57,7 @@ func noneAllocated(t *testing.T, w *world, n int, line, answer string) {
 // TestNumberedRequestsAllocateNothing: nor do results that go by number, and requests that are
 // alone.
 func TestNumberedRequestsAllocateNothing(t *testing.T) {
-	n := 200_000
+	n := 50_000
 	if invariant.Race || invariant.Enabled {
 		n = 10_000
 	}

@@ -45,14 +45,8 @@ type outlet[Req, Rep any] struct {
 	pushed  core.Asked[Rep]
 }
 
-// ownPart is what a service of connections of an actor's own has.
-type ownPart struct {
-	timeout time.Duration // of a connect; 0: they are accepted
-	actor   any           // the instance that has them: a restart ends them
-}
-
 // newOutlet makes an outlet of the actor that runs s.
-func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[A, Req, Rep], timeout time.Duration) (*outlet[Req, Rep], error) {
+func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[A, Req, Rep]) (*outlet[Req, Rep], error) {
 	c, err := c.validate()
 	if err != nil {
 		return nil, err
@@ -63,10 +57,10 @@ func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[
 	h := s.House()
 	h.Stay() // connections belong to a worker
 	o := &outlet[Req, Rep]{door: door{max: int64(c.ConnsMax)}}
-	o.service = service[Req, Rep]{handlers: by.handlers, config: c, own: &ownPart{timeout, h.Actor()}}
+	o.service = service[Req, Rep]{handlers: by.handlers, config: c}
+	o.service.opened = nil // who connects knows
 	o.service.handle()
-	o.service.owned.Mortal()
-	o.site = site{fd: -1, door: &o.door, own: &peer{},
+	o.site = site{fd: -1, door: &o.door, own: &peer{}, actor: h.Actor(),
 		tools:  tools{poller: netOf(h), buffer: make([]byte, c.ReadSize)},
 		quota:  quota{max: c.RequestsMax},
 		intake: intake{max: c.InputMax}, strangers: intake{max: max(1, c.InputMax/8)}}
@@ -117,14 +111,16 @@ func Connect[A, Req, Rep any](s core.Running, f *core.Future[Peer[Rep]], c *Conn
 // begin makes c.outlet, once.
 func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration) error {
 	h := s.House()
-	if _, its := h.Actor().(*A); !its || c.outlet != nil && c.outlet.service.own.actor != h.Actor() {
+	if _, its := h.Actor().(*A); !its || c.outlet != nil && c.outlet.site.actor != h.Actor() {
 		panic("channel: Connect with the ConnectConfig of another actor")
 	}
 	if c.outlet != nil {
 		return nil
 	}
-	o, err := newOutlet(s, c.Config, &c.Handler, timeout)
-	c.outlet = o
+	o, err := newOutlet(s, c.Config, &c.Handler)
+	if err == nil {
+		c.outlet, o.service.timeout = o, timeout
+	}
 	return err
 }
 
@@ -158,9 +154,9 @@ func (o *outlet[Req, Rep]) connect(w *stack.Engine, at *stack.House, call *stack
 
 // attempt is the step of a connection that isn't accepted yet. connecting -> open.
 func (c *conn[Req, Rep]) attempt() core.Yield {
-	w, own, call := c.Engine(), c.serve.own, c.rare.call
+	w, call := c.Engine(), c.rare.call
 	err := c.net().ConnectError(c.fd)
-	left := own.timeout - time.Duration(w.Now-c.activeAt)
+	left := c.serve.timeout - time.Duration(w.Now-c.activeAt)
 	if err == nil {
 		err = call.Due(w.Now)
 	}
@@ -188,15 +184,15 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	return c.run()
 }
 
-// isOrphan reports whether the connection belongs to an instance of the actor that has ended. One
-// that waits for something was ended with the instance: see stack.Handler.Mortal.
+// isOrphan reports whether the connection belongs to an instance of the actor that has ended: it was
+// ended then, see stack.Handler.Mortal, unless it hadn't begun.
 func (c *conn[Req, Rep]) isOrphan() bool {
-	return c.serve.own != nil && (c.House().Actor() != c.serve.own.actor || c.site.killed || c.Err() == core.ErrRestarted)
+	return c.site.actor != nil && (c.House().Actor() != c.site.actor || c.house.TurnsAway() || c.Err() == core.ErrRestarted)
 }
 
 // tellOpened tells that the connection was accepted.
 func (c *conn[Req, Rep]) tellOpened() {
-	if by := c.serve.opened; by != nil && (c.serve.own == nil || c.serve.own.timeout == 0) {
+	if by := c.serve.opened; by != nil {
 		c.Introduce()
 		core.NoticePortOf[Opened[Rep]](c.house, by).Insist(&c.Stack, Opened[Rep]{core.PeerOf[Rep](c)})
 	}

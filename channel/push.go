@@ -72,7 +72,7 @@ func (c *conn[Req, Rep]) tell() {
 		return
 	case !c.takes():
 		now = isGone
-	case c.asksWait() || c.crowded():
+	case c.crowded():
 		now = isFull
 	}
 	if c.known.Load() != now {
@@ -110,7 +110,7 @@ func (c *conn[Req, Rep]) encodeMessage(w *stack.Engine, m *core.Asked[Rep]) erro
 	switch {
 	case !c.takes():
 		return core.ErrStopped
-	case c.asksWait() || c.crowded():
+	case c.crowded():
 		return core.ErrMailboxFull
 	}
 	c.putAside(w, m)
@@ -118,7 +118,8 @@ func (c *conn[Req, Rep]) encodeMessage(w *stack.Engine, m *core.Asked[Rep]) erro
 }
 
 // crowded reports whether no message may be encoded: before results that are due, for which there
-// is no room, or because too many bytes of messages are unsent.
+// is no room, or because too many bytes of messages are unsent. After encode no ask waits unless it
+// does.
 func (c *conn[Req, Rep]) crowded() bool {
 	return c.inflight.ready() || c.rare != nil && c.rare.messages+c.rare.behind.unsent >= c.serve.config.OutputMax
 }

@@ -25,6 +25,7 @@ import (
 //	join x      the hall takes the peer in, and answers x
 //	tell x      sends ~x to the peer, then answers x
 //	two x       answers x, then x once more, as parts, a while apart
+//	twolast x   is two, and then closes
 //	slow x      answers x after a while
 //	big N       answers N bytes
 //	last x      answers x and closes
@@ -72,7 +73,7 @@ func (h *hall) serve(s *hallStack) core.Yield {
 		if err := s.Peer().Notice(s, reply{append([]byte("~"), rest...)}); err != nil {
 			return s.Throw(err)
 		}
-	case "two":
+	case "two", "twolast":
 		s.Part(&s.room, reply{rest})
 		return core.Suspend(s, (*hall).second)
 	case "slow":
@@ -115,7 +116,10 @@ func (h *hall) second(s *hallStack) core.Yield {
 }
 
 func (h *hall) done(s *hallStack) core.Yield {
-	_, rest, _ := bytes.Cut(s.Req.line, space)
+	verb, rest, _ := bytes.Cut(s.Req.line, space)
+	if string(verb) == "twolast" {
+		return s.ReturnLast(reply{rest})
+	}
 	return s.Return(reply{rest})
 }
 

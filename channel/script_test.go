@@ -33,8 +33,14 @@ import (
 // is a part of a request, whose result is empty, and for which nothing is written.
 func TestScripts(t *testing.T) {
 	script.Files(t, "testdata/*.txt", func(t *testing.T) func(string) string {
-		return (&scene{t: t, gates: map[string]*housetest.Double[string, string]{}, does: map[string]string{}, open: map[string]string{}}).play
+		return (&scene{t: t, gates: map[string]gate{}, does: map[string]string{}, open: map[string]string{}}).play
 	})
+}
+
+// gate is an actor that handlers ask, and that answers when it isn't paused.
+type gate struct {
+	at   core.Address[core.Function[string, string]]
+	port core.Port[string, string]
 }
 
 // scene is where a script is played.
@@ -43,9 +49,9 @@ type scene struct {
 	sim    *housetest.Sim
 	server *channel.Server[spoken, string]
 	peer   *housetest.Peer
-	gates  map[string]*housetest.Double[string, string] // what handlers wait for
-	does   map[string]string                            // what they are to do then
-	open   map[string]string                            // requests: "", begun, or ended
+	gates  map[string]gate   // what handlers wait for
+	does   map[string]string // what they are to do then
+	open   map[string]string // requests: "", begun, or ended
 	lines  []string
 	over   bool // the client knows that the connection is
 }
@@ -138,7 +144,7 @@ func (p *player) serve(s *playStack) core.Yield {
 }
 
 func (p *player) wait(s *playStack) core.Yield {
-	p.scene.gates[string(s.Req.name)].Port.Ask(s, &s.cue, string(s.Req.name))
+	p.scene.gates[string(s.Req.name)].port.Ask(s, &s.cue, string(s.Req.name))
 	return core.Suspend(s, (*player).goOn)
 }
 
@@ -197,7 +203,7 @@ func (p *scene) play(line string) string {
 			require.NotNil(p.t, gate, line)
 			p.does[name] = f[0]
 			p.gate(name) // for what it does next
-			gate.Release()
+			gate.at.Continue()
 			p.sim.Rest()
 		}
 	case "end":
@@ -217,8 +223,10 @@ func (p *scene) play(line string) string {
 
 // gate has the handler of a request wait.
 func (p *scene) gate(name string) {
-	p.gates[name] = housetest.NewDouble(p.sim, func(name string) (string, error) { return p.does[name], nil })
-	p.gates[name].Hold()
+	var g gate
+	g.at, g.port = core.SpawnFunc(p.sim, func(s *core.AskStack[string, string]) core.Yield { return s.Return(p.does[s.Req]) })
+	p.gates[name] = g
+	g.at.Pause()
 }
 
 // begin makes the server, and connects.

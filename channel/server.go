@@ -98,10 +98,11 @@ type Server[Req, Rep any] struct {
 // service is what the connections of one server share.
 type service[Req, Rep any] struct {
 	handlers
-	config Config[Req, Rep]
-	owned  *stack.Handler
-	own    *ownPart // of connections of an actor's own; nil: of a server's
-	counts counts
+	config  Config[Req, Rep]
+	owned   *stack.Handler
+	mortal  *stack.Handler // as owned, of connections of an actor's own
+	timeout time.Duration  // of Connect
+	counts  counts
 }
 
 type counts struct {
@@ -264,16 +265,21 @@ func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
 	return w.Driver.Register(h, make, w)
 }
 
-// handle makes the handler of the connections.
+// handle makes the handlers of the connections.
 func (v *service[Req, Rep]) handle() {
 	v.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
+	v.mortal = v.owned.Mortal()
 }
 
 // conn makes the connection of a descriptor, which is open. at has it.
 func (v *service[Req, Rep]) conn(st *site, at *stack.House, fd int, pushed *core.Asked[Rep]) *conn[Req, Rep] {
 	c := &conn[Req, Rep]{site: st, serve: v, intake: &st.intake, pushed: pushed}
 	c.tools, c.fd, c.phase, c.writable, c.urgent = &st.tools, fd, open, true, v.config.Network == "unix"
-	stack.Own(c, at, v.owned)
+	by := v.owned
+	if st.actor != nil {
+		by = v.mortal
+	}
+	stack.Own(c, at, by)
 	c.house = at
 	c.activeAt = at.Owner().Now
 	c.flush.Run = func(*stack.Deferred) { c.write() }

@@ -42,6 +42,7 @@ type site struct {
 	admit     func(st *site, fd int) error
 	peers     []*peer // all sites of the server; nil: it has no others, and ends with its connections
 	own       *peer   // this one
+	actor     any     // the instance whose own the connections are: they end with it; nil: a server's
 	quota     quota
 	intake    intake // of known clients
 	strangers intake // of strangers, see Gated
@@ -49,7 +50,7 @@ type site struct {
 	last     bool // accepts for the last time: all these connections stay here
 	stopped  bool // accepts no more
 	draining bool // connections close once they have answered
-	killed   bool // connections are cut off, or were by the end of the site, and none comes any more
+	killed   bool // connections are cut off, and none comes any more
 
 	first connection
 	cut   int // connections that killAll cut off
@@ -378,7 +379,6 @@ func (st *site) stop() {
 // PostStop implements core.Stopper.
 func (st *site) PostStop(s *core.HookStack) core.Yield {
 	st.stop()
-	st.killed = true
 	return s.Return()
 }
 

@@ -48,15 +48,12 @@ func (p *Protocol[A, Req, Rep]) Stats() Stats { return p.service.counts.stats() 
 // not wait for the result, the old codec must have such requests Alone, or it decodes what is p's.
 //
 // Only a step of s may call it, before its last Return; if s ends with an error nothing changes. It
-// panics if another actor than one of type A has the connection, or if Connect has opened it.
+// panics if another actor than one of type A has the connection.
 func Upgrade[S, Req, Rep, A, Next, Reply any, PS core.ChannelOf[S, Req, Rep]](s PS, p *Protocol[A, Next, Reply]) {
 	in := stack.InboundOf(stack.Of(s))
 	c := in.Conn.(*conn[Req, Rep])
 	if _, its := c.house.Actor().(*A); !its {
 		panic("channel: Upgrade to a Protocol of other actors than the one that has the connection")
-	}
-	if c.serve.own != nil {
-		panic("channel: Upgrade of a connection that Connect has opened")
 	}
 	c.rarely().upgrade = upgrade{in, p}
 }

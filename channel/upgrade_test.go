@@ -120,6 +120,29 @@ func newVarints() channel.Codec[[]byte, []byte] {
 
 func framed(s string) string { return string((&frame.Varint{Max: 1 << 20}).Append(nil, []byte(s))) }
 
+// impatient is the codec of clients that don't wait for what they asked to speak next.
+type impatient struct{ lineCodec }
+
+func (e *impatient) Alone(req *request) bool { return bytes.HasPrefix(req.line, []byte("frames")) }
+
+// TestUpgradeOfImpatientClients: what comes right behind the request is of the next protocol.
+func TestUpgradeOfImpatientClients(t *testing.T) {
+	sim, server, _, _ := newHost(t, 1, func(c *config) {
+		c.Codec = func() channel.Codec[request, reply] { return &impatient{} }
+	})
+	s := &stagedServer{TB: t, sim: sim, server: server}
+	s.dial()
+	text := "wait 5\nframes yes\n" + framed("one") + framed(strings.Repeat("long", 10_000))
+	want := "wait 5\nyes\n" + framed("one") + framed(strings.Repeat("long", 10_000))
+	got := ""
+	for rest := text; len(got) < len(want); {
+		rest = rest[s.peer.Write([]byte(rest)):]
+		got += s.hear(time.Millisecond)
+	}
+	require.Equal(t, want, got)
+	require.NoError(t, server.Close(context.Background()))
+}
+
 // newHost opens a server of a host in a simulation.
 func newHost(t testing.TB, seed uint64, set func(*config)) (*housetest.Sim, *server, *host, core.Address[host]) {
 	sim := housetest.New(t, seed, house.Config{Workers: 1})

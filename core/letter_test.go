@@ -247,9 +247,10 @@ func TestOpenedLetterOfReleased(t *testing.T) {
 func TestLettersAboutLetters(t *testing.T) {
 	sim := stage(t, 1, 1)
 	topic := core.Events[core.DeadLetter](sim)
-	first, second := housetest.NewRecorder[core.DeadLetter](sim), housetest.NewRecorder[core.DeadLetter](sim)
-	topic.Subscribe(first.Port)
-	topic.Subscribe(second.Port)
+	first, second := housetest.NewProbe(t, sim), housetest.NewProbe(t, sim)
+	port := housetest.NoticePort[core.DeadLetter](first)
+	topic.Subscribe(port)
+	topic.Subscribe(housetest.NoticePort[core.DeadLetter](second))
 	gone := core.Spawn(sim, func() *box { return &box{} })
 	core.Notice(hint.At(core.Spawn(sim, func() *player { return &player{} })), func(_ *player, s *cue) core.Yield {
 		for n := range 100 {
@@ -262,19 +263,19 @@ func TestLettersAboutLetters(t *testing.T) {
 	sim.Rest()
 	got := letterCounts(sim)
 	lost := got["stack.DeadLetter: stopped"]
-	if told := len(second.Take()); told != 100 || got["core_test.packet: stopped"] != 100 || topic.Len() != 1 {
+	if told := len(housetest.Take[core.DeadLetter](second)); told != 100 || got["core_test.packet: stopped"] != 100 || topic.Len() != 1 {
 		t.Errorf("told of %d letters, counted %v, %d subscribers", told, got, topic.Len())
 	}
 	core.Notice(hint.At(core.Spawn(sim, func() *player { return &player{} })), func(_ *player, s *cue) core.Yield {
 		for n := range 50 {
-			if err := first.Port.Notice(s, core.DeadLetter{Type: fmt.Sprint(n)}); err != core.ErrStopped {
+			if err := port.Notice(s, core.DeadLetter{Type: fmt.Sprint(n)}); err != core.ErrStopped {
 				t.Error(err)
 			}
 		}
 		return s.Return()
 	})
 	sim.Rest()
-	if got := letterCounts(sim)["stack.DeadLetter: stopped"]; len(second.Take()) > 0 || got != lost || lost == 0 {
+	if got := letterCounts(sim)["stack.DeadLetter: stopped"]; len(housetest.Take[core.DeadLetter](second)) > 0 || got != lost || lost == 0 {
 		t.Errorf("told of more letters, or counted %d about others, want %d", got, lost)
 	}
 }

@@ -70,13 +70,11 @@ type theatre struct {
 	groups map[string]core.Members[toy]
 	named  map[string]core.Named[toy]
 	names  map[core.AnyAddress]string
-	gates  map[string]*housetest.Double[string, struct{}] // of messages that wait
+	held   map[string]*housetest.Asked[string, struct{}] // by messages that wait
 
-	lines     []string
-	open      []asked // without an answer yet
-	letters   *housetest.Recorder[core.OpenedLetter]
-	stopped   *housetest.Recorder[core.ActorStopped]
-	restarted *housetest.Recorder[core.ActorRestarted]
+	lines []string
+	open  []asked          // without an answer yet
+	probe *housetest.Probe // asked by messages that wait, and told of events
 }
 
 // asked is an ask of a goroutine.
@@ -90,7 +88,7 @@ func newTheatre(t *testing.T, system simulated) *theatre {
 	return &theatre{t: t, system: system, workers: 1,
 		toys: map[string]core.Address[toy]{}, asks: map[string]core.Port[word, string]{}, tells: map[string]core.NoticePort[word]{},
 		all: map[string]core.Port[word, core.Answers[string]]{}, groups: map[string]core.Members[toy]{}, named: map[string]core.Named[toy]{},
-		names: map[core.AnyAddress]string{}, gates: map[string]*housetest.Double[string, struct{}]{}}
+		names: map[core.AnyAddress]string{}, held: map[string]*housetest.Asked[string, struct{}]{}}
 }
 
 // close fails the test if an ask has no answer yet, which a reader would miss.
@@ -143,12 +141,10 @@ func (p *theatre) begin() {
 		return
 	}
 	p.sim = p.system(p.t, 1, house.Config{Workers: p.workers, Supervise: resumes, Logger: quiet})
-	p.letters = housetest.NewRecorder[core.OpenedLetter](p.sim)
-	p.stopped = housetest.NewRecorder[core.ActorStopped](p.sim)
-	p.restarted = housetest.NewRecorder[core.ActorRestarted](p.sim)
-	core.Events[core.OpenedLetter](p.sim).Subscribe(p.letters.Port)
-	core.Events[core.ActorStopped](p.sim).Subscribe(p.stopped.Port)
-	core.Events[core.ActorRestarted](p.sim).Subscribe(p.restarted.Port)
+	p.probe = housetest.NewProbe(p.t, p.sim)
+	core.Events[core.OpenedLetter](p.sim).Subscribe(housetest.NoticePort[core.OpenedLetter](p.probe))
+	core.Events[core.ActorStopped](p.sim).Subscribe(housetest.NoticePort[core.ActorStopped](p.probe))
+	core.Events[core.ActorRestarted](p.sim).Subscribe(housetest.NoticePort[core.ActorRestarted](p.probe))
 }
 
 func (p *theatre) do(line, verb, name string, args []string) {
@@ -203,8 +199,8 @@ func (p *theatre) do(line, verb, name string, args []string) {
 		}
 	case "release":
 		for _, text := range append([]string{name}, args...) {
-			require.Contains(p.t, p.gates, text, line)
-			p.gates[text].Release()
+			require.Contains(p.t, p.held, text, line)
+			p.held[text].Return(struct{}{})
 		}
 	case "wait":
 		d, err := time.ParseDuration(name)
@@ -323,17 +319,12 @@ func (p *theatre) router(name, kind, of string) {
 	}
 }
 
-// messages reads them, and prepares that they wait.
+// messages reads them.
 func (p *theatre) messages(args []string) (all []word) {
 	for _, arg := range args {
 		var w word
 		w.text, w.does, _ = strings.Cut(arg, ":")
 		require.True(p.t, slices.Contains(deeds, w.does) || strings.HasPrefix(w.does, forwards), arg)
-		if w.does == "waits" || w.does == "bars" {
-			gate := housetest.NewDouble(p.sim, func(string) (struct{}, error) { return struct{}{}, nil })
-			gate.Hold()
-			p.gates[w.text], p.names[gate.Address.Any()] = gate, "what releases "+w.text
-		}
 		all = append(all, w)
 	}
 	return all
@@ -341,6 +332,9 @@ func (p *theatre) messages(args []string) (all []word) {
 
 // cameOf returns what has happened since.
 func (p *theatre) cameOf() string {
+	for _, a := range housetest.Take[*housetest.Asked[string, struct{}]](p.probe) {
+		p.held[a.Req] = a
+	}
 	var open []asked
 	var answers []string
 	for _, o := range p.open {
@@ -354,15 +348,15 @@ func (p *theatre) cameOf() string {
 	if len(answers) > 0 {
 		p.note("answers: %s", strings.Join(answers, ", "))
 	}
-	for _, l := range p.letters.Take() {
+	for _, l := range housetest.Take[core.OpenedLetter](p.probe) {
 		if w, ok := l.Message.(word); ok {
 			p.note("dead letter: %s to %s: %v", w.text, p.name(l.To), l.Reason)
 		}
 	}
-	for _, e := range p.restarted.Take() {
+	for _, e := range housetest.Take[core.ActorRestarted](p.probe) {
 		p.note("%s restarted", p.name(e.Actor))
 	}
-	for _, e := range p.stopped.Take() {
+	for _, e := range housetest.Take[core.ActorStopped](p.probe) {
 		p.note("%s stopped", p.name(e.Actor))
 	}
 	lines := p.lines

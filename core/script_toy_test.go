@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // word is a message of a script.
@@ -65,7 +66,7 @@ func (a *toy) begin(s core.Running, w word, l *toyLocals) (waits, stashed bool) 
 		if w.does == "bars" {
 			s.(interface{ Barrier() }).Barrier()
 		}
-		a.in.gates[w.text].Port.Ask(s, &l.gate, w.text)
+		housetest.Port[string, struct{}](a.in.probe).Ask(s, &l.gate, w.text)
 		return true, false
 	case "stashes":
 		if !l.again {

@@ -24,10 +24,10 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 	}
 }
 
-// Mortal has stacks of h, which NewOwned made, end with the instance of their actor: with
-// ErrRestarted in a restart, which others outlive. A stack that waits for nothing isn't found then.
-// An actor that drains doesn't wait for them.
-func (h *Handler) Mortal() { h.owned.mortal = true }
+// Mortal returns a handler like h, which NewOwned made, whose stacks end with the instance of their
+// actor: with ErrRestarted in a restart, which others outlive. A stack that waits for nothing isn't
+// found then. An actor that drains doesn't wait for them.
+func (h Handler) Mortal() *Handler { h.owned.mortal = true; return &h }
 
 // Own makes s, which nobody else knows yet, an owned stack of the house at.
 func Own[S any, PS RunningOf[S]](s PS, at *House, h *Handler) {

@@ -242,7 +242,7 @@ func TestMortalStacks(t *testing.T) {
 	own := func(mortal bool) *wire {
 		by, c := NewOwned("wire", (*wire).run, (*wire).alarm, (*wire).finish), &wire{}
 		if mortal {
-			by.Mortal()
+			by = by.Mortal()
 		}
 		Own(c, h, by)
 		w.Push(h, &c.Stack)

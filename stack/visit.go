@@ -94,7 +94,7 @@ func (w *Engine) visit(h *House) {
 				}
 				break
 			}
-			if h.flags.Has(flags.Sorted) && !h.turnsAway() {
+			if h.flags.Has(flags.Sorted) && !h.TurnsAway() {
 				w.visitSorted(h, n)
 				break
 			}

@@ -20,7 +20,7 @@ func (w *Engine) attend(h *House) bool {
 	if w.seen&flags.Held != 0 {
 		h.withdraw()
 		switch a := h.annex.Load(); {
-		case !h.turnsAway():
+		case !h.TurnsAway():
 			a.held.join(&h.calls)
 		case h.system.last == nil: // which goes ahead
 			return w.turnAway(h, a)
@@ -29,8 +29,9 @@ func (w *Engine) attend(h *House) bool {
 	return true
 }
 
-// turnsAway reports whether h, while it holds its calls, ends asks at once: see Machine.Down.
-func (h *House) turnsAway() bool {
+// TurnsAway reports whether h, while it holds its calls, ends asks at once: see Machine.Down. Only
+// the owner may call it.
+func (h *House) TurnsAway() bool {
 	l := h.life()
 	return l != nil && l.Down()
 }

@@ -9,7 +9,7 @@ func (w *Engine) visitSorted(h *House, n int) {
 	for ; n > 0; n-- {
 		if h.flags.Has(flags.Urged | flags.Held | flags.Alone) {
 			w.attend(h)
-			if h.turnsAway() {
+			if h.TurnsAway() {
 				return
 			}
 		}

@@ -12,12 +12,15 @@
 // of this is for the goroutine of the test; no other may wait for answers.
 //
 // [Sim.Net] is a network of the simulation's own: servers of package channel listen in it, a [Peer]
-// is a client that does what the test says, and [Faults] are what goes wrong.
+// is a client that does what the test says, [Network.Serve] makes a server that does so, and
+// [Faults] are what goes wrong.
 //
 // [Simulate] draws plans of runs from seeds, and makes one that fails as small as it can.
 //
-// A [Double] stands in for an actor that the one under test asks, a [Recorder] for one that it
-// tells.
+// A [Probe] is an actor of the test: it stands in for those that the one under test tells and asks,
+// and watches. [Expect] says which message it gets next and within which time, [Probe.ExpectNone]
+// that there is none, [ExpectTerminated] that an actor has stopped. Asks of its [Port] are held
+// until the test answers them: later, in any order, or never.
 //
 // [Embed] is a codec and its stages without a connection, and [RequireSplits] cuts what a codec
 // reads at every byte.

@@ -3,6 +3,7 @@ package housetest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -71,6 +73,43 @@ func ExampleNetwork_Dial() {
 	// Output:
 	// "one\ntwo\n"
 	// EOF 0
+}
+
+// A server that the test plays, for a client of the system: it answers one request, and breaks the
+// connection at the next. Each worker would have a connection of its own.
+func ExampleNetwork_Serve() {
+	t := &testing.T{} // a test has its own
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	door := sim.Net.Serve("10.0.0.7:70")
+	client, err := channel.Dial(context.Background(), sim.System, channel.ClientConfig[[]byte, []byte]{
+		Network: "tcp", Address: "10.0.0.7:70",
+		Codec: func() channel.ClientCodec[[]byte, []byte] {
+			return &frame.Codec{Framing: &frame.Line{Max: 100}}
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	call := core.Begin(client.Port(), []byte("how")) // mostly the actor under test asks
+	sim.Run(time.Second)
+	peer := door.Accept()
+	fmt.Printf("%q\n", peer.Read(100))
+	peer.Write([]byte("so\r\n"))
+	sim.Run(time.Second)
+	call.GetInto(func(rep *[]byte) { fmt.Printf("%s\n", *rep) })
+
+	call = core.Begin(client.Port(), []byte("why"))
+	sim.Run(time.Second)
+	fmt.Printf("%q\n", peer.Read(100))
+	peer.Reset()
+	sim.Run(time.Second)
+	_, err = call.Get()
+	fmt.Println(errors.Is(err, core.ErrLost))
+	// Output:
+	// "how\n"
+	// so
+	// "why\n"
+	// true
 }
 
 // told is a handler that notes its events.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -63,6 +64,9 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	c.Await = s.await
 	s.Net = newNetwork(s, seed)
 	c.Network = s.Net
+	extensions := map[string]any{simExtension: s}
+	maps.Copy(extensions, c.Extensions)
+	c.Extensions = extensions
 	if c.OffloadTime == nil {
 		c.OffloadTime = func() time.Duration { return time.Duration(s.rng.Int64N(1 << s.rng.IntN(24))) }
 	}
@@ -84,6 +88,15 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 			t.Errorf("seed %d: %d pooled objects are still out after shutdown", seed, n)
 		}
 	})
+	return s
+}
+
+// simExtension is the house.Config.Extensions of a simulation that is itself.
+const simExtension = "housetest.Sim"
+
+// simOf returns the simulation in which an actor lives; nil: it is in a system with threads.
+func simOf[A any](a core.Address[A]) *Sim {
+	s, _ := a.House().Owner().Guests.Extensions[simExtension].(*Sim)
 	return s
 }
 
@@ -159,10 +172,15 @@ func (s *Sim) Rest() {
 
 // Run lets d of virtual time pass, and runs whatever is due in it, timers included.
 func (s *Sim) Run(d time.Duration) {
-	end := s.Now + int64(d)
-	for {
+	s.until(s.Now+int64(d), func() bool { return false })
+}
+
+// until runs turns until there reports true, or end has come on the virtual clock, and nothing is
+// left to do at that time. If there reports true now, it runs none.
+func (s *Sim) until(end int64, there func() bool) {
+	for !there() {
 		s.Rest()
-		if s.Now >= end {
+		if there() || s.Now >= end {
 			return
 		}
 		s.Now = min(end, s.Now+s.sleep())
@@ -209,14 +227,9 @@ func Ask[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req) (re
 func AskInto[Req, Rep any](t testing.TB, s *Sim, p core.Port[Req, Rep], req Req, read func(*Rep)) error {
 	t.Helper()
 	call := core.Begin(p, req)
-	for end := s.Now + int64(time.Hour); !call.Ready(); {
-		if s.Rest(); call.Ready() {
-			break
-		}
-		if s.Now >= end {
-			t.Fatalf("seed %d: no answer in an hour", s.Seed)
-		}
-		s.Now += s.sleep()
+	s.until(s.Now+int64(time.Hour), call.Ready)
+	if !call.Ready() {
+		t.Fatalf("seed %d: no answer in an hour", s.Seed)
 	}
 	return call.GetInto(read)
 }
