@@ -1,7 +1,6 @@
 package channel_test
 
 import (
-	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -202,21 +201,4 @@ func TestConnectionsOfLonersRest(t *testing.T) {
 		require.Equal(t, want, string(peers[i].Read(100)))
 	}
 	require.NoError(t, server.Close(t.Context()))
-}
-
-// TestIdleBehindAnEmptyResult: silence counts from the result, though that has no bytes.
-func TestIdleBehindAnEmptyResult(t *testing.T) {
-	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.IdleTimeout = time.Minute }, virtual)
-	c := w.dial()
-	c.send("hold 1 encode-none")
-	w.await("the ask", func() bool { return w.keeper.holding.Load() == 1 })
-	for range 10 {
-		w.pass(time.Minute)
-	}
-	w.letGo(1)
-	w.pass(time.Second)
-	w.pass(50 * time.Second)
-	c.send("a")
-	c.expect("a")
-	require.Zero(t, w.server.Stats().IdleTimeouts, fmt.Sprint(w.server.Stats()))
 }

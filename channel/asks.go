@@ -112,8 +112,8 @@ func (c *conn[Req, Rep]) joinAsks() {
 	}
 }
 
-// answerTaken answers the asks whose bytes the system has taken. While stages have bytes for it that
-// isn't known.
+// answerTaken answers the asks whose bytes the system has taken. That isn't known while stages have
+// bytes for it.
 func (c *conn[Req, Rep]) answerTaken(w *stack.Engine) {
 	if c.staged != nil && c.staged.raw.unsent > 0 {
 		return

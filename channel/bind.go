@@ -18,14 +18,16 @@ type Listener struct {
 
 var bindHandler = stack.NewAsk[struct{}, Listener](stack.EntryOf(noStep[struct{}, Listener]))
 
-// Bind opens a listener from a step of s, and answers f with it. The connections that it accepts
-// are served by h, in this actor, on its worker; the actor hears of them by Handler.WithOpened and
-// WithClosed. What Config says of a server it says of this listener. The host in c.Address must be
-// written in numbers, see Lookup. Listener and connections end with the actor, also when that is
-// restarted: before the new instance starts. Until then connections are accepted, also while the
-// actor is paused or held. Errors: those of the Config and of the socket, and ErrStopped.
+// Bind opens a listener from a step of s, also of a hook, and answers f with it. The connections
+// that it accepts are served by h, in this actor, on its worker; the actor hears of them by
+// Handler.WithOpened and WithClosed. What Config says of a server it says of this listener. The
+// host in c.Address must be written in numbers, see Lookup. Errors: those of the Config and of the
+// socket, such as an address in use, and ErrStopped.
 //
-// The listener is a child of the actor. An actor that may bind in each start does so in PreStart.
+// Listener and connections end with the actor, whichever way it ends, and when it is restarted:
+// before the next instance starts, which may bind the same address. An actor that always listens
+// does so in PreStart. The listener is a child of the actor; it accepts also while the actor begins
+// no calls. Several actors can't share an address: see Listen.
 func Bind[A, Req, Rep any](s core.Running, f *core.Future[Listener], c Config[Req, Rep], h Handler[A, Req, Rep]) {
 	st := stack.Of(s)
 	if _, its := st.House().Actor().(*A); !its || h.by == nil {

@@ -367,8 +367,8 @@ func TestListenersEndWithAHold(t *testing.T) {
 	require.Equal(t, [2]int{1, 0}, seen, "it hears nothing of connections of the one before")
 }
 
-// TestConnectionsThatBeginInAHold: one whose first turn comes when its actor has ended, and the next
-// instance isn't there, ends too.
+// TestConnectionsThatBeginInAHold: one whose first turn comes when its actor has ended, and the
+// next instance isn't there, ends too.
 func TestConnectionsThatBeginInAHold(t *testing.T) {
 	s := newStreet(t, core.Props{}, nil)
 	for range 5 {

@@ -20,6 +20,7 @@ func TestConfig(t *testing.T) {
 		{anyConfig{Codec: codec, ReadSize: -1}, "ReadSize is negative"},
 		{anyConfig{Codec: codec, InputMax: -1}, "InputMax is negative"},
 		{anyConfig{Codec: codec, OutputMax: -1}, "OutputMax is negative"},
+		{anyConfig{Codec: codec, PendingMax: -1}, "PendingMax is negative"},
 		{anyConfig{Codec: codec, ConnsMax: -1}, "ConnsMax is negative"},
 		{anyConfig{Codec: codec, ReadSize: readMax + 1}, "ReadSize is above 65536"},
 	} {
@@ -28,7 +29,7 @@ func TestConfig(t *testing.T) {
 	}
 	got, err := anyConfig{Codec: codec}.validate()
 	require.NoError(t, err)
-	require.Equal(t, []int{128, 16 << 10, 64 << 20, 128 << 10, 1<<31 - 1}, []int{got.InflightMax, got.ReadSize, got.InputMax, got.OutputMax, got.ConnsMax})
+	require.Equal(t, []int{128, 16 << 10, 64 << 20, 128 << 10, 128, 1<<31 - 1}, []int{got.InflightMax, got.ReadSize, got.InputMax, got.OutputMax, got.PendingMax, got.ConnsMax})
 	require.Equal(t, []time.Duration{10 * time.Minute, 30 * time.Second}, []time.Duration{got.IdleTimeout, got.WriteTimeout})
 	set := anyConfig{Codec: codec, InflightMax: 1, ReadSize: readMax, OutputMax: 3, ConnsMax: 4, IdleTimeout: -1, WriteTimeout: 6}
 	got, err = set.validate()

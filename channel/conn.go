@@ -67,7 +67,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.phase == changing && c.inflight.n == 0 && !c.hasUnsent() {
 		return c.change()
 	}
-	if c.shuts() || c.phase == deaf { // again: a step that ran then may have suspended
+	if c.shuts() || c.phase == deaf { // once more: the step that led to it may have suspended
 		c.goDeaf(w)
 	}
 	c.letBegin(w)

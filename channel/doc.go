@@ -29,6 +29,8 @@
 //
 //	open      reads, decodes, answers
 //	leaving   the server drains: answers what had arrived
+//	half      the client has ended its side, and the actor was told, see Handler.WithEnded: as
+//	          open, but nothing comes
 //	refusing  the client sent what can't be decoded, or too slowly: it is told after its results
 //	ending    takes nothing more in; lingers when all is answered and sent. A client that
 //	          has ended its side of the connection still gets its results
@@ -115,16 +117,20 @@
 // answered when the system has taken the message: so an actor that waits for that sends no faster
 // than the client reads. Peer.Close closes the connection behind all of them.
 //
-// By Handler.WithOpened and WithClosed a front hears of its connections' begin and end; any actor
-// hears of the end of one by [Watch]. An [Audience] is many connections that hear the same, which
+// By Handler.WithOpened and WithClosed a front hears of its connections' begin and end, and by
+// WithEnded that a client has ended its side alone; Peer.End does so on this side. Any actor hears
+// of the end of one by [Watch]. An [Audience] is many connections that hear the same, which
 // is encoded once.
 //
 // # Connections of an actor's own
 //
-// Connect, in a step, opens a connection to another process, and answers with its Peer. What comes
-// from the other end is served by a Handler of the same actor, as a server's requests are, and what
-// the actor has to say it sends by the Peer. Such a connection has the limits of a server's, and
-// ends with its actor.
+// Connect, in a step, opens a connection to another process, and answers with its Peer. Bind, in a
+// step, opens a listener, and answers with that. What comes by such connections is served by a
+// Handler of the same actor, on its worker, as a server's requests are, and what the actor has to
+// say it sends by the Peer. They have the limits of a server's. Listener and connections end with
+// the actor's instance: when it stops, and before a restart makes the next one. An actor that
+// drains ends when its calls have, though connections stand; what is answered by then is sent as
+// far as their sockets take it at once.
 //
 // # Clients
 //

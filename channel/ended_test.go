@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -263,7 +264,9 @@ func TestDrainBehindTheEnd(t *testing.T) {
 	h.say("later")
 	h.client.End()
 	h.Run(time.Millisecond)
+	began := h.Now
 	require.NoError(t, h.server.Drain(t.Context()))
+	require.Less(t, h.Now-began, int64(time.Second))
 	require.Equal(t, "late,.", h.heard())
 	h.client.Close()
 	require.Zero(t, h.Net.Open())
@@ -330,6 +333,34 @@ func TestEndWaitsForTheClient(t *testing.T) {
 		h.Run(time.Millisecond)
 	}
 	require.Equal(t, "a\n"+text+"\n", string(got))
+	h.over()
+}
+
+// TestEndThroughStages: what they keep comes before the end, and their last words; requests still
+// pass.
+func TestEndThroughStages(t *testing.T) {
+	for seed := range uint64(50) {
+		h := newHearing(t, func(c *config) { c.Stages = whimsOf(seed, 20) })
+		h.say("a")
+		h.Run(time.Minute)
+		require.Equal(t, "a", h.look(), "seed %d", seed)
+		require.NoError(t, h.tell("x,y,end"))
+		h.Run(time.Minute)
+		require.Equal(t, "a,x,y,.", h.heard(), "seed %d", seed)
+		h.say("b")
+		h.Run(time.Minute)
+		require.Equal(t, "a,b", h.look(), "seed %d", seed)
+		h.over()
+	}
+	h := newHearing(t, func(c *config) { c.Stages = func() []stage.Stage { return []stage.Stage{&cipher{}} } })
+	h.client.Write(ciphered("a\n"))
+	h.Run(time.Millisecond)
+	require.NoError(t, h.tell("end"))
+	require.Equal(t, string(ciphered("a\n"))+"bye.", h.heard())
+	h.client.Write(ciphered("b\n"))
+	h.client.End()
+	h.Run(time.Millisecond)
+	require.Equal(t, "a,bC", h.look())
 	h.over()
 }
 

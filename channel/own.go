@@ -15,8 +15,8 @@ import (
 )
 
 // This file is how an actor opens connections of its own, and what these have in common with those
-// that it accepts, see bind.go. Such a connection is a conn like those of a server, but it ends with
-// the instance of its actor.
+// that it accepts, see bind.go. Such a connection is a conn like those of a server, but it ends
+// with the instance of its actor.
 
 // ConnectConfig is how an actor of type A opens connections of its own. It belongs to that actor,
 // which keeps it in a field: the first Connect completes it, and what it bounds for all connections
@@ -184,8 +184,8 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 	return c.run()
 }
 
-// isOrphan reports whether the connection belongs to an instance of the actor that has ended: it was
-// ended then, see stack.Handler.Mortal, unless it hadn't begun.
+// isOrphan reports whether the connection belongs to an instance of the actor that has ended: it
+// was ended then, see stack.Handler.Mortal, unless it hadn't begun.
 func (c *conn[Req, Rep]) isOrphan() bool {
 	return c.site.actor != nil && (c.House().Actor() != c.site.actor || c.house.TurnsAway() || c.Err() == core.ErrRestarted)
 }

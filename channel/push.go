@@ -16,7 +16,7 @@ type Peer[Rep any] = core.Peer[Rep]
 const (
 	takes uint32 = iota // messages
 	isFull
-	isGone // or closing, or it takes no more requests
+	isGone // or closing, or its side has ended
 )
 
 // rare is what a connection needs only when something unusual happens.

@@ -4,7 +4,9 @@ package channel_test
 
 import (
 	"bytes"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -86,20 +88,9 @@ func (h *horn) on(s *blowStack) core.Yield {
 	return core.Suspend(s, (*horn).on)
 }
 
-// TestPushesAllocateNothing: a million messages to a connection of the sender's worker, and of
-// another one.
-func TestPushesAllocateNothing(t *testing.T) { blowsAllocateNothing(t, hornBlow, nil) }
-
-// TestAsksOfPeersAllocateNothing: also if most wait for room.
-func TestAsksOfPeersAllocateNothing(t *testing.T) {
-	blowsAllocateNothing(t, hornAsk, func(c *config) { c.OutputMax = 15 * len(hornText) })
-}
-
-func blowsAllocateNothing(t *testing.T, by core.Handler[horn, int, struct{}], set func(*config)) {
-	n := 1_000_000
-	if invariant.Race || invariant.Enabled {
-		n = 10_000
-	}
+// horns has f called with what sends messages by some way to a connection of the sender's worker,
+// and of another one, and reads them.
+func horns(t *testing.T, by core.Handler[horn, int, struct{}], set func(*config), f func(blow func(n int))) {
 	for _, workers := range []int{1, 2} {
 		w := openWorld(t, place{network: "tcp", workers: workers}, set)
 		fd := dialRaw(t, w.server.Addr())
@@ -119,7 +110,7 @@ func blowsAllocateNothing(t *testing.T, by core.Handler[horn, int, struct{}], se
 		want := bytes.Repeat(append(bytes.Clone(hornText), '\n'), 100)
 		got := make([]byte, len(want))
 		for _, at := range []core.Address[horn]{far, near} {
-			blow := func(n int) {
+			f(func(n int) {
 				call := core.Begin(by.At(at), n)
 				for range n / 100 {
 					readAll(t, fd, got)
@@ -127,9 +118,46 @@ func blowsAllocateNothing(t *testing.T, by core.Handler[horn, int, struct{}], se
 				_, err := call.Get()
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(want, got))
-			}
-			blow(n / 10)
-			housetest.ZeroAlloc(t, n, blow)
+			})
 		}
 	}
+}
+
+// TestPushesAllocateNothing: a million messages to a connection of the sender's worker, and of
+// another one.
+func TestPushesAllocateNothing(t *testing.T) { blowsAllocateNothing(t, hornBlow, nil) }
+
+// TestAsksOfPeersAllocateNothing: also if most wait for room.
+func TestAsksOfPeersAllocateNothing(t *testing.T) {
+	blowsAllocateNothing(t, hornAsk, func(c *config) { c.OutputMax = 15 * len(hornText) })
+}
+
+func blowsAllocateNothing(t *testing.T, by core.Handler[horn, int, struct{}], set func(*config)) {
+	n := 1_000_000
+	if invariant.Race || invariant.Enabled {
+		n = 10_000
+	}
+	horns(t, by, set, func(blow func(n int)) {
+		blow(n / 10)
+		housetest.ZeroAlloc(t, n, blow)
+	})
+}
+
+// TestLongPushesCollectNothing: a minute of messages, and the collector has nothing to do.
+func TestLongPushesCollectNothing(t *testing.T) {
+	long(t)
+	horns(t, hornBlow, nil, func(blow func(n int)) {
+		const n = 100_000
+		blow(n)
+		var before, after runtime.MemStats
+		sent := 0
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for began := time.Now(); time.Since(began) < time.Minute; sent += n {
+			blow(n)
+		}
+		runtime.ReadMemStats(&after)
+		t.Logf("%d messages, %d mallocs", sent, after.Mallocs-before.Mallocs)
+		require.Equal(t, before.NumGC, after.NumGC)
+	})
 }

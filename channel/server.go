@@ -43,7 +43,7 @@ type Ended[Rep any] struct{ Peer Peer[Rep] }
 type Closed[Rep any] struct{ Peer Peer[Rep] }
 
 // WithOpened returns h for actors that hear, by o, of connections that a server has accepted for
-// them: to speak first, or to know who is there.
+// them, or a Listener of theirs: to speak first, or to know who is there.
 func (h Handler[A, Req, Rep]) WithOpened(o core.NoticeHandler[A, Opened[Rep]]) Handler[A, Req, Rep] {
 	h.opened = o.Machine()
 	return h
@@ -177,8 +177,8 @@ func housesOf[A any](fronts []core.Address[A]) (all []*stack.House) {
 // netOf returns the poller of the worker of h.
 func netOf(h *stack.House) *netio.Poller { return h.Owner().Net.(*netio.Poller) }
 
-// bind opens the listening socket of d, by p. It returns a descriptor of it for each of n fronts, or
-// for the first one alone where they can't share it.
+// bind opens the listening socket of d, by p. It returns a descriptor of it for each of n fronts,
+// or for the first one alone where they can't share it.
 func (v *service[Req, Rep]) bind(d *door, p *netio.Poller, n int) ([]parcel, error) {
 	c := &v.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}

@@ -46,7 +46,7 @@ func (c *wire) openStages(by func() []stage.Stage) {
 // moveTo has the stages stand before another connection, of the same socket.
 func (s *staged) moveTo(c *wire) {
 	s.wire = c
-	s.alarms = make([]core.Future[core.Tick], s.Len()) // the former ones end with the former connection
+	s.alarms = make([]core.Future[core.Tick], s.Len()) // others end with the former connection
 	s.settle()
 }
 

@@ -47,8 +47,8 @@ func (p *Protocol[A, Req, Rep]) Stats() Stats { return p.service.counts.stats() 
 // Peer gets core.ErrStopped, and an Audience doesn't hear by it any more. Where the other end need
 // not wait for the result, the old codec must have such requests Alone, or it decodes what is p's.
 //
-// Only a step of s may call it, before its last Return; if s ends with an error nothing changes. It
-// panics if another actor than one of type A has the connection.
+// Only a step of s may call it, before its last Return; if s ends with an error, or behind
+// Peer.End, nothing changes. It panics if another actor than one of type A has the connection.
 func Upgrade[S, Req, Rep, A, Next, Reply any, PS core.ChannelOf[S, Req, Rep]](s PS, p *Protocol[A, Next, Reply]) {
 	in := stack.InboundOf(stack.Of(s))
 	c := in.Conn.(*conn[Req, Rep])

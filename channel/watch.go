@@ -47,18 +47,16 @@ func tellWatched(s *stack.Stack, endpoint any, by *stack.Handler, ends bool) {
 		panic("channel: Watch of the zero Peer, or by the zero NoticeHandler")
 	}
 	w, h, m := s.Engine(), of.House(), watching{watcher{s.House(), by}, ends}
-	switch h.Owner() {
-	case w:
+	if h.Owner() == w {
 		of.watch(m)
-	default:
-		if h.Owner().Guests != w.Guests {
-			panic("channel: an actor watches a connection of another system")
-		}
-		// as a request, for which there is always room
-		in := w.Receive(h, of.watching(), of)
-		*stack.Request[watching, struct{}](&in.Stack) = m
-		w.Push(h, &in.Stack)
+		return
 	}
+	if h.Owner().Guests != w.Guests {
+		panic("channel: an actor watches a connection of another system")
+	}
+	in := w.Receive(h, of.watching(), of) // as a request, for which a mailbox has room
+	*stack.Request[watching, struct{}](&in.Stack) = m
+	w.Push(h, &in.Stack)
 }
 
 // watchStack is a watching that comes from another worker.

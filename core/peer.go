@@ -49,7 +49,7 @@ func PeerOf[Rep any](of Endpoint[Rep]) Peer[Rep] { return Peer[Rep]{of} }
 //
 // The error is ErrMailboxFull if channel.Config.OutputMax bytes of messages wait for the other end,
 // or results for which there is no room, or messages of Ask; or ErrStopped if the connection has
-// gone or takes no more requests. If the connection belongs to
+// gone or is closing, or behind End. If the connection belongs to
 // another worker, msg travels there as a notice to its actor; then the error tells what was known
 // of the connection, or is one of NoticePort.Notice, and a message that finds the connection full
 // or gone when it arrives is dropped and counted. So bytes in msg must live as those of a notice:

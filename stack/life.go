@@ -60,7 +60,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.EndStacks:
 			w.endQuiet(h)
 			if l.Phase() == lifecycle.Ending {
-				// the connections' stacks are the runtime's, and outlive the instance
+				// stacks of servers' connections are the runtime's, and outlive the instance
 				w.endSuspended(h, fault.ErrRestarted, false)
 			} else {
 				w.endAll(h, fault.ErrStopped)

@@ -57,8 +57,8 @@ const (
 	Refuse                     // refuse calls from now on, queued ones too
 	Hold                       // hold calls
 	EndTimer                   // disarm the timer that looks whether the actor is idle
-	// end the suspended stacks: in Ending with ErrRestarted, except those of connections; otherwise
-	// all of them, with ErrStopped. Then put the stashed calls before the queued ones
+	// end the suspended stacks: in Ending with ErrRestarted, except those of servers' connections;
+	// otherwise all of them, with ErrStopped. Then put the stashed calls before the queued ones
 	EndStacks
 	Recall       // put the held calls back into the lane, where asks end now, see Down
 	ReleaseAll   // end all holds of calls, whatever their reasons
