@@ -237,14 +237,13 @@ func TestAsksAreAnsweredByTheTest(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		sim := housetest.New(t, seed, house.Config{Workers: 1 + int(seed%3)})
 		store := housetest.NewProbe(t, sim)
-		var all []*customer
 		var waiting []*housetest.Asked[Read, Row]
 		want := map[core.AnyAddress][]string{}
 		owners := map[core.AnyAddress]*customer{}
 		for range 3 {
 			c := &customer{store: housetest.Port[Read, Row](store)}
 			at := core.Spawn(sim, func() *customer { return c })
-			all, owners[at.Any()] = append(all, c), c
+			owners[at.Any()] = c
 			require.NoError(t, core.Notice(customerAsks.At(at), []string{"a", "b", "c", "d", "e"}))
 		}
 		begun := sim.Now
