@@ -13,14 +13,16 @@ import (
 //	waiting   for room in the connection
 //	behind    encoded into rare.behind: it waits for the end of a result
 //	unsent    encoded into conn.out
+//	below     if there are stages: they have its bytes, and the socket hasn't taken all that the
+//	          stages have made of what there was so far
 //	answered  once, by Engine.Answer: when the system has taken its bytes, when they can't leave
 //	          any more or, while it waits, when its asker has given up
 //
 // In between nobody else holds its stack, as with those of a connPool.
 type asks struct {
-	waiting, behind, unsent pending
+	waiting, behind, unsent, below pending
 
-	taken uint64 // bytes of conn.out that the system took, from the first ask on
+	taken uint64 // bytes that have left conn.out, from the first ask on
 }
 
 // Why an ask of a Peer ends without the system having taken its message.
@@ -112,14 +114,20 @@ func (c *conn[Req, Rep]) joinAsks() {
 	}
 }
 
-// answerTaken answers the asks whose bytes the system has taken. That isn't known while stages have
-// bytes for it.
+// answerTaken answers the asks whose bytes the system has taken.
 func (c *conn[Req, Rep]) answerTaken(w *stack.Engine) {
-	if c.staged != nil && c.staged.raw.unsent > 0 {
-		return
+	a, s := c.rare.asks, c.staged
+	for a.unsent.len() > 0 && asked[Rep](a.unsent.oldest()).End <= a.taken {
+		call := a.unsent.pop()
+		if s == nil {
+			w.Answer(call, pool.Bytes{}, nil)
+			continue
+		}
+		asked[Rep](call).End = s.taken + uint64(s.raw.unsent)
+		a.below.push(call)
 	}
-	for a := c.rare.asks; a.unsent.len() > 0 && asked[Rep](a.unsent.oldest()).End <= a.taken; {
-		w.Answer(a.unsent.pop(), pool.Bytes{}, nil)
+	for a.below.len() > 0 && asked[Rep](a.below.oldest()).End <= s.taken {
+		w.Answer(a.below.pop(), pool.Bytes{}, nil)
 	}
 }
 
@@ -135,24 +143,20 @@ func (c *conn[Req, Rep]) dropAside(w *stack.Engine, all bool) {
 		return
 	}
 	if all {
-		c.answerTaken(w)
-		c.answerLost(w)
-	}
-	for _, q := range []*pending{&a.behind, &a.waiting} {
-		for q.len() > 0 {
-			w.Answer(q.pop(), pool.Bytes{}, errNotSent)
+		answerAll(w, &a.below, errLost)
+		if a.unsent.len() > 0 && asked[Rep](a.unsent.oldest()).Begin < a.taken {
+			w.Answer(a.unsent.pop(), pool.Bytes{}, errLost)
 		}
+		answerAll(w, &a.unsent, errNotSent)
 	}
+	answerAll(w, &a.behind, errNotSent)
+	answerAll(w, &a.waiting, errNotSent)
 }
 
-// answerLost answers the asks whose bytes the system hasn't taken, or not all.
-func (c *conn[Req, Rep]) answerLost(w *stack.Engine) {
-	for a := c.rare.asks; a.unsent.len() > 0; {
-		err := errLost
-		if asked[Rep](a.unsent.oldest()).Begin >= a.taken {
-			err = errNotSent
-		}
-		w.Answer(a.unsent.pop(), pool.Bytes{}, err)
+// answerAll answers all asks of q.
+func answerAll(w *stack.Engine, q *pending, err error) {
+	for q.len() > 0 {
+		w.Answer(q.pop(), pool.Bytes{}, err)
 	}
 }
 

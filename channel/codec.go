@@ -92,8 +92,8 @@ type Alone[Req any] interface {
 // Unordered is implemented by a Codec whose results may be written in another order than that of
 // their requests, as they name them: each is written once it is complete, or has a part to be
 // written. Once the first part is written the rest of that result comes before all others, but a
-// part waits for nothing else. Behind core.ChannelStack.ReturnLast all other requests in flight
-// are cancelled, whenever they came.
+// part waits for nothing else. Behind core.ChannelStack.ReturnLast, and behind Upgrade, all other
+// requests in flight are cancelled, whenever they came.
 type Unordered[Req any] interface {
 	// Answering tells whose result is encoded next: it is called before Size, for each result, each
 	// part of one, and each error. req is the request as Decode and its handler left it, valid

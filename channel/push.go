@@ -124,8 +124,8 @@ func (c *conn[Req, Rep]) crowded() bool {
 	return c.inflight.ready() || c.rare != nil && c.rare.messages+c.rare.behind.unsent >= c.serve.config.OutputMax
 }
 
-// unsent is how many bytes of results are unsent, about.
-func (c *conn[Req, Rep]) unsent() int {
+// unsentResults is how many bytes of results are unsent, about.
+func (c *conn[Req, Rep]) unsentResults() int {
 	if c.rare == nil {
 		return c.out.unsent
 	}
@@ -189,8 +189,10 @@ func (c *conn[Req, Rep]) took(w *stack.Engine, before int) {
 func (c *conn[Req, Rep]) Shut() {
 	w := c.Engine()
 	if c.phase < deaf && !c.hasPanicked() && c.encodeLate(w, nil) == nil && c.phase < deaf {
-		c.phase = ending
-		c.in.drop()
+		if c.phase < changing {
+			c.phase = ending
+			c.in.drop()
+		}
 		c.rarely().shut = true
 		w.Defer(&c.flush)
 		c.schedule()
@@ -214,7 +216,7 @@ func (c *conn[Req, Rep]) Mute() {
 
 // shuts reports whether Shut was called, and all is written that was sent before.
 func (c *conn[Req, Rep]) shuts() bool {
-	return c.phase == ending && c.rare != nil && c.rare.shut && (c.inflight.inParts || !c.asksWait())
+	return c.rare != nil && c.rare.shut && c.phase < deaf && (c.inflight.inParts || !c.asksWait())
 }
 
 // endSide ends this side of the connection, if it is to end and all is sent. Only a step calls it.

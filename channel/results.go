@@ -48,7 +48,7 @@ func (c *conn[Req, Rep]) offered(s *stack.Inbound) {
 
 // overfull reports whether no further request may begin before results have left.
 func (c *conn[Req, Rep]) overfull() bool {
-	return c.unsent()+c.inflight.heldBytes >= c.serve.config.OutputMax
+	return c.unsentResults()+c.inflight.heldBytes >= c.serve.config.OutputMax
 }
 
 // holdBack keeps requests that haven't begun from beginning. Until letBegin they don't count in the
@@ -81,7 +81,7 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 		c.discard(w)
 		return
 	}
-	for c.inflight.ready() && c.unsent() < c.serve.config.OutputMax {
+	for c.inflight.ready() && c.unsentResults() < c.serve.config.OutputMax {
 		in := c.inflight.head
 		rep, last, err := stack.Reply[Rep](&in.Stack), in.Last, in.Err()
 		upgrades, dropped := c.upgrades(in), c.mute && (c.dropping || !c.inflight.inParts)
@@ -108,7 +108,7 @@ func (c *conn[Req, Rep]) encode(w *stack.Engine) {
 			c.joinAside()
 		}
 	}
-	if c.inflight.waits() && c.unsent() < c.serve.config.OutputMax {
+	if c.inflight.waits() && c.unsentResults() < c.serve.config.OutputMax {
 		c.site.quota.acquire() // even if it is used up
 		c.inflight.head.GoOn(w)
 	}

@@ -20,10 +20,11 @@ type staged struct {
 	*stage.Pipeline
 	wire     *wire
 	raw      output
-	need     int  // how many bytes the first message of wire.in has at least
-	held     bool // reading is held
-	over     bool // the stages know that nothing more is sent
-	panicked any  // by a stage, outside of a step
+	taken    uint64 // bytes of raw that the socket took
+	need     int    // how many bytes the first message of wire.in has at least
+	held     bool   // reading is held
+	over     bool   // the stages know that nothing more is sent
+	panicked any    // by a stage, outside of a step
 	alarms   []core.Future[core.Tick]
 }
 

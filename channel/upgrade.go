@@ -44,8 +44,9 @@ func (p *Protocol[A, Req, Rep]) Stats() Stats { return p.service.counts.stats() 
 
 // Upgrade has the connection of s speak protocol p from the result of s on, which Return writes in
 // the old one: bytes behind the request are p's. Requests in flight behind s are cancelled; the old
-// Peer gets core.ErrStopped, and an Audience doesn't hear by it any more. Where the other end need
-// not wait for the result, the old codec must have such requests Alone, or it decodes what is p's.
+// Peer gets core.ErrStopped, an Audience doesn't hear by it any more, and whoever watches it is
+// told of its end. Where the other end need not wait for the result, the old codec must have such
+// requests Alone, or it decodes what is p's.
 //
 // Only a step of s may call it, before its last Return; if s ends with an error, or behind
 // Peer.End, nothing changes. It panics if another actor than one of type A has the connection.
@@ -74,6 +75,7 @@ func (c *conn[Req, Rep]) beginToChange(w *stack.Engine) {
 	c.phase = changing
 	c.cancel(w)
 	c.discard(w)
+	c.dropAside(w, false)
 	c.schedule()
 }
 

@@ -220,6 +220,7 @@ func (c *wire) send(now int64) error {
 	if out.unsent < before {
 		c.stuckAt, c.activeAt = 0, now
 		if c.staged != nil {
+			c.staged.taken += uint64(before - out.unsent)
 			c.staged.Sent(now, before-out.unsent)
 		}
 	}

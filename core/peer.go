@@ -80,9 +80,9 @@ func (p Peer[Rep]) Post(msg Rep) error {
 type Written struct{}
 
 // Ask is Notice that tells how it has ended: f is answered once the system has taken all bytes of
-// msg, which says nothing of what the other end has read. If there is no room the message waits,
-// and Notice fails meanwhile: so an actor that asks and suspends goes at the pace of the other end.
-// The messages of s keep their order.
+// msg, or what stages have made of them by then, which says nothing of what the other end has read.
+// If there is no room the message waits, and Notice fails meanwhile: so an actor that asks and
+// suspends goes at the pace of the other end. The messages of s keep their order.
 //
 // Beside those of Port.Ask the errors are ErrMailboxFull, if channel.Config.PendingMax messages
 // wait already; and, if the connection has gone, or goes before the end of the message was taken,
