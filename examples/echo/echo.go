@@ -40,7 +40,8 @@ func serve(ctx context.Context, sys *house.System, network, address string, leng
 		codec = func() channel.Codec[[]byte, []byte] { return &frame.Codec{Framing: fixed} }
 	}
 	fronts := core.Replicate(sys, func() *front { return &front{} })
-	c := channel.Config[[]byte, []byte]{Network: network, Address: address, Codec: codec}
+	// a read that fills its buffer is followed by another: this one is longer than most of what comes
+	c := channel.Config[[]byte, []byte]{Network: network, Address: address, Codec: codec, ReadSize: 64 << 10}
 	server := must(channel.Listen(ctx, c, frontEcho, fronts.All()...))
 	sys.OnShutdown(server.Drain)
 	return server.Addr()
