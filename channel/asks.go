@@ -92,7 +92,7 @@ func (c *conn[Req, Rep]) encodeAsks(w *stack.Engine) {
 // encoded notes that the message of call was encoded last.
 func (c *conn[Req, Rep]) encoded(call *stack.Stack) {
 	asked[Rep](call).Release()
-	if c.inflight.inParts {
+	if c.amidResult() {
 		c.rare.asks.behind.push(call)
 	} else {
 		c.placeAsk(call, 0)

@@ -27,6 +27,7 @@ type scribe struct {
 //
 //	!x      is sent by Ask
 //	/close  closes the peer
+//	/end    ends this side of it
 //	x       is sent by Notice
 type draft struct {
 	words  string
@@ -87,6 +88,8 @@ func (c *scribe) write(s *scribeStack) core.Yield {
 		switch f := &s.written[i]; {
 		case word == "/close":
 			err = peer.Close(s)
+		case word == "/end":
+			err = peer.End(s)
 		case !asks:
 			err = peer.Notice(s, reply{[]byte(word)})
 		case s.Req.within > 0:

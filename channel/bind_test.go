@@ -218,11 +218,12 @@ func TestBindFails(t *testing.T) {
 		w := openWorld(t, p, nil)
 		var i *inn
 		at := core.Spawn(w.system.Workers()[0], innIn(p.network, func(made *inn) { i = made }))
+		_, err := core.Ask(w.ctx, innOpens.At(at), w.server.Addr()) // from here on i is there
+		require.ErrorContains(t, err, "address already in use")
 		for _, c := range []struct {
 			address, want string
 			set           func()
 		}{
-			{w.server.Addr(), "address already in use", func() {}},
 			{address(t, p.network), "Config.Codec is missing", func() { i.settings.Codec = nil }},
 			{address(t, p.network), "Config.ConnsMax is negative", func() { i.settings.ConnsMax = -1 }},
 			{"localhost:0", "isn't written in numbers", func() { i.settings.Network = "tcp" }},

@@ -157,7 +157,9 @@ func (c *conn[Req, Rep]) heedStages(w *stack.Engine) {
 	}
 	if why != errStage {
 		c.serve.counts.stages.Add(1)
-		c.out.drop() // nothing passes the stages any more
+	}
+	if why != errStage || c.heldUnsent() {
+		c.out.drop() // nothing passes the stages any more, or who knows when
 	}
 	c.goDeaf(w)
 }
@@ -173,7 +175,7 @@ func (c *conn[Req, Rep]) checkGone(w *stack.Engine) {
 
 // finished reports whether a connection that takes nothing in has nothing in flight or unsent.
 func (c *conn[Req, Rep]) finished() bool {
-	return c.phase >= ending && c.inflight.n == 0 && c.out.unsent == 0 && c.saidAll()
+	return c.phase >= ending && c.phase != changing && c.inflight.n == 0 && c.out.unsent == 0 && c.saidAll()
 }
 
 // endIdle ends a connection that has had nothing to do for IdleTimeout.

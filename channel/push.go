@@ -147,11 +147,14 @@ func (c *conn[Req, Rep]) putAside(w *stack.Engine, m *core.Asked[Rep]) {
 
 // aside is where messages go that answer no request.
 func (c *conn[Req, Rep]) aside() *output {
-	if c.inflight.inParts {
+	if c.amidResult() {
 		return &c.rarely().behind
 	}
 	return &c.out
 }
+
+// amidResult reports whether the last thing encoded was a part of a result.
+func (c *conn[Req, Rep]) amidResult() bool { return c.inflight.inParts && !c.dropping }
 
 // countAside counts the message that was put into out, where before bytes were unsent.
 func (c *conn[Req, Rep]) countAside(out *output, before int) {

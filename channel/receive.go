@@ -74,7 +74,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
-		case c.phase == leaving && (!c.readable || c.toRead <= 0) && (c.in.len() == 0 || c.partial):
+		case c.phase == leaving && (!c.readable && !c.readingHeld() || c.toRead <= 0) && (c.in.len() == 0 || c.partial):
 			c.phase = ending
 			c.in.drop()
 			return
@@ -212,7 +212,7 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
-	waits := c.partial && c.reads() && !c.full() && !c.blocked()
+	waits := c.partial && !c.readingHeld() && c.reads() && !c.full() && !c.blocked()
 	switch {
 	case waits && (!c.readable && c.stalls(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
 		c.serve.counts.requestTimeouts.Add(1)

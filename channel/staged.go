@@ -79,6 +79,12 @@ func (c *wire) hasUnsent() bool {
 	return c.out.unsent > 0 || c.staged != nil && c.staged.raw.unsent > 0
 }
 
+// heldUnsent reports whether there is something to send, all of which stages hold.
+func (c *wire) heldUnsent() bool { return c.out.unsent > 0 && !c.toSend() }
+
+// readingHeld reports whether a stage keeps the connection from reading.
+func (c *wire) readingHeld() bool { return c.staged != nil && c.staged.held }
+
 // toSend reports whether the socket may be given bytes: those that stages don't hold.
 func (c *wire) toSend() bool {
 	if s := c.staged; s != nil {
@@ -103,7 +109,11 @@ func (c *wire) saidAll() bool {
 
 // farewell sends the last words of the stages, as far as the socket takes them at once.
 func (c *wire) farewell() {
-	if c.staged != nil && !c.saidAll() {
+	if c.staged == nil || c.staged.panicked != nil {
+		return
+	}
+	defer c.staged.contain()
+	if !c.saidAll() {
 		c.staged.raw.send(c.net(), c.fd, &c.tools.iov, writeMax)
 	}
 }
@@ -191,6 +201,22 @@ func (s *staged) fill(w *stack.Engine, most, need int) (n int, err error) {
 	return n, nil
 }
 
+// contain is deferred where stages run outside of a step: the next step panics in their place.
+func (s *staged) contain() {
+	if value := recover(); value != nil {
+		s.panicked = value
+		s.wire.schedule()
+	}
+}
+
+// sent notes that the socket has taken n bytes of raw.
+func (s *staged) sent(now int64, n int) {
+	defer s.contain()
+	s.taken += uint64(n)
+	s.Sent(now, n)
+	s.heed()
+}
+
 // sends reports whether bytes of the codec may go down.
 func (s *staged) sends() bool { return s.Err() == nil && !s.HoldsSending() && s.panicked == nil }
 
@@ -198,12 +224,7 @@ func (s *staged) sends() bool { return s.Err() == nil && !s.HoldsSending() && s.
 // for the socket. If a stage panics the next step panics in its place.
 func (s *staged) lower(now int64) (raw *output) {
 	raw = &s.raw
-	defer func() {
-		if value := recover(); value != nil {
-			s.panicked = value
-			s.wire.schedule()
-		}
-	}()
+	defer s.contain()
 	for c := s.wire; c.out.unsent > 0 && s.raw.unsent < writeMax && s.sends(); {
 		b := c.out.chunks[c.out.first].next(chunkSize)
 		s.Send(now, b)

@@ -288,7 +288,7 @@ func TestStageHoldsFullOutput(t *testing.T) {
 	s := newStagedServer(t, one(&scripted{
 		open: func(f *stage.Flow) error {
 			f.HoldSending(true)
-			f.Alarm(time.Minute)
+			f.Alarm(20 * time.Second)
 			return nil
 		},
 		tick: func(f *stage.Flow) error {

@@ -67,7 +67,11 @@ type upgrade struct {
 
 // upgrades reports whether the connection is upgraded behind the result of in.
 func (c *conn[Req, Rep]) upgrades(in *stack.Inbound) bool {
-	return c.rare != nil && c.rare.upgrade.behind == in && in.Complete && in.Err() == nil && c.phase != refusing && !c.mute
+	if c.rare == nil || c.rare.upgrade.behind != in || !in.Complete {
+		return false
+	}
+	c.rare.upgrade.behind = nil // another request may be in its place next
+	return in.Err() == nil && c.phase != refusing && !c.mute
 }
 
 // beginToChange is the transition to changing: requests behind the result are dropped.
@@ -103,6 +107,7 @@ func (p *Protocol[A, Req, Rep]) takeOver(from *wire, st *site) {
 	c.staged, from.staged = from.staged, nil
 	c.urgent = from.urgent // all else that the socket has is told by the poller again
 	if c.staged != nil {
+		c.readable = c.staged.Ended()
 		c.staged.moveTo(&c.wire)
 	}
 	p.service.counts.accepted.Add(1)

@@ -220,8 +220,7 @@ func (c *wire) send(now int64) error {
 	if out.unsent < before {
 		c.stuckAt, c.activeAt = 0, now
 		if c.staged != nil {
-			c.staged.taken += uint64(before - out.unsent)
-			c.staged.Sent(now, before-out.unsent)
+			c.staged.sent(now, before-out.unsent)
 		}
 	}
 	if err == netio.ErrAgain {
@@ -248,7 +247,7 @@ func (c *wire) lookUntaken(now int64) {
 
 // isStuck reports whether the other end has taken nothing for timeout.
 func (c *wire) isStuck(now int64, timeout time.Duration) bool {
-	if c.stuckAt == 0 || c.writable || now-c.stuckAt < int64(timeout) {
+	if c.stuckAt == 0 || c.writable && !c.heldUnsent() || now-c.stuckAt < int64(timeout) {
 		return false
 	}
 	c.lookUntaken(now)
@@ -257,6 +256,9 @@ func (c *wire) isStuck(now int64, timeout time.Duration) bool {
 
 // armStuck has tick called when isStuck may report true.
 func (c *wire) armStuck(now int64, timeout time.Duration) {
+	if c.stuckAt == 0 && c.heldUnsent() {
+		c.stuckAt = now
+	}
 	if c.stuckAt != 0 && !c.slowly().stuck.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.slow.stuck, min(timeout/stuckLooks+1, remaining(timeout, now-c.stuckAt)))
 	}

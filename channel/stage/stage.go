@@ -104,7 +104,8 @@ func (f *Flow) Alarm(d time.Duration) {
 func (f *Flow) HoldReading(hold bool) { f.pipeline.holdReading += f.hold(&f.holdsReading, hold) }
 
 // HoldSending keeps bytes of the codec from being sent, until it is called with false. What stages
-// hand down themselves is sent.
+// hand down themselves is sent. A connection is closed if its bytes are held for
+// channel.Config.WriteTimeout.
 func (f *Flow) HoldSending(hold bool) { f.pipeline.holdSending += f.hold(&f.holdsSending, hold) }
 
 // hold returns by how much the number of flows that hold something changes.
@@ -120,5 +121,6 @@ func (f *Flow) hold(holds *bool, hold bool) int {
 	return -1
 }
 
-// Close ends the connection as channel.Peer.Close does: what was sent before is still written.
+// Close ends the connection as channel.Peer.Close does: what was sent before is still written,
+// unless a stage holds it.
 func (f *Flow) Close() { f.pipeline.closing = true }
