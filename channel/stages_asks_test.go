@@ -106,7 +106,7 @@ func TestStageThatFindsTheEnd(t *testing.T) {
 	require.Equal(t, io.EOF, s.peer.Err())
 }
 
-// TestOutputOfStagesIsBounded: a client that doesn't read costs OutputMax bytes, and what the stages
+// TestOutputOfStagesIsBounded: a client that doesn't read costs OutputMax bytes, and what stages
 // have handed down.
 func TestOutputOfStagesIsBounded(t *testing.T) {
 	h := newHearing(t, func(c *config) { c.OutputMax, c.Stages = 1000, one(&scripted{}) })

@@ -217,3 +217,22 @@ func TestPipelinesAgree(t *testing.T) {
 		require.Equal(t, len(theirs) > 0, to.Ended(), "seed %d", seed)
 	}
 }
+
+// failing is a Stage that hands on what is sent, and fails.
+type failing struct{ err error }
+
+func (f *failing) Send(flow *stage.Flow, p []byte) error {
+	flow.Down(p)
+	return f.err
+}
+
+func (f *failing) SendEnd(*stage.Flow) error { return f.err }
+
+// TestFirstErrorStays: a stage that fails because the one below it has doesn't hide why.
+func TestFirstErrorStays(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	l := stage.New(&ends{}, &failing{first}, &failing{second})
+	require.Equal(t, first, l.Send(1, []byte("x")))
+	require.Equal(t, first, l.SendEnd(1))
+	require.Equal(t, first, l.Err())
+}
