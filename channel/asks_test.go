@@ -128,7 +128,9 @@ type study struct {
 func newStudy(t *testing.T, at int, set func(*config)) *study {
 	sim := housetest.New(t, 1, house.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)})
 	writer := core.Spawn(sim.Workers()[at], newScribe)
-	near := core.Spawn(sim.Workers()[0], func() *hall { return &hall{other: scribeJoins.At(writer)} })
+	next, err := channel.NewProtocol(config{Network: "tcp", Codec: newLineCodec}, hallServe)
+	require.NoError(t, err)
+	near := core.Spawn(sim.Workers()[0], func() *hall { return &hall{other: scribeJoins.At(writer), next: next} })
 	c := config{Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec}
 	if set != nil {
 		set(&c)

@@ -64,11 +64,13 @@ func (c *conn[Req, Rep]) run() core.Yield {
 		panic(c.rare.panicked)
 	}
 	c.encode(w)
-	if c.phase == changing && c.inflight.n == 0 && !c.hasUnsent() {
-		return c.change()
-	}
-	if c.shuts() || c.phase == deaf { // once more: the step that led to it may have suspended
+	switch {
+	case c.shuts() || c.phase == deaf: // once more: the step that led to it may have suspended
 		c.goDeaf(w)
+	case c.phase == changing && c.inflight.n == 0 && !c.hasUnsent():
+		return c.change()
+	case c.phase == changing: // as before
+		c.cancel(w)
 	}
 	c.letBegin(w)
 	if c.leads() {

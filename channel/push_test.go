@@ -26,6 +26,7 @@ import (
 //	tell x      sends ~x to the peer, then answers x
 //	two x       answers x, then x once more, as parts, a while apart
 //	twolast x   is two, and then closes
+//	change x    answers x and speaks next; so does twochange x, behind the second part
 //	slow x      answers x after a while
 //	big N       answers N bytes
 //	last x      answers x and closes
@@ -36,6 +37,7 @@ import (
 //	bye         closes the peer, and answers nothing any more
 type hall struct {
 	other core.NoticePort[joining] // that takes peers in
+	next  *channel.Protocol[hall, request, reply]
 	peers []channel.Peer[reply]
 }
 
@@ -73,7 +75,9 @@ func (h *hall) serve(s *hallStack) core.Yield {
 		if err := s.Peer().Notice(s, reply{append([]byte("~"), rest...)}); err != nil {
 			return s.Throw(err)
 		}
-	case "two", "twolast":
+	case "change":
+		channel.Upgrade(s, h.next)
+	case "two", "twolast", "twochange":
 		s.Part(&s.room, reply{rest})
 		return core.Suspend(s, (*hall).second)
 	case "slow":
@@ -117,8 +121,11 @@ func (h *hall) second(s *hallStack) core.Yield {
 
 func (h *hall) done(s *hallStack) core.Yield {
 	verb, rest, _ := bytes.Cut(s.Req.line, space)
-	if string(verb) == "twolast" {
+	switch string(verb) {
+	case "twolast":
 		return s.ReturnLast(reply{rest})
+	case "twochange":
+		channel.Upgrade(s, h.next)
 	}
 	return s.Return(reply{rest})
 }
