@@ -203,6 +203,22 @@ func (s *stagedServer) long(text string) string {
 	return got.String()
 }
 
+// frontierCodec is lineCodec of clients that don't wait for the result of frames.
+type frontierCodec struct{ lineCodec }
+
+func (c *frontierCodec) Alone(req *request) bool {
+	return bytes.HasPrefix(req.line, []byte("frames "))
+}
+
+// TestUpgradeOfARequestThatIsAlone: what stands behind it isn't decoded before it has its result.
+func TestUpgradeOfARequestThatIsAlone(t *testing.T) {
+	sim, server, _, _ := newHost(t, 1, func(c *config) { c.Codec = func() channel.Codec[request, reply] { return &frontierCodec{} } })
+	s := &stagedServer{TB: t, sim: sim, server: server}
+	s.dial()
+	require.Equal(t, "wait 10\nyes\n"+framed("a\nb"), s.say("wait 10\nframes yes\n"+framed("a\nb"), time.Second))
+	require.NoError(t, server.Close(context.Background()))
+}
+
 // TestUpgradeOfStages: the stages stay where they are.
 func TestUpgradeOfStages(t *testing.T) {
 	sim, server, _, _ := newHost(t, 1, func(c *config) {
