@@ -139,13 +139,7 @@ func (a *Asked[Rep]) Release() {
 // gone nothing happens. The error is ErrMailboxFull, and then the connection, of another worker,
 // isn't closed, or ErrStopped.
 func (p Peer[Rep]) Close(s Running) error {
-	of := p.endpoint()
-	h := of.House()
-	if h.Owner() == stack.Of(s).Engine() {
-		of.Shut()
-		return nil
-	}
-	return notice(s, h, of.Pushing(), nil, Pushed[Rep]{of: of, shut: true})
+	return instruct(s, Pushed[Rep]{of: p.endpoint(), shut: true})
 }
 
 // PostClose is Close from a goroutine that is not a worker.
@@ -163,13 +157,15 @@ func (p Peer[Rep]) PostClose() error {
 // ErrMailboxFull, and then this side of the connection, of another worker, isn't ended, or
 // ErrStopped.
 func (p Peer[Rep]) End(s Running) error {
-	of := p.endpoint()
-	h := of.House()
-	if h.Owner() != stack.Of(s).Engine() {
-		return notice(s, h, of.Pushing(), nil, Pushed[Rep]{of: of, ends: true})
+	return instruct(s, Pushed[Rep]{of: p.endpoint(), ends: true})
+}
+
+// instruct has a connection do p, which isn't a message: here, or on its own worker.
+func instruct[Rep any](s Running, p Pushed[Rep]) error {
+	if h := p.of.House(); h.Owner() != stack.Of(s).Engine() {
+		return notice(s, h, p.of.Pushing(), nil, p)
 	}
-	of.Mute()
-	return nil
+	return p.Do()
 }
 
 // Addr returns the address of the other end, host:port or the path of a Unix socket. It is "" if
