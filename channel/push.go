@@ -27,7 +27,8 @@ type rare struct {
 	messages int          // bytes of messages in conn.out, about: see took
 	call     *stack.Stack // connecting: the ask of Connect
 	seats    []*seat      // in audiences
-	upgrade  upgrade
+	upgrades []upgrade    // that requests in flight have asked for
+	next     successor    // changing: to what
 	watchers []watcher
 	asks     *asks // nil: there was none
 	shut     bool  // it closes once no ask waits for room, see Shut

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -56,21 +57,33 @@ func Upgrade[S, Req, Rep, A, Next, Reply any, PS core.ChannelOf[S, Req, Rep]](s 
 	if _, its := c.house.Actor().(*A); !its {
 		panic("channel: Upgrade to a Protocol of other actors than the one that has the connection")
 	}
-	c.rarely().upgrade = upgrade{in, p}
+	r := c.rarely()
+	r.upgrades = slices.DeleteFunc(r.upgrades, func(u upgrade) bool { return u.behind == in })
+	r.upgrades = append(r.upgrades, upgrade{in, p})
 }
 
-// upgrade is what a connection becomes behind the result of a request.
+// upgrade is what a connection becomes behind the result of a request. That of a request behind it
+// which asks for one, too, doesn't come any more.
 type upgrade struct {
-	behind *stack.Inbound // nil: nothing
-	to     interface{ takeOver(from *wire, st *site) }
+	behind *stack.Inbound
+	to     successor
 }
 
-// upgrades reports whether the connection is upgraded behind the result of in.
+// successor is a Protocol, as a connection of any types knows it.
+type successor interface{ takeOver(from *wire, st *site) }
+
+// upgrades reports whether the connection is upgraded behind the result of in: then to rare.next.
 func (c *conn[Req, Rep]) upgrades(in *stack.Inbound) bool {
-	if c.rare == nil || c.rare.upgrade.behind != in || !in.Complete {
+	if c.rare == nil || !in.Complete {
 		return false
 	}
-	c.rare.upgrade.behind = nil // another request may be in its place next
+	all := c.rare.upgrades
+	i := slices.IndexFunc(all, func(u upgrade) bool { return u.behind == in })
+	if i < 0 {
+		return false
+	}
+	c.rare.next = all[i].to
+	c.rare.upgrades = slices.Delete(all, i, i+1) // another request may be in the place of in next
 	return in.Err() == nil && c.phase != refusing && !c.mute
 }
 
@@ -85,7 +98,7 @@ func (c *conn[Req, Rep]) beginToChange(w *stack.Engine) {
 
 // change is the transition changing -> closed.
 func (c *conn[Req, Rep]) change() core.Yield {
-	st, to := c.site, c.rare.upgrade.to
+	st, to := c.site, c.rare.next
 	c.partial = false
 	c.leaveSeats()
 	c.phase = closed

@@ -203,6 +203,17 @@ func (s *stagedServer) long(text string) string {
 	return got.String()
 }
 
+// TestUpgradeTwice: the first of two requests that ask for it has it, and the second is dropped.
+func TestUpgradeTwice(t *testing.T) {
+	sim, server, h, _ := newHost(t, 1, nil)
+	s := &stagedServer{TB: t, sim: sim, server: server}
+	s.dial()
+	require.Equal(t, "a\n", s.say("frames a\nframes b\n", time.Millisecond))
+	require.Equal(t, framed("one"), s.say(framed("one"), time.Millisecond))
+	require.Equal(t, []string{"lines closed", "frames opened"}, h.log)
+	require.NoError(t, server.Close(context.Background()))
+}
+
 // frontierCodec is lineCodec of clients that don't wait for the result of frames.
 type frontierCodec struct{ lineCodec }
 
