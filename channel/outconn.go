@@ -185,7 +185,7 @@ func (c *outConn[Req, Rep]) write() {
 	if c.phase != open || c.why != nil || !c.encodeLate() {
 		return
 	}
-	if !c.writable || !c.toSend() {
+	if c.noteHeld(); !c.writable || !c.toSend() {
 		return
 	}
 	w := c.Engine()

@@ -169,7 +169,8 @@ func (c *conn[Req, Rep]) write() {
 	case err != nil:
 		c.cutOff(w)
 		c.schedule()
-	case c.out.unsent > 0 && !c.toSend(): // the stages tell when they take more
+	case c.heldUnsent(): // the stages tell when they take more
+		c.noteHeld()
 	default:
 		if c.toSend() { // others have their turn
 			w.DeferOn(&c.flush)

@@ -82,6 +82,13 @@ func (c *wire) hasUnsent() bool {
 // heldUnsent reports whether there is something to send, all of which stages hold.
 func (c *wire) heldUnsent() bool { return c.out.unsent > 0 && !c.toSend() }
 
+// noteHeld has the write timeout begin if stages hold all that is to be sent.
+func (c *wire) noteHeld() {
+	if c.stuckAt == 0 && c.heldUnsent() {
+		c.schedule() // to arm it
+	}
+}
+
 // readingHeld reports whether a stage keeps the connection from reading.
 func (c *wire) readingHeld() bool { return c.staged != nil && c.staged.held }
 

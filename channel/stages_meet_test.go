@@ -225,3 +225,49 @@ func TestStageOfClientThatPanicsAtTheEnd(t *testing.T) {
 	require.NotPanics(t, func() { p.Run(time.Second) })
 	require.Zero(t, p.client.Stats().Conns)
 }
+
+// holdAfter is a Stage that holds what comes behind each result for d.
+func holdAfter(d time.Duration) func() []stage.Stage {
+	return one(&scripted{
+		send: func(f *stage.Flow, p []byte) error {
+			f.Down(p)
+			f.HoldSending(true)
+			f.Alarm(d)
+			return nil
+		},
+		tick: func(f *stage.Flow) error {
+			f.HoldSending(false)
+			return nil
+		},
+	})
+}
+
+// TestWriteTimeoutOfWhatAStageHolds: it begins at once, also for a message, behind which no step of
+// the connection comes.
+func TestWriteTimeoutOfWhatAStageHolds(t *testing.T) {
+	inStudies(t, func(c *config) { c.Stages, c.WriteTimeout = holdAfter(time.Hour), time.Second }, func(t *testing.T, s *study) {
+		p := s.dial()
+		s.Run(10 * time.Second)
+		require.EqualValues(t, 1, s.Stats().Conns, "nothing is held")
+		s.ends(s.begin("a"), nil)
+		s.Run(2 * time.Second)
+		require.EqualValues(t, 1, s.Stats().WriteTimeouts)
+		p.Close()
+	})
+}
+
+// TestWriteTimeoutBehindAStageThatHeld: a client has all of it for what a stage has held.
+func TestWriteTimeoutBehindAStageThatHeld(t *testing.T) {
+	inStudies(t, func(c *config) { c.Stages, c.WriteTimeout = holdAfter(8*time.Second), 10*time.Second }, func(t *testing.T, s *study) {
+		p := s.dial()
+		s.Run(9 * time.Second)
+		s.Net.Faults.Window = len("a\n")
+		s.ends(s.begin("a"), nil) // the socket is full, which nobody knows
+		s.ends(s.begin("b"), nil)
+		s.Run(17 * time.Second)
+		require.Zero(t, s.Stats().WriteTimeouts)
+		s.Run(5 * time.Second)
+		require.EqualValues(t, 1, s.Stats().WriteTimeouts)
+		p.Close()
+	})
+}

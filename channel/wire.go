@@ -2,6 +2,7 @@ package channel
 
 import (
 	"io"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -107,10 +108,14 @@ type wire struct {
 
 // slow is what a connection needs only once a message, from the other end or to it, was late.
 type slow struct {
-	owed    core.Future[core.Tick] // the rest of a message is missing
-	stuck   core.Future[core.Tick]
-	untaken int // bytes that the other end had yet to take at stuckAt, as far as known
+	owed  core.Future[core.Tick] // the rest of a message is missing
+	stuck core.Future[core.Tick]
+	// bytes that the other end had yet to take at stuckAt, as far as known; or held
+	untaken int
 }
+
+// held is slow.untaken where it isn't the socket that takes nothing: stages do.
+const held = math.MaxInt
 
 // slowly returns c.slow, made on first use.
 func (c *wire) slowly() *slow {
@@ -225,7 +230,7 @@ func (c *wire) send(now int64) error {
 	}
 	if err == netio.ErrAgain {
 		c.writable = false
-		if c.stuckAt == 0 {
+		if c.stuckAt == 0 || c.slowly().untaken == held {
 			c.stuckAt = now
 			c.slowly().untaken, _ = c.net().Unsent(c.fd)
 			c.schedule() // to arm the write timeout
@@ -257,7 +262,7 @@ func (c *wire) isStuck(now int64, timeout time.Duration) bool {
 // armStuck has tick called when isStuck may report true.
 func (c *wire) armStuck(now int64, timeout time.Duration) {
 	if c.stuckAt == 0 && c.heldUnsent() {
-		c.stuckAt = now
+		c.stuckAt, c.slowly().untaken = now, held
 	}
 	if c.stuckAt != 0 && !c.slowly().stuck.Waiting() {
 		core.Timer.Ask(&c.Stack, &c.slow.stuck, min(timeout/stuckLooks+1, remaining(timeout, now-c.stuckAt)))
