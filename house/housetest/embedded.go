@@ -18,6 +18,7 @@ type Embedded[Req, Rep any] struct {
 	now    int64
 
 	came []byte // while reading is held
+	end  bool   // came behind it
 	in   []byte // not decoded; requests refer to what was before it
 	out  []byte // of the codec, while sending is held
 	sent []byte
@@ -48,7 +49,7 @@ func (e *Embedded[Req, Rep]) Receive(p []byte) ([]Req, error) {
 
 // ReceiveEnd is Receive of the end of the other side.
 func (e *Embedded[Req, Rep]) ReceiveEnd() ([]Req, error) {
-	e.stages.ReceiveEnd(e.now)
+	e.end = true
 	return e.move()
 }
 
@@ -106,6 +107,10 @@ func (e *Embedded[Req, Rep]) move() (all []Req, err error) {
 		came := e.came
 		e.came = nil
 		e.stages.Receive(e.now, came)
+	}
+	if e.end && !e.stages.HoldsReading() {
+		e.end = false
+		e.stages.ReceiveEnd(e.now)
 	}
 	if len(e.out) > 0 && !e.stages.HoldsSending() {
 		out := e.out

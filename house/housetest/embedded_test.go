@@ -84,6 +84,16 @@ func TestEmbedded(t *testing.T) {
 	require.False(t, e.Closing())
 
 	e = housetest.Embed[[]byte, []byte](&frame.Codec{Framing: &frame.Line{Max: 20}}, &knock{})
+	e.Receive([]byte("knock\n"))
+	e.Receive([]byte("one\n"))
+	all, err = e.ReceiveEnd()
+	require.NoError(t, err)
+	require.Empty(t, all)
+	all, err = e.Pass(time.Second)
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "end"}, strs(all), "the end doesn't overtake what is held")
+
+	e = housetest.Embed[[]byte, []byte](&frame.Codec{Framing: &frame.Line{Max: 20}}, &knock{})
 	_, err = e.Receive([]byte("!\n"))
 	require.EqualError(t, err, "not so loud")
 
