@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/stage"
@@ -61,6 +62,12 @@ type Config[Req, Rep any] struct {
 	// RateMin is the rate, in bytes a second, at which a long request must come in to be given more
 	// time than RequestTimeout. 0: 1 KiB a second. Negative: no request is given more time.
 	RateMin int
+	// AnswerTimeout is how long a request may be handled, once it has come in: the deadline of its
+	// stack, which what it asks inherits. So asks, timers and functions end by then, and the
+	// handler, which gets core.ErrTimeout from them, says what the client is told; one that hasn't
+	// begun ends with core.ErrTimeout. What a part of a result waits for is bounded by WriteTimeout.
+	// 0 or negative: no deadline; each ask has its own.
+	AnswerTimeout time.Duration
 	// WriteTimeout closes a connection whose client took no byte of a pending result for so long,
 	// up to a fourth more. Except on Linux it watches the socket, which takes megabytes at a time:
 	// a short timeout closes clients that are only slow. 0: 30 s. Negative: never.
@@ -94,6 +101,7 @@ func (c Config[Req, Rep]) validate() (Config[Req, Rep], error) {
 	}
 	fillTime(&c.IdleTimeout, 10*time.Minute)
 	fillTime(&c.RequestTimeout, 30*time.Second)
+	fillTime(&c.AnswerTimeout, never)
 	fillTime(&c.WriteTimeout, 30*time.Second)
 	fillTime(&c.KeepAlive, 15*time.Second)
 	if c.RateMin == 0 {
@@ -132,6 +140,14 @@ func probing(keepAlive, write time.Duration) (probe, ack time.Duration) {
 		return keepAlive, 0
 	}
 	return keepAlive, max(4*min(keepAlive, time.Hour), write)
+}
+
+// deadline returns that of a request which comes in now, both in ns; 0: it has none.
+func (c *Config[Req, Rep]) deadline(now int64) int64 {
+	if c.AnswerTimeout == never {
+		return 0
+	}
+	return now + min(int64(c.AnswerTimeout), math.MaxInt64-now)
 }
 
 // requestTimeout is how long a request may take of which n bytes have come.

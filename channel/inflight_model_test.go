@@ -183,7 +183,7 @@ func (d *desk) accept(w *stack.Engine, at *stack.House, rng *rand.Rand, id, most
 	if !admits {
 		return
 	}
-	s := w.Receive(at, clerkServe, d)
+	s := w.Receive(at, clerkServe, d, 0)
 	*stack.Request[int, struct{}](&s.Stack) = id
 	b := &booked{id: id, bytes: 1 + rng.IntN(50), alone: rng.IntN(6) == 0}
 	input := w.Shard.Bytes(b.bytes)

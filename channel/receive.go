@@ -147,7 +147,7 @@ func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
 // decodeOne decodes a request from the start of in. It reports whether the codec skipped bytes
 // instead.
 func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
-	s := w.Receive(c.House(), c.serve.by, c)
+	s := w.Receive(c.House(), c.serve.by, c, c.serve.config.deadline(w.Now))
 	c.decoding = s // if the codec panics, close gives it back
 	req := stack.Request[Req, Rep](&s.Stack)
 	n, err := c.codec.Decode(in, req)

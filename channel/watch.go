@@ -54,7 +54,7 @@ func tellWatched(s *stack.Stack, endpoint any, by *stack.Handler, ends bool) {
 	if h.Owner().Guests != w.Guests {
 		panic("channel: an actor watches a connection of another system")
 	}
-	in := w.Receive(h, of.watching(), of) // as a request, for which a mailbox has room
+	in := w.Receive(h, of.watching(), of, 0) // as a request, for which a mailbox has room
 	*stack.Request[watching, struct{}](&in.Stack) = m
 	w.Push(h, &in.Stack)
 }

@@ -74,11 +74,12 @@ func (e Entry) inbound(parted, finish func(*Inbound), v values) *Handler {
 	return h
 }
 
-// Receive takes a stack of h, which NewInbound made, for a request of conn to the house at. The
-// caller writes the request, then calls Push, Refuse or Discard. Only who runs w's turn calls it.
-func (w *Engine) Receive(at *House, h *Handler, conn any) *Inbound {
+// Receive takes a stack of h, which NewInbound made, for a request of conn to the house at. Its
+// deadline is on the system's clock, ns; 0: there is none. The caller writes the request, then
+// calls Push, Refuse or Discard. Only who runs w's turn calls it.
+func (w *Engine) Receive(at *House, h *Handler, conn any, deadline int64) *Inbound {
 	c := InboundOf(stackOf(w.Shard.Take(h.kind)))
-	c.to, c.Conn = at, conn
+	c.to, c.Conn, c.deadline = at, conn, deadline
 	return c
 }
 

@@ -296,7 +296,7 @@ func TestInbound(t *testing.T) {
 	})
 	input := w.Shard.Copy([]byte("later now last"))
 	for _, word := range []string{"later", "now", "last"} {
-		c := w.Receive(h, by, &conn)
+		c := w.Receive(h, by, &conn, 0)
 		c.Input = input.Retain()
 		Request[text, figures](&c.Stack).S = word
 		w.Push(h, &c.Stack)
@@ -324,7 +324,7 @@ func TestHoldBackTwice(t *testing.T) {
 	w, _ := newTestWorker()
 	h := adopt(w, 1, &gate{})
 	by := newChannel((*gate).serve, nil, func(*Inbound) {})
-	c := w.Receive(h, by, t)
+	c := w.Receive(h, by, t, 0)
 	Request[text, figures](&c.Stack).S = "now"
 	w.Push(h, &c.Stack)
 	for range 3 {
