@@ -345,18 +345,23 @@ func TestLastBehindTheEnd(t *testing.T) {
 
 // TestEndWaitsForTheClient: what it reads slowly comes before the end.
 func TestEndWaitsForTheClient(t *testing.T) {
-	h := newHearing(t, nil)
-	h.Net.Faults.Window = 10
-	h.say("a")
-	text := strings.Repeat("x", 1000)
-	require.NoError(t, h.tell(text+",end"))
-	var got []byte
-	for h.client.Err() == nil {
-		got = append(got, h.client.Read(7)...)
-		h.Run(time.Millisecond)
+	for _, behind := range [][]string{nil, {"b"}, {"", "b", "!"}} { // of the last one is refused
+		h := newHearing(t, nil)
+		h.Net.Faults.Window = 10
+		h.say("a")
+		text := strings.Repeat("x", 1000)
+		require.NoError(t, h.tell(text+",end"))
+		if behind != nil {
+			h.say(behind...)
+		}
+		var got []byte
+		for h.client.Err() == nil {
+			got = append(got, h.client.Read(7)...)
+			h.Run(time.Millisecond)
+		}
+		require.Equal(t, "a\n"+text+"\n", string(got), "nothing comes behind the end")
+		h.over()
 	}
-	require.Equal(t, "a\n"+text+"\n", string(got))
-	h.over()
 }
 
 // TestEndThroughStages: what they keep comes before the end, and their last words; requests still
