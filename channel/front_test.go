@@ -52,6 +52,7 @@ type front struct {
 	conns   []any            // every connection that sent a "mark"
 	peer    core.Peer[reply] // who last asked whose
 	joins   core.NoticePort[joining]
+	far     *channel.ConnectConfig[front, request, reply] // of connections of its own
 }
 
 type lineStack struct {
