@@ -203,7 +203,7 @@ func (c *Call) Abandoned() bool { return c.cell.Gone() }
 // answer isn't there it returns ErrBlockingOnWorker, and c is dead.
 func (g *Guests) Finish(c *Call) error {
 	if c.Ready() || !turns.Running() {
-		c.cell.Take()
+		g.Await.Take(&c.cell)
 		return nil
 	}
 	if g.giveUp(c) {

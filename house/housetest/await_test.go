@@ -60,3 +60,28 @@ func TestBlockingCalls(t *testing.T) {
 	require.Equal(t, core.ErrBlockingOnWorker, n.err)
 	require.NoError(t, at.StopWait(t.Context()))
 }
+
+// TestGetRunsTurns: it waits for the answer of core.Begin as Ask does; and panics if none will ever
+// come.
+func TestGetRunsTurns(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{})
+	at := core.Spawn(sim, func() *napper { return &napper{} })
+	got, err := core.Begin(nap.At(at), time.Second).Get()
+	require.NoError(t, err)
+	require.Equal(t, 1, got)
+
+	p := housetest.NewProbe(t, sim)
+	call := core.Begin(housetest.Port[int, int](p), 1)
+	asked := housetest.Expect[*housetest.Asked[int, int]](p, time.Second)
+	asked.Return(2)
+	got, err = call.Get()
+	require.NoError(t, err)
+	require.Equal(t, 2, got)
+
+	call = core.Begin(housetest.Port[int, int](p), 1)
+	asked = housetest.Expect[*housetest.Asked[int, int]](p, time.Second)
+	require.Panics(t, func() { call.Get() })
+	asked.Return(2)
+	_, err = call.Get()
+	require.Equal(t, core.ErrTimeout, err, "nobody hears it so late")
+}
