@@ -179,6 +179,13 @@ func (n *Network) next() (at int64, any bool) {
 	return n.coming[0].at, true
 }
 
+// due reports whether something has come that no worker has seen: one that had its turn when it
+// came.
+func (n *Network) due() bool {
+	at, any := n.next()
+	return any && at <= n.sim.Now || slices.ContainsFunc(n.events, func(w *watch) bool { return w.by != nil })
+}
+
 // advance does what has come until now.
 func (n *Network) advance() {
 	for len(n.coming) > 0 && n.coming[0].at <= n.sim.Now {

@@ -290,3 +290,25 @@ func TestBytesAgainstModel(t *testing.T) {
 		}
 	}
 }
+
+// TestRunLeavesNothing: a second is enough for what takes microseconds, also if something comes for
+// a worker that has just had its turn.
+func TestRunLeavesNothing(t *testing.T) {
+	for seed := range uint64(1000) {
+		sim := housetest.New(t, seed, house.Config{Workers: 3})
+		sim.Net.Faults.Delay = 10 * time.Microsecond
+		fronts := core.Replicate(sim, func() *mirror { return &mirror{} })
+		server, err := channel.Listen(t.Context(), channel.Config[[]byte, []byte]{
+			Network: "tcp", Address: "127.0.0.1:80",
+			Codec: func() channel.Codec[[]byte, []byte] { return lines{} },
+		}, mirrorServes, fronts.All()...)
+		require.NoError(t, err)
+		p := sim.Net.Dial(server.Addr())
+		sim.Run(time.Second)
+		p.End()
+		sim.Run(time.Second)
+		require.Equal(t, io.EOF, p.Err(), "seed %d", seed)
+		p.Close()
+		require.NoError(t, server.Close(t.Context()))
+	}
+}

@@ -146,7 +146,7 @@ func (s *Sim) Turn() {
 }
 
 // quiet gives every worker a turn, in an order picked by the seed, and reports
-// whether none of them had anything to do.
+// whether none of them had anything to do, nor will have at the present time.
 func (s *Sim) quiet() bool {
 	busy := false
 	s.Net.advance()
@@ -155,7 +155,7 @@ func (s *Sim) quiet() bool {
 		s.Now += turnCost
 		busy = all[i].Turn() || busy
 	}
-	return !busy
+	return !busy && !s.Net.due()
 }
 
 // Rest runs turns until there is nothing left to do at the present time. It panics after a million
