@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -398,5 +399,31 @@ func TestStashEndsABarrier(t *testing.T) {
 		require.Equal(t, tells.began, tells.ended, "%d", i)
 		_, err := housetest.Ask(t, sim, turn, "close")
 		require.NoError(t, err, "%d", i)
+	}
+}
+
+// TestStashIsFullOfTheLiving: calls for which nobody waits any more give their places up.
+func TestStashIsFullOfTheLiving(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{AskTimeout: time.Second})
+	d := &door{}
+	a := hang(t, sim, d, core.Props{Mailbox: core.Bounded(4, core.Reject)})
+	for i := range 10 {
+		_, err := core.Ask(t.Context(), doorKnocks.At(a), i)
+		require.Equal(t, core.ErrTimeout, err, "ask %d", i)
+	}
+	var calls []core.Pending[int]
+	for i := range 5 {
+		calls = append(calls, core.Begin(doorKnocks.At(a), i))
+		sim.Run(time.Millisecond)
+	}
+	_, err := calls[4].Get()
+	require.Equal(t, core.ErrMailboxFull, err)
+	_, err = housetest.Ask(t, sim, doorTurn.At(a), "open")
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1, 2, 3}, d.in, "the living are in their order")
+	for i, call := range calls[:4] {
+		n, err := call.Get()
+		require.NoError(t, err)
+		require.Equal(t, i, n)
 	}
 }

@@ -19,6 +19,7 @@ import (
 type stash struct {
 	calls queue
 	n     int
+	swept int64 // when sweep last looked, ns
 }
 
 // Stash ends the step and puts its call, or the calls of its batch, into the stash. The stack keeps
@@ -76,15 +77,15 @@ func (w *Engine) stash(h *House, s *Stack) {
 	w.Shard.Put(&s.Object)
 }
 
-// keep puts s into the stash. If the stash is full an ask ends with ErrMailboxFull, and a notice
-// becomes a dead letter.
+// keep puts s into the stash. If the stash is full of calls for which somebody still waits, an ask
+// ends with ErrMailboxFull, and a notice becomes a dead letter.
 func (w *Engine) keep(h *House, s *Stack) {
 	a := h.rooms()
 	if a.stash == nil {
 		a.stash = &stash{}
 	}
 	st := a.stash
-	if bound, _ := h.rules(); st.n >= bound {
+	if bound, _ := h.rules(); st.n >= bound && !w.sweep(h, st) {
 		s.err = fault.ErrMailboxFull
 		w.Count.Add(count.Full, 1)
 		if s.by.class == classNotice {
@@ -95,6 +96,25 @@ func (w *Engine) keep(h *House, s *Stack) {
 	}
 	st.calls.push(s)
 	st.n++
+}
+
+// sweep ends the stashed calls that are dead, and reports whether there were any. It looks once in a
+// turn.
+func (w *Engine) sweep(h *House, st *stash) bool {
+	if st.swept == w.Now {
+		return false
+	}
+	all, n := st.calls, st.n
+	st.calls, st.n, st.swept = queue{}, 0, w.Now
+	for s := all.pop(); s != nil; s = all.pop() {
+		if w.dead(h, s) {
+			w.drop(h, s)
+		} else {
+			st.calls.push(s)
+			st.n++
+		}
+	}
+	return st.n < n
 }
 
 // unstash puts the stashed calls before the queued ones.

@@ -113,29 +113,21 @@ func (h *House) TellStarted(kind reflect.Type) {
 }
 
 // tellStarted tells that the actor of h has started, as its start hook has ended well.
-func (w *Engine) tellStarted(h *House) {
-	if e := &w.Guests.Events.Started; !e.Silent() {
-		e.Publish(w, ActorStarted{h.any()})
-	}
-}
+func (w *Engine) tellStarted(h *House) { w.Guests.Events.Started.Publish(w, ActorStarted{h.any()}) }
 
 // tellStopped tells that the actor at who has stopped.
 func (w *Engine) tellStopped(who AnyAddress) { w.Guests.Events.Stopped.Publish(w, ActorStopped{who}) }
 
 // tellRestarted tells that the actor of h has a new instance, because of err.
 func (w *Engine) tellRestarted(h *House, err error) {
-	if e := &w.Guests.Events.Restarted; !e.Silent() {
-		e.Publish(w, ActorRestarted{h.any(), err})
-	}
+	w.Guests.Events.Restarted.Publish(w, ActorRestarted{h.any(), err})
 }
 
 // failed counts a failure of h, in the stack s, and tells of it.
 func (w *Engine) failed(h *House, s *Stack, err error) {
 	w.Count.Add(count.Failures, 1)
 	w.Driver.Failed(h, s, err)
-	if e := &w.Guests.Events.Failed; !e.Silent() {
-		e.Publish(w, Failure{h.any(), err})
-	}
+	w.Guests.Events.Failed.Publish(w, Failure{h.any(), err})
 }
 
 // slow tells that a step was slow among the last n messages, which together took took ns.

@@ -58,6 +58,10 @@ func (t *Topic[Event]) Publish(w *Engine, event Event) {
 	}
 }
 
+// Post is Publish for a guest.
+func (t *Topic[Event]) Post(event Event) { t.tell(nil, t.all.All(), event) }
+
+// tell tells all, in w's turn or, with nil, as a guest.
 func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 	gone := false
 	for i := range all {
@@ -66,6 +70,8 @@ func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 			ear.Tell(s.ear, event)
 		case s.to.Gone():
 			gone = true
+		case w == nil:
+			s.post(event)
 		default:
 			notify(w, s.to, s.by, event)
 		}
@@ -75,24 +81,8 @@ func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 	}
 }
 
-// Post is Publish for a guest.
-func (t *Topic[Event]) Post(event Event) {
-	gone := false
-	all := t.all.All()
-	for i := range all {
-		switch s := &all[i]; {
-		case s.ear != nil:
-			ear.Tell(s.ear, event)
-		case s.to.Gone():
-			gone = true
-		default:
-			Tell(s.to.Owner().Guests, s.to, s.by, &event)
-		}
-	}
-	if gone {
-		t.prune()
-	}
-}
+// post tells an actor, as a guest.
+func (s *subscriber[Event]) post(event Event) { Tell(s.to.Owner().Guests, s.to, s.by, &event) }
 
 // prune removes the subscribers that have stopped.
 //
