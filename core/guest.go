@@ -81,7 +81,7 @@ type Pending[Rep any] struct {
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once. The ask has the system's
-// default deadline; Get has none of its own. Call Get exactly once: an answer that nobody gets is
+// default deadline, by which Get ends with ErrTimeout. Call Get exactly once: an answer that nobody gets is
 // never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 	var c begun
@@ -107,7 +107,7 @@ func (p Pending[Rep]) current() *stack.Call {
 	return p.call
 }
 
-// Get waits for the answer and frees it. Bytes in the reply that the callee's stack carries, and
+// Get waits for the answer, by the deadline at most, and frees it. Bytes in the reply that the callee's stack carries, and
 // Answers, are invalid once Get has returned: use GetInto. In a step Get fails with
 // ErrBlockingOnWorker if it would have to wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {

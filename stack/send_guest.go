@@ -199,15 +199,20 @@ func (c *Call) Ready() bool { return c.cell.Ready() }
 // may ask.
 func (c *Call) Abandoned() bool { return c.cell.Gone() }
 
-// Finish waits for the answer of a call that was sent. In a step it doesn't wait: if the
-// answer isn't there it returns ErrBlockingOnWorker, and c is dead.
+// Finish waits for the answer of a call that was sent, but not beyond its deadline. In a step it
+// doesn't wait. If the answer isn't there it returns ErrTimeout or ErrBlockingOnWorker, and c is
+// dead.
 func (g *Guests) Finish(c *Call) error {
-	if c.Ready() || !turns.Running() {
-		g.Await.Take(&c.cell)
+	if c.Ready() {
+		c.cell.Take()
 		return nil
 	}
-	if g.giveUp(c) {
-		return fault.ErrBlockingOnWorker
+	err := fault.ErrBlockingOnWorker
+	if !turns.Running() {
+		err = g.blame(g.Await.Block(&c.cell, context.Background(), max(1, c.asked.deadline-g.Clock())))
+	}
+	if err != nil && g.giveUp(c) {
+		return err
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 
 // Asked is an ask that a probe holds until the test answers it, by Return or Throw, as a step would
 // do; several asks in any order. Who asked may give up before, by its deadline or otherwise: then
-// nobody hears the answer. But an ask of core.Begin, sent or forwarded to the probe, is given up by
-// nobody. An ask that isn't answered when the probe stops ends with ErrStopped.
+// nobody hears the answer. An ask of core.Begin is given up by its Get. An ask that isn't answered
+// when the probe stops ends with ErrStopped.
 //
 // A pointer to it is what the probe's queue has: SkipTo[*Asked[Read, Row]] skips to an ask, and
 // Take returns all that wait.

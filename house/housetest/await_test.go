@@ -61,10 +61,9 @@ func TestBlockingCalls(t *testing.T) {
 	require.NoError(t, at.StopWait(t.Context()))
 }
 
-// TestGetRunsTurns: it waits for the answer of core.Begin as Ask does; and panics if none will ever
-// come.
+// TestGetRunsTurns: it waits for the answer of core.Begin as Ask does, and no longer.
 func TestGetRunsTurns(t *testing.T) {
-	sim := housetest.New(t, 1, house.Config{})
+	sim := housetest.New(t, 1, house.Config{AskTimeout: time.Minute})
 	at := core.Spawn(sim, func() *napper { return &napper{} })
 	got, err := core.Begin(nap.At(at), time.Second).Get()
 	require.NoError(t, err)
@@ -78,10 +77,16 @@ func TestGetRunsTurns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, got)
 
+	began := sim.Now
 	call = core.Begin(housetest.Port[int, int](p), 1)
 	asked = housetest.Expect[*housetest.Asked[int, int]](p, time.Second)
-	require.Panics(t, func() { call.Get() })
-	asked.Return(2)
 	_, err = call.Get()
-	require.Equal(t, core.ErrTimeout, err, "nobody hears it so late")
+	require.Equal(t, core.ErrTimeout, err, "nobody answers")
+	require.InDelta(t, float64(time.Minute), float64(sim.Now-began), float64(time.Second))
+	asked.Return(2) // which nobody hears
+
+	call = core.Begin(housetest.Port[int, int](p), 1)
+	sim.Run(time.Hour)
+	_, err = call.Get()
+	require.Equal(t, core.ErrTimeout, err, "its time has passed before")
 }

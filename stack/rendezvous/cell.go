@@ -84,17 +84,6 @@ func (a Await) Block(c *Cell, ctx context.Context, limit int64) error {
 	return fault.ErrTimeout
 }
 
-// Take is c.Take, in a system whose goroutines wait by a. It panics where a has given up: nothing
-// would ever end the wait.
-func (a Await) Take(c *Cell) {
-	if a != nil && !c.Signalled() {
-		if a(context.Background(), c.Signalled, 0); !c.Signalled() {
-			panic("stackhouse: whoever waits for this answer waits for ever")
-		}
-	}
-	c.Take()
-}
-
 // patience is what Block waits for, without its limit.
 type patience struct {
 	c   *Cell
