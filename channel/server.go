@@ -337,10 +337,10 @@ func (c *counts) stats() Stats {
 }
 
 // Drain stops accepting, has every connection answer the requests that it was sent so far, and
-// closes it; linger.go tells how. It returns when all are closed. If ctx ends first, each worker
-// cuts its connections off as soon as its step has ended; Drain waits a second at most for that,
-// and its error says how many were cut off. It blocks: only guests may call it, or
-// house.System.OnShutdown.
+// closes it once the client has ended its side, or after two seconds. It returns when all are
+// closed. If ctx ends first, each worker cuts its connections off as soon as its step has ended;
+// Drain waits a second at most for that, and its error says how many were cut off. It blocks: only
+// guests may call it, or house.System.OnShutdown.
 func (s *Server[Req, Rep]) Drain(ctx context.Context) error {
 	s.tell(siteDrain)
 	err := s.stop(ctx)

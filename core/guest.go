@@ -81,8 +81,8 @@ type Pending[Rep any] struct {
 }
 
 // Begin asks from a goroutine that is not a worker and returns at once. The ask has the system's
-// default deadline, by which Get ends with ErrTimeout. Call Get exactly once: an answer that nobody gets is
-// never freed, and a second Get panics.
+// default deadline, by which Get ends with ErrTimeout. Call Get exactly once: an answer that nobody
+// gets is never freed, and a second Get panics.
 func Begin[Req, Rep any](p Port[Req, Rep], req Req) Pending[Rep] {
 	var c begun
 	if !p.begin(&c, req) {
@@ -107,9 +107,9 @@ func (p Pending[Rep]) current() *stack.Call {
 	return p.call
 }
 
-// Get waits for the answer, by the deadline at most, and frees it. Bytes in the reply that the callee's stack carries, and
-// Answers, are invalid once Get has returned: use GetInto. In a step Get fails with
-// ErrBlockingOnWorker if it would have to wait.
+// Get waits for the answer, by the deadline at most, and frees it. Bytes in the reply that the
+// callee's stack carries, and Answers, are invalid once Get has returned: use GetInto. In a step
+// Get fails with ErrBlockingOnWorker if it would have to wait.
 func (p Pending[Rep]) Get() (rep Rep, err error) {
 	err = p.GetInto(func(r *Rep) { rep = *r })
 	return rep, err

@@ -98,8 +98,8 @@ func (w *Engine) keep(h *House, s *Stack) {
 	st.n++
 }
 
-// sweep ends the stashed calls that are dead, and reports whether there were any. It looks once in a
-// turn.
+// sweep ends the stashed calls that are dead, and reports whether there were any. It looks once in
+// a turn.
 func (w *Engine) sweep(h *House, st *stash) bool {
 	if st.swept == w.Now {
 		return false
