@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -23,11 +24,28 @@ func TestClientCloseBesideAFullMailbox(t *testing.T) {
 	peer := door.Accept()
 	a := core.Begin(client.Port(), request{[]byte("a")})
 	b := core.Begin(client.Port(), request{[]byte("b")})
-	replied := core.Spawn(sim.System, func() *replier { return &replier{peer} })
+	replied := core.Spawn(sim.System, func() *replier {
+		return &replier{func() { peer.Write([]byte("1\n2\n")) }}
+	})
 	require.NoError(t, core.Notice(replierBegin.At(replied), struct{}{}))
 	require.NoError(t, client.Close(t.Context()))
 	require.NoError(t, a.GetInto(func(rep *reply) { require.Equal(t, "1", string(rep.text)) }))
 	require.NoError(t, b.GetInto(func(rep *reply) { require.Equal(t, "2", string(rep.text)) }))
+}
+
+// TestClientCloseLosesTheLastConnection: it waits no longer than for what is lost with it.
+func TestClientCloseLosesTheLastConnection(t *testing.T) {
+	p := newPlay(t, nil)
+	p.prove()
+	a := p.ask("a")
+	breaks := core.Spawn(p.System, func() *replier { return &replier{p.peers[0].Reset} })
+	require.NoError(t, core.Notice(replierBegin.At(breaks), struct{}{}))
+	began := p.Now
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // or it would wait for ever
+	defer cancel()
+	require.NoError(t, p.client.Close(ctx))
+	require.Less(t, p.Now-began, int64(time.Second))
+	p.fails(a, core.ErrLost)
 }
 
 type replierStack struct {
@@ -35,8 +53,8 @@ type replierStack struct {
 	tick core.Future[core.Tick]
 }
 
-// replier has a peer reply after ten milliseconds.
-type replier struct{ peer *housetest.Peer }
+// replier does what a peer does after ten milliseconds.
+type replier struct{ do func() }
 
 func (r *replier) begin(s *replierStack) core.Yield {
 	core.Timer.Ask(s, &s.tick, 10*time.Millisecond)
@@ -44,7 +62,7 @@ func (r *replier) begin(s *replierStack) core.Yield {
 }
 
 func (r *replier) reply(s *replierStack) core.Yield {
-	r.peer.Write([]byte("1\n2\n"))
+	r.do()
 	return s.Return()
 }
 

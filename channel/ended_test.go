@@ -293,6 +293,15 @@ func TestDrainBehindTheEnd(t *testing.T) {
 		h.client.Close()
 		require.Zero(t, h.Net.Open())
 	}
+
+	h := newHearing(t, nil) // with nothing in flight
+	h.client.End()
+	h.Run(time.Millisecond)
+	began := h.Now
+	require.NoError(t, h.server.Drain(t.Context()))
+	require.Less(t, h.Now-began, int64(time.Second))
+	require.Equal(t, ".", h.heard())
+	h.client.Close()
 }
 
 // TestEndOfThisSide: the client reads to the end, and goes on: its requests are handled, and their
