@@ -21,8 +21,12 @@ import (
 type arena struct{ audience *channel.Audience[reply] }
 
 // seller serves connections: "in" and "out" have the arena take the peer in or let it go, "two" is
-// answered in two parts, a while apart, and anything else at once.
-type seller struct{ arena core.Port[ticket, struct{}] }
+// answered in two parts, a while apart, "say x" tells x to those who have said "near", and anything
+// else is answered at once.
+type seller struct {
+	arena core.Port[ticket, struct{}]
+	near  *channel.Audience[reply]
+}
 
 type ticket struct {
 	peer channel.Peer[reply]
@@ -49,10 +53,19 @@ var (
 )
 
 func (v *seller) serve(s *sellStack) core.Yield {
-	switch verb, _, _ := bytes.Cut(s.Req.line, space); string(verb) {
+	switch verb, rest, _ := bytes.Cut(s.Req.line, space); string(verb) {
 	case "in", "out":
 		v.arena.Ask(s, &s.sold, ticket{s.Peer(), verb[0] == 'i'})
 		return core.Suspend(s, (*seller).sold)
+	case "near":
+		v.near = channel.NewAudience[reply](newLineCodec())
+		if err := v.near.Join(s, s.Peer()); err != nil {
+			return s.Throw(err)
+		}
+	case "say":
+		if err := v.near.Notice(s, reply{rest}); err != nil {
+			return s.Throw(err)
+		}
 	case "two":
 		s.Part(&s.room, reply{s.Req.line})
 		return core.Suspend(s, (*seller).second)
@@ -97,7 +110,7 @@ func (a *arena) say(s *sayStack) core.Yield {
 func openStage(t *testing.T, seed uint64, workers int, set func(*config)) (*housetest.Sim, *channel.Server[request, reply], core.Port[string, int]) {
 	sim := housetest.New(t, seed, house.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
 	at := core.Spawn(sim.System, func() *arena { return &arena{channel.NewAudience[reply](newLineCodec())} })
-	sellers := core.Replicate(sim.System, func() *seller { return &seller{arenaAdmit.At(at)} })
+	sellers := core.Replicate(sim.System, func() *seller { return &seller{arena: arenaAdmit.At(at)} })
 	c := config{Network: "tcp", Address: "127.0.0.1:80", Codec: newLineCodec, OutputMax: 1 << 30, InflightMax: 1 << 20}
 	if set != nil {
 		set(&c)
@@ -105,6 +118,18 @@ func openStage(t *testing.T, seed uint64, workers int, set func(*config)) (*hous
 	server, err := channel.Listen(t.Context(), c, sellerServe, sellers.All()...)
 	require.NoError(t, err)
 	return sim, server, arenaSay.At(at)
+}
+
+// TestAudienceBehindAResult: a message isn't lost that comes in the turn in which a result of its
+// connection is complete, and not written yet.
+func TestAudienceBehindAResult(t *testing.T) {
+	sim, server, _ := openStage(t, 1, 1, nil)
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "near\n", "near\n")
+	says(t, sim, p, "a\nsay hello\nb\n", "a\nhello\nsay hello\nb\n")
+	require.Zero(t, server.Stats().Dropped)
+	require.NoError(t, server.Close(t.Context()))
 }
 
 func TestAudience(t *testing.T) {

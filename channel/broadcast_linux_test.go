@@ -52,7 +52,7 @@ func broadcast(t *testing.T, n, silent, messages int, pause time.Duration) time.
 	require.NoError(t, sys.Start(t.Context()))
 	defer sys.Shutdown(t.Context())
 	at := core.Spawn(sys, func() *arena { return &arena{channel.NewAudience[reply](newLineCodec())} })
-	sellers := core.Replicate(sys, func() *seller { return &seller{arenaAdmit.At(at)} })
+	sellers := core.Replicate(sys, func() *seller { return &seller{arena: arenaAdmit.At(at)} })
 	server, err := channel.Listen(t.Context(), config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, OutputMax: 64 << 10, WriteTimeout: -1}, sellerServe, sellers.All()...)
 	require.NoError(t, err)
 	defer server.Close(t.Context())
