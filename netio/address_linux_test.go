@@ -66,6 +66,9 @@ func TestTimeoutsAreInherited(t *testing.T) {
 	inherits(ListenOptions{KeepAlive: time.Second},
 		option{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
 		option{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 0})
+	inherits(ListenOptions{KeepAlive: time.Millisecond}, // the system counts in seconds
+		option{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		option{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 1})
 }
 
 // readiness collects what a handler is told.
