@@ -59,6 +59,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.codec == nil {
 		c.begin()
 	}
+	c.openLate()
 	w := c.Engine()
 	if c.hasPanicked() {
 		panic(c.rare.panicked)
@@ -111,7 +112,19 @@ func (c *conn[Req, Rep]) begin() {
 		c.intake = &c.site.strangers
 	}
 	c.openStages(c.serve.config.Stages)
+	if s := c.staged; s != nil && s.HoldsOpening() {
+		s.unopened = true
+		return
+	}
 	c.tellOpened()
+}
+
+// openLate tells of the connection once no stage keeps it from that.
+func (c *conn[Req, Rep]) openLate() {
+	if c.isUnopened() && !c.staged.HoldsOpening() {
+		c.staged.unopened = false
+		c.tellOpened()
+	}
 }
 
 // tick is the step of the connection after a timer has fired; run, which it schedules, looks which

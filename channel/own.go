@@ -206,7 +206,7 @@ func (c *conn[Req, Rep]) tellClosed(opened bool) {
 			c.rare.call = nil
 			c.Engine().Answer(call, pool.Bytes{}, core.ErrStopped)
 		}
-	case by != nil && !c.house.Gone() && !c.isOrphan():
+	case by != nil && !c.isUnopened() && !c.house.Gone() && !c.isOrphan():
 		core.NoticePortOf[Closed[Rep]](c.house, by).Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
 	}
 	c.tellWatchers()

@@ -110,6 +110,7 @@ func (c *conn[Req, Rep]) need() int {
 func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	c.intake.read(c)
 	n, err := c.fill(w, most, need)
+	c.openLate()
 	c.toRead -= int32(n)
 	switch err {
 	case nil, netio.ErrAgain:

@@ -23,6 +23,7 @@ type staged struct {
 	taken    uint64 // bytes of raw that the socket took
 	need     int    // how many bytes the first message of wire.in has at least
 	held     bool   // reading is held
+	unopened bool   // the opening is held
 	over     bool   // the stages know that nothing more is sent
 	panicked any    // by a stage, outside of a step
 	alarms   []core.Future[core.Tick]
@@ -43,6 +44,25 @@ func (c *wire) openStages(by func() []stage.Stage) {
 	s.Open(c.Engine().Now)
 	s.settle()
 }
+
+// RemoteAddr implements stage.Addressed.
+func (s *staged) RemoteAddr() string {
+	if a := s.wire.addr; a != nil {
+		return *a
+	}
+	return s.wire.net().RemoteAddr(s.wire.fd)
+}
+
+// SetRemoteAddr implements stage.Addressed. It changes nothing if others may know the address, as
+// of a connection that Connect has opened.
+func (s *staged) SetRemoteAddr(addr string) {
+	if s.wire.addr == nil {
+		s.wire.addr = &addr
+	}
+}
+
+// isUnopened reports whether stages keep the connection from being told of.
+func (c *wire) isUnopened() bool { return c.staged != nil && c.staged.unopened }
 
 // moveTo has the stages stand before another connection, of the same socket.
 func (s *staged) moveTo(c *wire) {

@@ -117,6 +117,7 @@ func (c *conn[Req, Rep]) change() core.Yield {
 func (p *Protocol[A, Req, Rep]) takeOver(from *wire, st *site) {
 	c := p.service.conn(st, from.house, from.fd, new(core.Asked[Rep]))
 	c.in, from.in = from.in, input{}
+	c.addr = from.addr
 	c.staged, from.staged = from.staged, nil
 	c.urgent = from.urgent // all else that the socket has is told by the poller again
 	if c.staged != nil {

@@ -20,13 +20,19 @@ type Pipeline struct {
 	closing bool
 
 	// flows that hold it
-	holdReading, holdSending int
+	holdReading, holdSending, holdOpening int
 }
 
 // Ends is the connection around a Pipeline. Its methods use p during the call only.
 type Ends interface {
 	Up(p []byte)   // received bytes, for the codec
 	Down(p []byte) // for the socket
+}
+
+// Addressed is Ends that have an address.
+type Addressed interface {
+	RemoteAddr() string
+	SetRemoteAddr(addr string)
 }
 
 // New returns the pipeline of stages, the first of which stands at the socket. It panics if one of
@@ -188,6 +194,9 @@ func (l *Pipeline) HoldsReading() bool { return l.holdReading > 0 }
 
 // HoldsSending reports whether a stage keeps bytes of the codec from being sent.
 func (l *Pipeline) HoldsSending() bool { return l.holdSending > 0 }
+
+// HoldsOpening reports whether a stage keeps the connection from being told of.
+func (l *Pipeline) HoldsOpening() bool { return l.holdOpening > 0 }
 
 // Closing reports whether a stage wants the connection to end.
 func (l *Pipeline) Closing() bool { return l.closing }

@@ -63,7 +63,7 @@ type Flow struct {
 	ended    bool  // the stream of received bytes has ended for the stage
 	alarm    int64 // when Tick is due, ns; 0: never
 
-	holdsReading, holdsSending bool
+	holdsReading, holdsSending, holdsOpening bool
 }
 
 // Up hands received bytes on to the codec's side. p is used during the call only.
@@ -107,6 +107,30 @@ func (f *Flow) HoldReading(hold bool) { f.pipeline.holdReading += f.hold(&f.hold
 // hand down themselves is sent. A connection is closed if its bytes are held for
 // channel.Config.WriteTimeout.
 func (f *Flow) HoldSending(hold bool) { f.pipeline.holdSending += f.hold(&f.holdsSending, hold) }
+
+// HoldOpening keeps the connection from being told of as opened, see channel.Handler.WithOpened,
+// until it is called with false: before anything is handed up. It is for what says more of the
+// other end. One that ends before isn't told of.
+func (f *Flow) HoldOpening(hold bool) { f.pipeline.holdOpening += f.hold(&f.holdsOpening, hold) }
+
+// RemoteAddr returns the address of the other end, as channel.Peer.Addr does.
+func (f *Flow) RemoteAddr() string {
+	if at, ok := f.pipeline.ends.(Addressed); ok {
+		return at.RemoteAddr()
+	}
+	return ""
+}
+
+// SetRemoteAddr says whose the connection is, in place of whoever has dialled. Only a stage that
+// holds the opening may call it.
+func (f *Flow) SetRemoteAddr(addr string) {
+	if !f.holdsOpening {
+		panic("stage: the address of a connection is changed that others may know")
+	}
+	if at, ok := f.pipeline.ends.(Addressed); ok {
+		at.SetRemoteAddr(addr)
+	}
+}
 
 // hold returns by how much the number of flows that hold something changes.
 func (f *Flow) hold(holds *bool, hold bool) int {
