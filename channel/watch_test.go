@@ -35,6 +35,7 @@ type (
 var (
 	lookoutJoins = core.HandleNotice((*lookout).join)
 	lookoutHears = core.HandleNotice((*lookout).hear)
+	lookoutTens  = core.HandleNotice((*lookout).hearTen)
 	lookoutAsks  = core.Handle((*lookout).ask)
 )
 
@@ -56,8 +57,14 @@ func (l *lookout) hear(s *lookoutEnd) core.Yield {
 	return s.Return()
 }
 
+// hearTen is hear by another handler, whose ends count as ten.
+func (l *lookout) hearTen(s *lookoutEnd) core.Yield {
+	l.ended[s.Msg.Peer] += 10
+	return s.Return()
+}
+
 // ask answers how often it has heard of the end of each peer, after it has done so to all of them:
-// "close", "watch", "unwatch" or nothing; of "joins", how many joins came before the last end.
+// "close", "watch", "unwatch", "watch ten", "unwatch ten" or nothing; of "joins", how many joins came before the last end.
 func (l *lookout) ask(s *lookoutAsk) core.Yield {
 	if s.Req == "joins" {
 		return s.Return([]int{l.joins})
@@ -71,6 +78,10 @@ func (l *lookout) ask(s *lookoutAsk) core.Yield {
 			channel.Watch(s, p, lookoutHears)
 		case "unwatch":
 			channel.Unwatch(s, p, lookoutHears)
+		case "watch ten":
+			channel.Watch(s, p, lookoutTens)
+		case "unwatch ten":
+			channel.Unwatch(s, p, lookoutTens)
 		}
 		counts = append(counts, l.ended[p])
 	}
@@ -139,6 +150,24 @@ func TestWatch(t *testing.T) {
 		p.heard("watch", 1, 1, 1)
 		p.heard("unwatch", 2, 2, 2)
 		p.heard("", 2, 2, 2)
+	})
+}
+
+// TestWatchByTwoHandlers: each of an actor's handlers hears, and is let go alone.
+func TestWatchByTwoHandlers(t *testing.T) {
+	inPosts(t, func(t *testing.T, p *post) {
+		all := p.dial(3)
+		p.heard("watch ten", 0, 0, 0)
+		all[0].Reset()
+		p.Run(time.Millisecond)
+		p.heard("unwatch ten", 11, 0, 0)
+		all[1].Reset()
+		p.Run(time.Millisecond)
+		p.heard("watch ten", 11, 1, 0)
+		p.heard("unwatch", 21, 11, 0)
+		all[2].Reset()
+		p.Run(time.Millisecond)
+		p.heard("", 21, 11, 10)
 	})
 }
 
