@@ -341,7 +341,11 @@ func PlayInflight(t testing.TB, seed uint64, on core.Place, rest func(), run fun
 				}
 			})
 		case 2:
-			do(func(w *stack.Engine) { d.letBegin(w, rng.IntN(5)) })
+			do(func(w *stack.Engine) {
+				if d.letBegin(w, rng.IntN(5)); rng.IntN(3) == 0 { // again, before they have begun
+					d.holdBack()
+				}
+			})
 		case 3:
 			for _, b := range d.model {
 				if rng.IntN(3) == 0 {
