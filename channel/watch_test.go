@@ -64,7 +64,8 @@ func (l *lookout) hearTen(s *lookoutEnd) core.Yield {
 }
 
 // ask answers how often it has heard of the end of each peer, after it has done so to all of them:
-// "close", "watch", "unwatch", "watch ten", "unwatch ten" or nothing; of "joins", how many joins came before the last end.
+// "close", "watch", "unwatch", "watch ten", "unwatch ten" or nothing; of "joins", how many joins
+// came before the last end.
 func (l *lookout) ask(s *lookoutAsk) core.Yield {
 	if s.Req == "joins" {
 		return s.Return([]int{l.joins})
