@@ -352,3 +352,28 @@ func simulateUpgrades(t *testing.T, seed uint64, upgraded *int) uint64 {
 	require.Zero(t, sim.Net.Open(), "seed %d: descriptors are open", seed)
 	return sim.Hash()
 }
+
+// TestDrainWhileAConnectionChanges: what it becomes is drained, too.
+func TestDrainWhileAConnectionChanges(t *testing.T) {
+	sim, server, _, _ := newHost(t, 1, nil)
+	s := &stagedServer{TB: t, sim: sim, server: server}
+	s.dial()
+	sim.Net.Faults.Window = 100
+	text := strings.Repeat("y", 1000)
+	for rest := []byte("frames " + text + "\n"); len(rest) > 0; {
+		rest = rest[s.peer.Write(rest):]
+		sim.Run(time.Millisecond)
+	}
+	got := ""
+	reads := core.Spawn(sim.Workers()[0], func() *replier {
+		return &replier{func() {
+			sim.Net.Faults.Window = 0
+			got += string(s.peer.Read(100))
+		}}
+	})
+	require.NoError(t, core.Notice(replierBegin.At(reads), struct{}{}))
+	began := sim.Now
+	require.NoError(t, server.Drain(t.Context()))
+	require.Less(t, sim.Now-began, int64(10*time.Second))
+	require.Equal(t, text+"\n", got+string(s.peer.Read(2000)))
+}
