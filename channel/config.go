@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/stage"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
 
 // Config is the settings of a server. Network, Address and Codec are needed; the other fields may
@@ -147,7 +147,7 @@ func (c *Config[Req, Rep]) deadline(now int64) int64 {
 	if c.AnswerTimeout == never {
 		return 0
 	}
-	return now + min(int64(c.AnswerTimeout), math.MaxInt64-now)
+	return pace.Later(now, int64(c.AnswerTimeout))
 }
 
 // requestTimeout is how long a request may take of which n bytes have come.
