@@ -96,7 +96,7 @@ func (r *role) see(m mark, kind int) {
 	switch mail := r.w.mail(r.id); {
 	case m.N == 0: // it was forwarded
 		return
-	case mail == stressFair && m.From < stressCitizens && m.From%3 == 1: // its house moves
+	case mail == stressFair && m.From < stressCitizens && m.From%3 != 2: // its house may move
 		return
 	case mail != stressPriority:
 		kind = 0
@@ -685,6 +685,7 @@ func (k *mayor) add(s *core.AskStack[int, int]) core.Yield { k.spawn(s, s.Req); 
 
 func (k *mayor) spawn(s core.Running, slot int) {
 	all := k.w.sys.Workers()
+	// a house stays where it is only if its place is a worker
 	place := [...]core.Place{core.Under(s), k.w.sys, all[slot%len(all)]}[slot%3]
 	r := k.w.roles[slot]
 	alone := slot == 6 && k.w.seed%2 == 0
