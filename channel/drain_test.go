@@ -149,6 +149,47 @@ func TestDrainEndsThoughAClientNeverStops(t *testing.T) {
 	<-ended
 }
 
+// TestDrainEndsThoughThereIsAlwaysMoreToRead: a connection answers a MiB at most of what comes
+// behind the begin of the drain.
+func TestDrainEndsThoughThereIsAlwaysMoreToRead(t *testing.T) {
+	sim, server, _ := openHall(t, 1, 1, 0, func(c *config) { c.ReadSize = 16 << 10 })
+	sim.Net.Faults.Window = 4 << 20
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "z z\n", "z\n")
+	text := []byte("z " + strings.Repeat("z", 8000) + "\n")
+	channel.BeginDrain(server)
+	got := 0
+	for rounds := 0; p.Err() == nil; rounds++ {
+		require.Less(t, rounds, 1000, "answered %d bytes", got)
+		for p.Write(text) > 0 {
+			// the end of what didn't fit begins a next line
+		}
+		sim.Turn()
+		got += len(p.Read(1 << 20))
+	}
+	require.Greater(t, got, 900_000)
+	p.Close()
+	sim.Run(time.Millisecond)
+	require.Zero(t, server.Stats().Conns)
+}
+
+// TestDrainCutsOffWhatLingers: whose client has all and doesn't end its side.
+func TestDrainCutsOffWhatLingers(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		w := openWorld(t, p, nil, virtual) // time doesn't end it
+		c := w.dial()
+		c.send("last a")
+		c.expect("a")
+		_, err := c.r.ReadByte()
+		require.Equal(t, io.EOF, err)
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Millisecond)
+		defer cancel()
+		require.EqualError(t, w.server.Drain(ctx), "channel: 0 connections were cut off: "+context.DeadlineExceeded.Error())
+		require.Zero(t, w.server.Stats().Conns)
+	})
+}
+
 func TestDrainCutOff(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		w := openWorld(t, p, nil)

@@ -274,6 +274,37 @@ func TestPushIsBounded(t *testing.T) {
 }
 
 // TestPushPanics: a panic of the codec costs the connection, and not who sends.
+// TestMessagesDontKeepResults: where both wait for a client that reads little by little, room goes
+// to both.
+func TestMessagesDontKeepResults(t *testing.T) {
+	sim, server, shout := openHall(t, 1, 1, 0, func(c *config) { c.OutputMax, c.WriteTimeout = 1000, time.Minute })
+	sim.Net.Faults.Window = 100
+	p := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	says(t, sim, p, "join x\n", "x\n")
+	message, line := strings.Repeat("m", 49), "z "+strings.Repeat("z", 47)+"\n"
+	const lines = 100
+	asked, got := 0, ""
+	for rounds := 0; strings.Count(got, line[2:]) < lines; rounds++ {
+		require.Less(t, rounds, 1000, "%d of %d results", strings.Count(got, line[2:]), lines)
+		for asked < lines*len(line) {
+			n := p.Write([]byte(line[asked%len(line):]))
+			if asked += n; n == 0 {
+				break
+			}
+		}
+		for full := 0; full == 0; {
+			errs, err := housetest.Ask(t, sim, shout, message)
+			require.NoError(t, err)
+			full = errs[core.ErrMailboxFull]
+		}
+		sim.Run(time.Millisecond)
+		got += string(p.Read(1 << 20))
+	}
+	require.Positive(t, strings.Count(got, message))
+	require.NoError(t, server.Close(t.Context()))
+}
+
 func TestPushPanics(t *testing.T) {
 	for at := range 2 {
 		sim, server, shout := openHall(t, 1, 2, at, nil)
