@@ -32,3 +32,31 @@ func TestClientBackoffDoubles(t *testing.T) {
 	}
 	require.Less(t, came, 20, "in 10 s and more")
 }
+
+// TestClientBackoffBeginsAnew: behind a reply the next wait is BackoffMin at most again.
+func TestClientBackoffBeginsAnew(t *testing.T) {
+	p := newPlay(t, func(c *clientConfig) { c.BackoffMin, c.BackoffMax = time.Second, time.Hour })
+	p.door.Close()
+	p.Run(time.Minute)
+	p.peers[0].Close()
+	for range 4 { // up to 8 s
+		p.Run(20 * time.Second)
+		p.fails(p.ask("a"), core.ErrNotSent)
+	}
+	p.door = p.Net.Serve(doorAddress)
+	p.Run(20 * time.Second)
+	a := p.ask("b")
+	p.accept(1)
+	p.gets("b\n", "x\n")
+	p.is(a, "x")
+
+	p.door.Close()
+	p.Run(time.Minute)
+	p.peers[1].Close()
+	p.Run(time.Millisecond)
+	p.fails(p.ask("c"), core.ErrNotSent)
+	failures := p.client.Stats().ConnectFailures
+	p.Run(time.Second)
+	p.fails(p.ask("d"), core.ErrNotSent)
+	require.Equal(t, failures+1, p.client.Stats().ConnectFailures)
+}

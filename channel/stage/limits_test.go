@@ -53,3 +53,19 @@ func TestRate(t *testing.T) {
 	}
 	require.Panics(t, func() { stage.Rate(0, 1) })
 }
+
+// TestRateSavesNothingUp: whoever was silent for hours may send a burst, and no more.
+func TestRateSavesNothingUp(t *testing.T) {
+	l := stage.New(&ends{}, stage.Rate(100, 1000))
+	require.NoError(t, l.Open(1))
+	now := int64(5 * time.Hour)
+	for range 2 {
+		now += int64(5 * time.Hour)
+		read := 0
+		for ; !l.HoldsReading(); read += 100 {
+			require.NoError(t, l.Receive(now, make([]byte, 100)))
+		}
+		require.Equal(t, 1100, read)
+		require.NoError(t, l.Tick(now+int64(time.Hour)))
+	}
+}
