@@ -92,7 +92,7 @@ func (c *scribe) write(s *scribeStack) core.Yield {
 			err = peer.End(s)
 		case !asks:
 			err = peer.Notice(s, reply{[]byte(word)})
-		case s.Req.within > 0:
+		case s.Req.within != 0:
 			peer.AskWithin(s, f, reply{s.Copy([]byte(text))}, s.Req.within)
 		default:
 			peer.Ask(s, f, reply{s.Copy([]byte(text))})
@@ -213,6 +213,22 @@ func TestAsk(t *testing.T) {
 		s.ends(call, nil)
 		s.Run(20 * time.Millisecond)
 		says(t, s.Sim, p, "", "z\nz\n")
+	})
+}
+
+// TestAskWithinNoTime: a limit that is over before the message is sent isn't the default one.
+func TestAskWithinNoTime(t *testing.T) {
+	inStudies(t, func(c *config) { c.OutputMax = 1000 }, func(t *testing.T, s *study) {
+		p := s.dial()
+		s.Net.Faults.Window = 100
+		text := strings.Repeat("m", 1999)
+		full := s.begin(text)
+		late := s.beginWithin("!x", -time.Second)
+		s.Run(time.Millisecond)
+		s.ends(late, core.ErrTimeout)
+		require.Equal(t, text+"\n", s.read(p, 2000))
+		says(t, s.Sim, p, "y y\n", "y\n")
+		s.ends(full, nil)
 	})
 }
 
