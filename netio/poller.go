@@ -34,6 +34,8 @@ const (
 	Closed
 	// Urgent: a read may leave bytes that have arrived, because of urgent data among them.
 	Urgent
+	// Posted: somebody has called Poller.Post.
+	Posted
 )
 
 // A Handler is called by Poll or Deliver when its descriptor is ready. It may add and remove

@@ -79,3 +79,77 @@ func TestG4WakeIsNeverLost(t *testing.T) {
 		}
 	}
 }
+
+// TestG4PostIsNeverLost: a post comes, however polling and waiting fall; and none comes to another
+// descriptor in the place of one that was removed.
+func TestG4PostIsNeverLost(t *testing.T) {
+	for _, polls := range []bool{false, true} {
+		f := newFixture(t, batchMax)
+		a, _ := f.pair()
+		acks := make(chan struct{}, 1)
+		got := 0
+		h := handlerFunc(func(r Ready) {
+			if r&Posted != 0 {
+				got++
+				acks <- struct{}{}
+			}
+		})
+		token := f.add(a, h)
+		rounds := fewer(2000)
+		var g sync.WaitGroup
+		g.Go(func() {
+			for range rounds {
+				f.p.Post(token)
+				<-acks
+			}
+		})
+		for got < rounds {
+			before := got
+			if polls {
+				f.poll()
+			}
+			if got == before {
+				start := time.Now()
+				f.wait(lostAfter)
+				require.Less(t, time.Since(start), lostAfter, "a post is lost")
+			}
+		}
+		g.Wait()
+
+		require.NoError(t, f.p.Remove(token, a))
+		f.p.Post(token)
+		other := f.add(a, h)
+		f.p.Post(token)
+		require.NotEqual(t, token, other)
+		f.poll()
+		require.Equal(t, rounds, got, "it was removed")
+		require.NoError(t, f.p.Close())
+		f.p.Post(other)
+	}
+}
+
+// TestPanicLosesNoPost: a handler that panics loses its own post only.
+func TestPanicLosesNoPost(t *testing.T) {
+	f := newFixture(t, batchMax)
+	a, b := f.pair()
+	first, got := true, 0
+	h := handlerFunc(func(r Ready) {
+		if r&Posted == 0 {
+			return
+		}
+		if got++; first {
+			first = false
+			panic("handler")
+		}
+	})
+	for _, fd := range []int{a, b} {
+		f.p.Post(f.add(fd, h))
+	}
+	require.Panics(t, func() { f.poll() })
+	f.poll()
+	require.Equal(t, 2, got)
+}
+
+type handlerFunc func(r Ready)
+
+func (f handlerFunc) Ready(r Ready) { f(r) }

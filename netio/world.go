@@ -1,6 +1,9 @@
 package netio
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // World is a network. A Poller belongs to one: the machine's, or one that takes its place in
 // simulations, such as that of package housetest. The methods that are named like functions of this
@@ -30,12 +33,20 @@ type World interface {
 }
 
 // Poller tells one worker which of its descriptors are ready, and makes the socket calls on them.
-// Only the worker that polls may call its methods, except Wake and the socket calls, which any
-// goroutine may make. While one goroutine is in Wait another may stand in for the worker, and may
-// call all methods but Poll, Wait, Deliver and Close.
+// Only the worker that polls may call its methods, except Wake, Post and the socket calls, which
+// any goroutine may make. While one goroutine is in Wait another may stand in for the worker, and
+// may call all methods but Poll, Wait, Deliver and Close.
 type Poller struct {
 	world World // nil: the machine's. First: what other threads write is at machine's end
 	machine
+	due   *post                // posts that are being delivered
+	posts atomic.Pointer[post] // the last comes first
+}
+
+// post is a call of Post that hasn't been delivered.
+type post struct {
+	token Token
+	next  *post
 }
 
 // Open returns a poller of the machine's network, without descriptors.
@@ -117,9 +128,44 @@ func (p *Poller) Remove(t Token, fd int) error {
 //alloc:none
 func (p *Poller) Poll() (n int, err error) {
 	if p.world != nil {
-		return p.world.Poll(p), nil
+		return p.world.Poll(p) + p.deliverPosts(), nil
 	}
-	return p.machine.Poll()
+	n, err = p.machine.Poll()
+	return n + p.deliverPosts(), err
+}
+
+// Deliver calls the handlers of events that Wait fetched, or that are left of a batch in which a
+// handler panicked, and of what was posted. It returns how many it called.
+//
+//alloc:none
+func (p *Poller) Deliver() (n int) { return p.machine.Deliver() + p.deliverPosts() }
+
+// Post has the handler of t called with Posted in a Poll or Deliver that is to come, if t isn't
+// stale by then. Any goroutine may call it, also while and after
+// the poller is closed. It allocates.
+func (p *Poller) Post(t Token) {
+	for new := (&post{token: t}); ; {
+		if new.next = p.posts.Load(); p.posts.CompareAndSwap(new.next, new) {
+			break
+		}
+	}
+	p.Wake()
+}
+
+// deliverPosts delivers what was posted, behind the Wake of it: so a Poll that takes a Wake has the
+// post, too.
+func (p *Poller) deliverPosts() (n int) {
+	if p.due == nil && p.posts.Load() != nil {
+		p.due = p.posts.Swap(nil)
+	}
+	for p.due != nil {
+		t := p.due.token
+		p.due = p.due.next // before the handler, which may panic
+		if p.slots.deliver(t, Posted) {
+			n++
+		}
+	}
+	return n
 }
 
 // Settle returns when bytes and connections that had arrived at the registered descriptors can be
