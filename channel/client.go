@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -25,6 +26,12 @@ type ClientConfig[Req, Rep any] struct {
 	// Stages makes what stands between the socket of a new connection and its codec, the first at
 	// the socket. nil: nothing does.
 	Stages func() []stage.Stage
+	// TLS secures the connections: the server's certificate must have the host in Address, or the
+	// ServerName of the TLS. It stands between Stages and codec. Requests wait for the end of the
+	// handshake; where it fails, the next address is tried. nil: connections are plain.
+	TLS *secure.TLS
+	// CodecFor is as in Config.
+	CodecFor func(protocol string) ClientCodec[Req, Rep]
 
 	// Conns is how many connections each worker has at most. One more is opened when all others
 	// have InflightMax requests in flight. 0: 1, which is right for protocols with pipelining.

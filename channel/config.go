@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
 )
@@ -21,6 +22,12 @@ type Config[Req, Rep any] struct {
 	// Stages makes what stands between the socket of a new connection and its codec, the first at
 	// the socket. nil: nothing does.
 	Stages func() []stage.Stage
+	// TLS secures the connections. It stands between Stages and codec: what belongs behind it, and
+	// TLS.Server itself, can stand in Stages instead. nil: they are plain.
+	TLS *secure.TLS
+	// CodecFor makes the codec of a connection whose ends have agreed upon a protocol, by ALPN; "":
+	// they haven't. Codec is asked all the same, see there. nil: Codec makes that of each.
+	CodecFor func(protocol string) Codec[Req, Rep]
 
 	// InflightMax is how many requests of one connection may be in flight, that is decoded and
 	// without a written result. Beyond, the connection isn't read. 0: 128.

@@ -59,6 +59,7 @@ func (c *conn[Req, Rep]) run() core.Yield {
 	if c.codec == nil {
 		c.begin()
 	}
+	c.wakeStages()
 	c.openLate()
 	w := c.Engine()
 	if c.hasPanicked() {
@@ -105,26 +106,31 @@ func (c *conn[Req, Rep]) run() core.Yield {
 
 // begin makes the codec: in the first turn, so that a panic costs this connection only.
 func (c *conn[Req, Rep]) begin() {
-	c.codec = c.serve.config.Codec()
-	_, c.loner = c.codec.(Alone[Req])
-	_, c.inflight.unordered = c.codec.(Unordered[Req])
+	c.setCodec(c.serve.config.Codec())
 	if c.isStranger() {
 		c.intake = &c.site.strangers
 	}
-	c.openStages(c.serve.config.Stages)
-	if s := c.staged; s != nil && s.HoldsOpening() {
-		s.unopened = true
-		return
+	c.openStages(c.serve.config.Stages, c.serve.secured)
+	if !c.isUnopened() {
+		c.tellOpened()
 	}
-	c.tellOpened()
+}
+
+func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
+	c.codec = codec
+	_, c.loner = codec.(Alone[Req])
+	_, c.inflight.unordered = codec.(Unordered[Req])
 }
 
 // openLate tells of the connection once no stage keeps it from that.
 func (c *conn[Req, Rep]) openLate() {
-	if c.isUnopened() && !c.staged.HoldsOpening() {
-		c.staged.unopened = false
-		c.tellOpened()
+	if !c.opensNow() {
+		return
 	}
+	if by := c.serve.config.CodecFor; by != nil {
+		c.setCodec(by(c.staged.Protocol()))
+	}
+	c.tellOpened()
 }
 
 // tick is the step of the connection after a timer has fired; run, which it schedules, looks which

@@ -27,6 +27,7 @@ type outConn[Req, Rep any] struct {
 	encoded  uint64 // bytes of requests, from the beginning
 	reply    Rep    // what is decoded before it is known whose it is
 	openedAt int64  // when it began to connect, ns
+	joined   bool   // the pool counts it among its connections
 	proved   bool   // a reply has come
 	broken   error  // why it can't send any more; nil: it can
 
@@ -76,7 +77,10 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 		c.join()
 	}
 	if c.phase == open {
+		c.wakeStages()
+		c.openLate()
 		c.receive(w)
+		c.openLate()
 		if c.why == nil {
 			c.why = c.stagesEnd()
 		}
@@ -97,10 +101,14 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 
 func (c *outConn[Req, Rep]) makeCodec() {
 	c.why = core.ErrPanic
-	c.codec = c.pool.client.config.Codec()
+	c.setCodec(c.pool.client.config.Codec())
 	c.why = nil
-	c.numbered, _ = c.codec.(Numbered[Req, Rep])
-	c.loner, _ = c.codec.(Alone[Req])
+}
+
+func (c *outConn[Req, Rep]) setCodec(codec ClientCodec[Req, Rep]) {
+	c.codec = codec
+	c.numbered, _ = codec.(Numbered[Req, Rep])
+	c.loner, _ = codec.(Alone[Req])
 }
 
 // tick is the step of the connection after a timer has fired.
@@ -129,13 +137,34 @@ func (c *outConn[Req, Rep]) join() {
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = c.Engine().Now
 		c.tune(config.KeepAlive, config.WriteTimeout)
-		c.openStages(config.Stages)
-		c.pool.dialer.joined(c)
+		c.openStages(config.Stages, c.pool.secured())
+		if !c.isUnopened() {
+			c.opens()
+		}
 	case err != netio.ErrAgain:
 		c.why = err
 	case c.Engine().Now-c.activeAt >= int64(config.ConnectTimeout):
 		c.why = errConnectTime
 	}
+}
+
+// opens has the pool use the connection.
+func (c *outConn[Req, Rep]) opens() {
+	c.joined = true
+	c.pool.dialer.joined(c)
+}
+
+// openLate has the pool use the connection once no stage keeps it from that.
+func (c *outConn[Req, Rep]) openLate() {
+	if !c.opensNow() {
+		return
+	}
+	if by := c.pool.client.config.CodecFor; by != nil {
+		c.why = core.ErrPanic
+		c.setCodec(by(c.staged.Protocol()))
+		c.why = nil
+	}
+	c.opens()
 }
 
 // lookTimes ends the connection if it is late, or nobody uses it.
@@ -177,7 +206,7 @@ func (c *outConn[Req, Rep]) arm(now int64) {
 
 // mayEncode reports whether the connection may take the ask that has waited longest.
 func (c *outConn[Req, Rep]) mayEncode() bool {
-	return c.phase == open && c.why == nil && c.broken == nil && !c.hungUp && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
+	return c.joined && c.phase == open && c.why == nil && c.broken == nil && !c.hungUp && c.requests.Admits(c.pool.alone) && c.out.unsent < c.pool.client.config.OutputMax
 }
 
 // write is the work of flush, at the end of a turn: it encodes asks that wait, and sends.
@@ -358,7 +387,6 @@ func (c *outConn[Req, Rep]) close() {
 	if c.phase == closed {
 		return
 	}
-	joined := c.phase != connecting
 	c.phase = closed
 	if c.why == nil {
 		c.why = core.ErrStopped
@@ -366,7 +394,7 @@ func (c *outConn[Req, Rep]) close() {
 	c.answerAll(c.Engine())
 	c.farewell()
 	c.hangUp()
-	if d := &c.pool.dialer; joined {
+	if d := &c.pool.dialer; c.joined {
 		d.left(c, c.why)
 	} else {
 		d.failed(c, c.why)

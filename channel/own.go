@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -59,12 +60,18 @@ func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[
 	o := &outlet[Req, Rep]{door: door{max: int64(c.ConnsMax)}}
 	o.service = service[Req, Rep]{handlers: by.handlers, config: c}
 	o.service.opened = nil // who connects knows
-	o.service.handle()
+	o.service.handle()     // as of one that listens
 	o.site = site{fd: -1, door: &o.door, own: &peer{}, actor: h.Actor(),
 		tools:  tools{poller: netOf(h), buffer: make([]byte, c.ReadSize)},
 		quota:  quota{max: c.RequestsMax},
 		intake: intake{max: c.InputMax}, strangers: intake{max: max(1, c.InputMax/8)}}
 	return o, nil
+}
+
+// hostOf returns the host of an address; "": it has none.
+func hostOf(address string) string {
+	host, _, _ := net.SplitHostPort(address)
+	return host
 }
 
 // checkHost returns an error if the host in the address must be looked up, which blocks.
@@ -120,6 +127,9 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	o, err := newOutlet(s, c.Config, &c.Handler)
 	if err == nil {
 		c.outlet, o.service.timeout = o, timeout
+		if c.TLS != nil {
+			o.service.secured = func() stage.Stage { return c.TLS.Client(hostOf(o.service.config.Address)) }
+		}
 	}
 	return err
 }
@@ -173,15 +183,29 @@ func (c *conn[Req, Rep]) attempt() core.Yield {
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = w.Now
 		c.tune(c.serve.config.KeepAlive, c.serve.config.WriteTimeout)
+		return c.run()
+	}
+	c.answerConnect(err)
+	return c.End()
+}
+
+// answerConnect answers the ask of Connect, unless that was done.
+func (c *conn[Req, Rep]) answerConnect(err error) {
+	if c.rare == nil || c.rare.call == nil {
+		return
+	}
+	w, call := c.Engine(), c.rare.call
+	c.rare.call = nil
+	if err == nil {
+		err = call.Due(w.Now)
+	}
+	if err == nil {
 		c.Introduce()
 		*stack.Reply[Peer[Rep]](call) = core.PeerOf[Rep](c)
+	} else {
+		c.cutOff(w) // for nobody, if it stands
 	}
-	c.rare.call = nil
 	w.Answer(call, pool.Bytes{}, err)
-	if err != nil {
-		return c.End()
-	}
-	return c.run()
 }
 
 // isOrphan reports whether the connection belongs to an instance of the actor that has ended: it
@@ -192,6 +216,7 @@ func (c *conn[Req, Rep]) isOrphan() bool {
 
 // tellOpened tells that the connection was accepted.
 func (c *conn[Req, Rep]) tellOpened() {
+	c.answerConnect(nil)
 	if by := c.serve.opened; by != nil {
 		c.Introduce()
 		core.NoticePortOf[Opened[Rep]](c.house, by).Insist(&c.Stack, Opened[Rep]{core.PeerOf[Rep](c)})
@@ -201,12 +226,13 @@ func (c *conn[Req, Rep]) tellOpened() {
 // tellClosed tells of the end of the connection. opened says whether it ever stood.
 func (c *conn[Req, Rep]) tellClosed(opened bool) {
 	switch by := c.serve.closed; {
-	case !opened:
-		if call := c.rare.call; call != nil {
-			c.rare.call = nil
-			c.Engine().Answer(call, pool.Bytes{}, core.ErrStopped)
+	case !opened || c.isUnopened():
+		err := core.ErrStopped
+		if s := c.staged; s != nil && s.Err() != nil {
+			err = s.Err()
 		}
-	case by != nil && !c.isUnopened() && !c.house.Gone() && !c.isOrphan():
+		c.answerConnect(err)
+	case by != nil && !c.house.Gone() && !c.isOrphan():
 		core.NoticePortOf[Closed[Rep]](c.house, by).Insist(&c.Stack, Closed[Rep]{core.PeerOf[Rep](c)})
 	}
 	c.tellWatchers()

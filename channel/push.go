@@ -69,7 +69,7 @@ func (c *conn[Req, Rep]) Admit() error {
 func (c *conn[Req, Rep]) tell() {
 	now := takes
 	switch {
-	case c.addr == nil:
+	case c.about == nil:
 		return
 	case !c.takes():
 		now = isGone

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -99,6 +100,7 @@ type Server[Req, Rep any] struct {
 type service[Req, Rep any] struct {
 	handlers
 	config  Config[Req, Rep]
+	secured func() stage.Stage // TLS; nil: connections are plain
 	owned   *stack.Handler
 	mortal  *stack.Handler // as owned, of connections of an actor's own
 	timeout time.Duration  // of Connect
@@ -205,8 +207,12 @@ func (v *service[Req, Rep]) bind(d *door, p *netio.Poller, n int) ([]parcel, err
 	return listeners, nil
 }
 
-// refusal is what a codec's Refuse says of ErrConnsMax; nothing if the codec panics.
+// refusal is what a codec's Refuse says of ErrConnsMax; nothing if the codec panics, or if clients
+// wait for another protocol's words.
 func (c *Config[Req, Rep]) refusal() (text []byte) {
+	if c.TLS != nil {
+		return nil
+	}
 	defer func() { recover() }()
 	return c.Codec().Refuse(make([]byte, 0, refusalMax), ErrConnsMax)
 }
@@ -267,6 +273,9 @@ func (n near) Register(h *stack.House, make stack.Factory) *stack.House {
 
 // handle makes the handlers of the connections.
 func (v *service[Req, Rep]) handle() {
+	if t := v.config.TLS; t != nil {
+		v.secured = t.Server
+	}
 	v.owned = stack.NewOwned("channel connection", (*conn[Req, Rep]).run, (*conn[Req, Rep]).tick, (*conn[Req, Rep]).close)
 	v.mortal = v.owned.Mortal()
 }

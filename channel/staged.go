@@ -8,6 +8,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
+	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -23,7 +24,7 @@ type staged struct {
 	taken    uint64 // bytes of raw that the socket took
 	need     int    // how many bytes the first message of wire.in has at least
 	held     bool   // reading is held
-	unopened bool   // the opening is held
+	unopened bool   // the opening is held, or hasn't been told of yet
 	over     bool   // the stages know that nothing more is sent
 	panicked any    // by a stage, outside of a step
 	alarms   []core.Future[core.Tick]
@@ -32,23 +33,57 @@ type staged struct {
 // errStage is why a connection ends that a stage has closed.
 var errStage = errors.New("channel: a stage has closed the connection")
 
-// openStages makes the stages of a connection that stands. Only a step of it calls this.
-func (c *wire) openStages(by func() []stage.Stage) {
-	if by == nil {
+// openStages makes the stages of a connection that stands: those of by, and behind them secured;
+// either may be nil. Only a step of it calls this.
+func (c *wire) openStages(by func() []stage.Stage, secured func() stage.Stage) {
+	if by == nil && secured == nil {
 		return
 	}
+	var all []stage.Stage
+	if by != nil {
+		all = by()
+	}
+	if secured != nil {
+		all = append(all, secured())
+	}
 	s := &staged{wire: c}
-	s.Pipeline = stage.New(s, by()...)
+	s.Pipeline = stage.New(s, all...)
 	s.alarms = make([]core.Future[core.Tick], s.Len())
 	c.staged = s
 	s.Open(c.Engine().Now)
+	s.unopened = s.HoldsOpening()
 	s.settle()
+}
+
+// wakeStages wakes stages for which somebody has asked. Only a step calls it.
+func (c *wire) wakeStages() {
+	s, woken := c.staged, c.woken
+	if c.woken = false; !woken || s == nil {
+		return
+	}
+	s.Wake(c.Engine().Now)
+	c.readable = c.readable || s.Ended()
+	s.settle()
+}
+
+// closeStages tells the stages that the connection has ended.
+func (c *wire) closeStages() {
+	if s := c.staged; s != nil && s.panicked == nil {
+		defer s.contain()
+		s.Close(c.Engine().Now)
+	}
+}
+
+// Waker implements stage.Waking.
+func (s *staged) Waker() func() {
+	p, t := s.wire.net(), s.wire.token
+	return func() { p.Post(t) }
 }
 
 // RemoteAddr implements stage.Addressed.
 func (s *staged) RemoteAddr() string {
-	if a := s.wire.addr; a != nil {
-		return *a
+	if a := s.wire.about; a != nil {
+		return a.addr
 	}
 	return s.wire.net().RemoteAddr(s.wire.fd)
 }
@@ -56,9 +91,24 @@ func (s *staged) RemoteAddr() string {
 // SetRemoteAddr implements stage.Addressed. It changes nothing if others may know the address, as
 // of a connection that Connect has opened.
 func (s *staged) SetRemoteAddr(addr string) {
-	if s.wire.addr == nil {
-		s.wire.addr = &addr
+	if s.wire.about == nil {
+		s.wire.about = &about{addr: addr}
 	}
+}
+
+// opensNow reports whether the stages have just let the connection be told of. It is the transition
+// from unopened.
+func (c *wire) opensNow() bool {
+	s := c.staged
+	if s == nil || !s.unopened || s.HoldsOpening() || s.Err() != nil {
+		return false
+	}
+	s.unopened = false
+	if session := s.Session(); session != nil {
+		c.Introduce()
+		c.about.session = session
+	}
+	return true
 }
 
 // isUnopened reports whether stages keep the connection from being told of.
@@ -150,6 +200,9 @@ func (s *staged) Up(p []byte) {
 	s.wire.in.add(&s.wire.Engine().Shard, p, s.need)
 	s.wire.partial = false
 }
+
+// Bytes implements stage.Ends.
+func (s *staged) Bytes(n int) pool.Bytes { return s.wire.Engine().Shard.Bytes(n) }
 
 // Down implements stage.Ends.
 func (s *staged) Down(p []byte) {

@@ -23,12 +23,12 @@ type Protocol[A, Req, Rep any] struct {
 
 // NewProtocol returns what connections become that speak otherwise from some moment on. Of c it
 // takes the codec, the bounds of one connection and the timeouts; the others are those of the
-// server that accepted the connection, and so are its stages: c must have none. Any goroutine may
-// call it.
+// server that accepted the connection, and so are its stages, and its TLS: c must have none. Any
+// goroutine may call it.
 func NewProtocol[A, Req, Rep any](c Config[Req, Rep], h Handler[A, Req, Rep]) (*Protocol[A, Req, Rep], error) {
 	c, err := c.validate()
-	if err == nil && c.Stages != nil {
-		err = errors.New("channel: Config.Stages of a Protocol, whose connections have stages already")
+	if err == nil && (c.Stages != nil || c.TLS != nil || c.CodecFor != nil) {
+		err = errors.New("channel: Config.Stages, TLS or CodecFor of a Protocol, whose connections have stages already")
 	}
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c *conn[Req, Rep]) change() core.Yield {
 func (p *Protocol[A, Req, Rep]) takeOver(from *wire, st *site) {
 	c := p.service.conn(st, from.house, from.fd, new(core.Asked[Rep]))
 	c.in, from.in = from.in, input{}
-	c.addr = from.addr
+	c.about = from.about
 	c.staged, from.staged = from.staged, nil
 	c.urgent = from.urgent // all else that the socket has is told by the poller again
 	if c.staged != nil {

@@ -78,7 +78,7 @@ type wire struct {
 	token netio.Token
 	// of the other end, once it was asked for; then it isn't written again, as other goroutines may
 	// read it
-	addr *string
+	about *about
 
 	phase    phase
 	queued   bool          // pushed, and not run yet
@@ -91,6 +91,7 @@ type wire struct {
 	muted    bool          // this side was ended: see Peer.End
 	cut      bool          // closes at once, without lingering
 	partial  bool          // in holds no whole message, until more is read
+	woken    bool          // stages are to be woken
 	known    atomic.Uint32 // by other threads: whether it takes messages, see push.go
 
 	in     input
@@ -104,6 +105,12 @@ type wire struct {
 	idle    core.Future[core.Tick]
 	slow    *slow   // nil: nothing was late yet
 	linger  *linger // nil: it hasn't begun to linger
+}
+
+// about is what is known of the other end of a connection.
+type about struct {
+	addr    string
+	session any // of a stage; nil: none
 }
 
 // slow is what a connection needs only once a message, from the other end or to it, was late.
@@ -133,10 +140,11 @@ func (c *wire) Ready(r netio.Ready) {
 	if r&netio.Closed != 0 {
 		c.hungUp, c.suspect = true, true
 	}
+	c.woken = c.woken || r&netio.Posted != 0
 	if c.writable && c.toSend() && c.phase < closing {
 		c.Engine().Defer(&c.flush)
 	}
-	if c.readable || c.hasUnsent() || c.phase == connecting {
+	if c.readable || c.woken || c.hasUnsent() || c.phase == connecting {
 		c.schedule()
 	}
 }
@@ -149,18 +157,25 @@ func (c *wire) House() *stack.House { return c.house }
 
 // Introduce implements core.Endpoint.
 func (c *wire) Introduce() {
-	if c.addr == nil && c.phase != closed {
-		addr := c.net().RemoteAddr(c.fd)
-		c.addr = &addr
+	if c.about == nil && c.phase != closed {
+		c.about = &about{addr: c.net().RemoteAddr(c.fd)}
 	}
 }
 
 // Addr implements core.Endpoint.
 func (c *wire) Addr() string {
-	if c.addr == nil {
+	if c.about == nil {
 		return ""
 	}
-	return *c.addr
+	return c.about.addr
+}
+
+// Session returns what a stage has told of the connection.
+func (c *wire) Session() any {
+	if c.about == nil {
+		return nil
+	}
+	return c.about.session
 }
 
 // schedule has the step after a push run in a later visit to the house.
@@ -292,6 +307,7 @@ func (c *wire) tune(keepAlive, write time.Duration) {
 func (c *wire) hangUp() {
 	c.in.drop()
 	c.dropUnsent()
+	c.closeStages()
 	c.net().Remove(c.token, c.fd)
 	c.net().CloseFD(c.fd)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stackhouse-go/stackhouse/channel/stage"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // shout is a Stage that writes everything in capitals.
@@ -21,14 +22,15 @@ func (shout) SendEnd(f *stage.Flow) error {
 }
 
 // wire is a connection that prints what it is to send.
-type wire struct{}
+type wire struct{ shard pool.Shard }
 
-func (wire) Up(p []byte)   {}
-func (wire) Down(p []byte) { fmt.Print(string(p)) }
+func (*wire) Up(p []byte)              {}
+func (*wire) Down(p []byte)            { fmt.Print(string(p)) }
+func (w *wire) Bytes(n int) pool.Bytes { return w.shard.Bytes(n) }
 
 // A pipeline alone, as a connection has it.
 func ExamplePipeline() {
-	l := stage.New(wire{}, shout{})
+	l := stage.New(&wire{}, shout{})
 	l.Open(0)
 	l.Send(0, []byte("hello"))
 	l.SendEnd(0)

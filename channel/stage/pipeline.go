@@ -3,6 +3,8 @@ package stage
 import (
 	"fmt"
 	"io"
+
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // Pipeline is the stages of one connection, as a state machine without I/O. Who has the connection
@@ -19,6 +21,9 @@ type Pipeline struct {
 	ended   bool  // nothing more comes up
 	closing bool
 
+	protocol string
+	session  any
+
 	// flows that hold it
 	holdReading, holdSending, holdOpening int
 }
@@ -27,12 +32,21 @@ type Pipeline struct {
 type Ends interface {
 	Up(p []byte)   // received bytes, for the codec
 	Down(p []byte) // for the socket
+	// Bytes returns n bytes of the worker's pool.
+	Bytes(n int) pool.Bytes
 }
 
 // Addressed is Ends that have an address.
 type Addressed interface {
 	RemoteAddr() string
 	SetRemoteAddr(addr string)
+}
+
+// Waking is Ends whose turns others can bring about.
+type Waking interface {
+	// Waker returns a function that any goroutine may call, after which Pipeline.Wake is called in a
+	// turn of the connection's, if that still stands.
+	Waker() func()
 }
 
 // New returns the pipeline of stages, the first of which stands at the socket. It panics if one of
@@ -47,12 +61,19 @@ func New(ends Ends, stages ...Stage) *Pipeline {
 		f.opener, _ = s.(Opener)
 		f.ticker, _ = s.(Ticker)
 		f.meter, _ = s.(Meter)
-		if f.receiver == nil && f.sender == nil && f.opener == nil && f.ticker == nil && f.meter == nil {
+		f.sleeper, _ = s.(Sleeper)
+		f.closer, _ = s.(Closer)
+		if f.isNone() {
 			panic(fmt.Sprintf("stage: a %T is no Stage: it has none of the methods", s))
 		}
 	}
 	l.sort()
 	return l
+}
+
+// isNone reports whether the value is no Stage.
+func (f *Flow) isNone() bool {
+	return f.receiver == nil && f.sender == nil && f.opener == nil && f.ticker == nil && f.meter == nil && f.sleeper == nil && f.closer == nil
 }
 
 // sort links each flow with those that its bytes go to.
@@ -102,12 +123,16 @@ func (f *Flow) receive(p []byte) {
 	if f.ended {
 		return
 	}
-	switch err := f.receiver.Receive(f, p); err {
-	case io.EOF:
+	f.came(f.receiver.Receive(f, p))
+}
+
+// came takes what a method of the stage has returned that hands bytes up.
+func (f *Flow) came(err error) {
+	if err != io.EOF {
+		f.pipeline.note(err)
+	} else if !f.ended {
 		f.ended = true
 		f.up.end(f.pipeline)
-	default:
-		f.pipeline.note(err)
 	}
 }
 
@@ -182,6 +207,34 @@ func (l *Pipeline) Tick(now int64) error {
 	}
 	return l.err
 }
+
+// Wake tells that somebody has called what Flow.Waker returned.
+func (l *Pipeline) Wake(now int64) error {
+	l.now = now
+	for i := range l.flows {
+		if f := &l.flows[i]; f.sleeper != nil && l.err == nil {
+			f.came(f.sleeper.Wake(f))
+		}
+	}
+	return l.err
+}
+
+// Close tells that the connection has ended. Nothing may be called behind it.
+func (l *Pipeline) Close(now int64) {
+	l.now = now
+	for i := range l.flows {
+		if f := &l.flows[i]; f.closer != nil {
+			f.closer.Closed(f)
+		}
+	}
+}
+
+// Protocol returns which protocol the two ends have agreed upon; "": none, or there was no
+// question.
+func (l *Pipeline) Protocol() string { return l.protocol }
+
+// Session returns what a stage has told of the connection; nil: nothing.
+func (l *Pipeline) Session() any { return l.session }
 
 // Len returns how many stages there are.
 func (l *Pipeline) Len() int { return len(l.flows) }

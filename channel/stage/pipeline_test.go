@@ -10,13 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel/stage"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // ends notes what comes out of a pipeline.
-type ends struct{ up, down []byte }
+type ends struct {
+	up, down []byte
+	shard    pool.Shard
+}
 
 func (e *ends) Up(p []byte)   { e.up = append(e.up, p...) }
 func (e *ends) Down(p []byte) { e.down = append(e.down, p...) }
+
+func (e *ends) Bytes(n int) pool.Bytes { return e.shard.Bytes(n) }
 
 // marks is a Stage that sends a mark before each byte, and "!" at the end.
 type marks struct {
@@ -137,7 +143,8 @@ func TestEndOfTheStream(t *testing.T) {
 	require.NoError(t, l.SendEnd(1))
 	require.NoError(t, l.ReceiveEnd(1))
 	require.True(t, l.Ended())
-	require.Equal(t, ends{[]byte("x"), []byte("y")}, *e)
+	require.Equal(t, "x", string(e.up))
+	require.Equal(t, "y", string(e.down))
 }
 
 func TestErrorsOfStages(t *testing.T) {
@@ -236,3 +243,66 @@ func TestFirstErrorStays(t *testing.T) {
 	require.Equal(t, first, l.SendEnd(1))
 	require.Equal(t, first, l.Err())
 }
+
+// sleeper is woken, and closed.
+type sleeper struct {
+	wakes, closed int
+	wake          func(f *stage.Flow) error
+}
+
+func (s *sleeper) Wake(f *stage.Flow) error {
+	s.wakes++
+	return s.wake(f)
+}
+
+func (s *sleeper) Closed(*stage.Flow) { s.closed++ }
+
+func (s *sleeper) Open(f *stage.Flow) error {
+	f.HoldOpening(true)
+	return nil
+}
+
+// TestWake: all that sleep are woken, until one fails; all are closed.
+func TestWake(t *testing.T) {
+	a := &sleeper{wake: func(f *stage.Flow) error {
+		f.Up([]byte("up"))
+		f.SetSession("p", 7)
+		f.HoldOpening(false)
+		return nil
+	}}
+	fails := &sleeper{wake: func(*stage.Flow) error { return errors.New("woken") }}
+	late := &sleeper{wake: func(*stage.Flow) error { return nil }}
+	e := &ends{}
+	l := stage.New(e, a, fails, late)
+	require.NoError(t, l.Open(1))
+	require.EqualError(t, l.Wake(2), "woken")
+	require.Equal(t, "up", string(e.up))
+	require.Equal(t, "p", l.Protocol())
+	require.Equal(t, 7, l.Session())
+	require.Panics(t, func() { a.wake(nil) })
+	require.EqualError(t, l.Wake(2), "woken")
+	require.Equal(t, []int{1, 1, 0}, []int{a.wakes, fails.wakes, late.wakes})
+	l.Close(3)
+	require.Equal(t, []int{1, 1, 1}, []int{a.closed, fails.closed, late.closed})
+
+	// an end, as of Receive
+	ended := &sleeper{wake: func(*stage.Flow) error { return io.EOF }}
+	l = stage.New(&ends{}, ended)
+	require.NoError(t, l.Open(1))
+	require.NoError(t, l.Wake(2))
+	require.NoError(t, l.Wake(2))
+	require.True(t, l.Ended())
+}
+
+// TestNobodyCanWake: a stage that needs to be woken says so at once.
+func TestNobodyCanWake(t *testing.T) {
+	l := stage.New(&ends{}, &opener{func(f *stage.Flow) error { f.Waker(); return nil }})
+	require.PanicsWithValue(t, "stage: a stage that sleeps, in a connection that nobody can wake", func() { l.Open(1) })
+	l = stage.New(&ends{}, &opener{func(f *stage.Flow) error { f.SetSession("", nil); return nil }})
+	require.Panics(t, func() { l.Open(1) })
+}
+
+// opener is what it does at the begin.
+type opener struct{ open func(f *stage.Flow) error }
+
+func (o *opener) Open(f *stage.Flow) error { return o.open(f) }

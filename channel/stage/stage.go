@@ -1,10 +1,14 @@
 package stage
 
-import "time"
+import (
+	"time"
 
-// Stage is a value that has the methods of one or more of [Receiver], [Sender], [Opener], [Ticker]
-// and [Meter]. It belongs to one connection: its methods are called in turns of the worker that has
-// the connection, never two at a time. They must not block.
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// Stage is a value that has the methods of one or more of [Receiver], [Sender], [Opener], [Ticker],
+// [Meter], [Sleeper] and [Closer]. It belongs to one connection: its methods are called in turns of
+// the worker that has the connection, never two at a time. They must not block.
 //
 // An error that a method returns ends the connection: nothing more is received, what stages have
 // handed down is still written. A panic ends the connection at once.
@@ -47,6 +51,19 @@ type Meter interface {
 	Moved(f *Flow, received, sent int)
 }
 
+// Sleeper is a Stage whose work goes on elsewhere, on goroutines.
+type Sleeper interface {
+	// Wake is called, once or more often, when somebody has called what Flow.Waker returned. It
+	// returns io.EOF as Receiver.Receive does.
+	Wake(f *Flow) error
+}
+
+// Closer is a Stage that has something to give back.
+type Closer interface {
+	// Closed tells that the connection has ended, whichever way. Nothing is called behind it.
+	Closed(f *Flow)
+}
+
 // Flow is a Stage's place in its pipeline, by which the stage acts on its connection. It may be
 // used in the stage's methods only.
 type Flow struct {
@@ -58,6 +75,8 @@ type Flow struct {
 	opener   Opener
 	ticker   Ticker
 	meter    Meter
+	sleeper  Sleeper
+	closer   Closer
 
 	up, down *Flow // the next Receiver and the next Sender on the way; nil: the codec, the socket
 	ended    bool  // the stream of received bytes has ended for the stage
@@ -112,6 +131,30 @@ func (f *Flow) HoldSending(hold bool) { f.pipeline.holdSending += f.hold(&f.hold
 // until it is called with false: before anything is handed up. It is for what says more of the
 // other end. One that ends before isn't told of.
 func (f *Flow) HoldOpening(hold bool) { f.pipeline.holdOpening += f.hold(&f.holdsOpening, hold) }
+
+// Waker returns a function that any goroutine may call, at any time: it has the stages' Wake called
+// in a turn that is to come, unless the connection ends before. Where nobody can wake a connection
+// it panics.
+func (f *Flow) Waker() func() {
+	by, ok := f.pipeline.ends.(Waking)
+	if !ok {
+		panic("stage: a stage that sleeps, in a connection that nobody can wake")
+	}
+	return by.Waker()
+}
+
+// Bytes returns n bytes from the pool of the connection's worker, contents undefined. The stage
+// releases them: in Closed at the latest.
+func (f *Flow) Bytes(n int) pool.Bytes { return f.pipeline.ends.Bytes(n) }
+
+// SetSession says what the two ends have agreed upon: the protocol, "" if that was no question, and
+// whatever users are to know of it. Only a stage that holds the opening may call it.
+func (f *Flow) SetSession(protocol string, session any) {
+	if !f.holdsOpening {
+		panic("stage: the session of a connection is changed that others may know")
+	}
+	f.pipeline.protocol, f.pipeline.session = protocol, session
+}
 
 // RemoteAddr returns the address of the other end, as channel.Peer.Addr does.
 func (f *Flow) RemoteAddr() string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/stage"
+	"github.com/stackhouse-go/stackhouse/pool"
 )
 
 // Embedded is the codec of a server's connection, and its stages, without the connection: a test
@@ -16,6 +17,7 @@ type Embedded[Req, Rep any] struct {
 	codec  channel.Codec[Req, Rep]
 	stages *stage.Pipeline
 	now    int64
+	shard  pool.Shard
 
 	came []byte // while reading is held
 	end  bool   // came behind it
@@ -38,6 +40,8 @@ type ends[Req, Rep any] struct{ e *Embedded[Req, Rep] }
 
 func (x ends[Req, Rep]) Up(p []byte)   { x.e.in = append(bytes.Clone(x.e.in), p...) }
 func (x ends[Req, Rep]) Down(p []byte) { x.e.sent = append(x.e.sent, p...) }
+
+func (x ends[Req, Rep]) Bytes(n int) pool.Bytes { return x.e.shard.Bytes(n) }
 
 // Receive takes p as if it came from the network, and returns the requests that are whole now. The
 // error is the codec's, which a client would be refused with, or a stage's; nothing is received

@@ -14,6 +14,7 @@ import (
 // DO NOT CHANGE THIS TABLE TO MAKE A BUILD PASS. An arrow is a design decision.
 const rooms = `
 floor 0
+	internal/certs               # for trying things out; tests have them too
 	internal/copied
 	internal/explore             # tests drive the code by it: no arrow leads here
 	internal/invariant
@@ -23,7 +24,6 @@ floor 0
 	internal/stat
 	house/latency                # for users too: it knows no house
 	channel/sent                 # a client's requests that have no reply
-	channel/stage                # what bytes pass between a socket and a codec
 
 floor 1
 	internal/turns -> internal/self
@@ -44,6 +44,7 @@ floor 1
 floor 2
 	future            -> pool
 	netio             -> pool
+	channel/stage     -> pool                # what bytes pass between a socket and a codec
 	stack/idleness    -> stack/pace          # when no call of an actor has begun
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
@@ -54,13 +55,14 @@ floor 2
 floor 3
 	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
+	channel/secure -> channel/stage, pool    # TLS
 
 floor 4
 	core  -> stack               # what an actor says
 	house -> stack, netio, house/latency, house/wheel    # where it runs
 
 floor 5
-	channel -> core, netio, channel/sent, channel/stage
+	channel -> core, netio, channel/sent, channel/stage, channel/secure
 
 	# Codecs are pure: bytes in, bytes out.
 	channel/frame -> pool        # bytes in frames, of whatever protocol
@@ -85,6 +87,7 @@ floor 8
 	bench/overload -> anything   # a server and its load, two processes
 	bench/strain -> anything     # clients of a cache, a process of its own, that it loads
 	examples/... -> anything
+	examples/certs -> internal/certs
 	internal/check               # these tests
 	internal/check/instances -> core, channel/resp   # of generic functions, for the compiler to speak of
 	internal/explore/planted     # bugs that the explorer must find

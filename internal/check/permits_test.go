@@ -52,6 +52,12 @@ var permits = slices.Concat(raw, []permit{
 	{files: "house/runner.go", what: "go", why: "the bounded pools for functions that block"},
 	{files: "house/jobcontext.go", what: "time.Now", why: "a context's deadline is wall-clock time; what is left of it is not"},
 
+	// A handshake blocks; in simulations housetest.Secured stands for it.
+	{files: "channel/secure/gate.go", what: "go", why: "a handshake of crypto/tls blocks"},
+	{files: "channel/secure/gate.go", what: "time.Now", why: "who goes for others has waited for long, on no worker"},
+	{files: "channel/secure/handshake.go", what: "time.Now", why: "since when a goroutine waits"},
+	{files: "internal/certs/certs.go", what: "time.Now", why: "how long certificates are valid"},
+
 	// Guests are goroutines of the user's: they may block, and no worker's decision depends on
 	// them.
 	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},

@@ -1,0 +1,43 @@
+package secure
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Files is PEM files from which a config can be loaded, and loaded again when they have changed.
+type Files struct {
+	Cert, Key string // a certificate, with those between it and its CA, and its key; "": none
+	// CA is the authorities that the other end's certificate must be of. A server without it asks
+	// for no certificate; a client believes those of the system.
+	CA string
+}
+
+// Load returns a config for servers and clients.
+func (f Files) Load() (*tls.Config, error) {
+	c := &tls.Config{}
+	if f.Cert != "" || f.Key != "" {
+		cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("secure: %w", err)
+		}
+		c.Certificates = []tls.Certificate{cert}
+	}
+	if f.CA != "" {
+		text, err := os.ReadFile(f.CA)
+		if err == nil {
+			c.RootCAs = x509.NewCertPool()
+			if !c.RootCAs.AppendCertsFromPEM(text) {
+				err = errors.New("there is no certificate in " + f.CA)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("secure: %w", err)
+		}
+		c.ClientCAs, c.ClientAuth = c.RootCAs, tls.RequireAndVerifyClientCert
+	}
+	return c, nil
+}

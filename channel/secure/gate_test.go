@@ -1,0 +1,209 @@
+package secure_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
+)
+
+// hello is a ClientHello.
+var hello = sync.OnceValue(func() []byte {
+	c := newEnd("127.0.0.1:1", secure.New(&tls.Config{ServerName: "a.test"}).Client(""))
+	defer c.Close(1)
+	for len(c.down) == 0 {
+		<-c.wakes
+		c.Wake(1)
+	}
+	return c.sent()
+})
+
+// greeters opens n connections that stop behind their ClientHello, and returns when each of those
+// that may run, and no other one does, has answered.
+func greeters(t testing.TB, by *secure.TLS, from func(i int) string, n int) (all []*end) {
+	before := by.Stats().Running
+	for i := range n {
+		all = append(all, greet(by, from(i)))
+	}
+	until(t, func() bool { return answered(all) >= by.Stats().Running-before })
+	return all
+}
+
+// greet opens one.
+func greet(by *secure.TLS, from string) *end {
+	e := newEnd(from, by.Server())
+	e.receives(hello(), 0)
+	return e
+}
+
+// answered is how many have sent something, or failed.
+func answered(all []*end) (n int) {
+	for _, e := range all {
+		select {
+		case <-e.wakes:
+			e.Wake(e.now)
+		default:
+		}
+		if len(e.down) > 0 && e.Err() == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func failed(all []*end) (n int) {
+	answered(all)
+	for _, e := range all {
+		if e.Err() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func until(t testing.TB, ready func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ready(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("never came")
+		}
+	}
+}
+
+func closeAll(all []*end) {
+	for _, e := range all {
+		e.Close(1)
+	}
+}
+
+func one(int) string       { return "10.0.0.1:1" }
+func each(i int) string    { return fmt.Sprintf("10.0.%d.%d:1", i/200, 1+i%200) }
+func eachOf6(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", 1+i) }
+
+func server(t *testing.T) *secure.TLS {
+	ca := newCA(t)
+	return secure.New(&tls.Config{Certificates: []tls.Certificate{issue(t, ca, "a.test")}, RootCAs: ca.Pool()})
+}
+
+// served has a client from an address go through its handshake, and returns how long that takes.
+func served(t *testing.T, by *secure.TLS, from string) time.Duration {
+	begin := time.Now()
+	c, s := newEnd("127.0.0.1:1", by.Client("a.test")), newEnd(from, by.Server())
+	meet(t, c, s, 0)
+	require.NoError(t, s.Err())
+	require.NoError(t, c.Err())
+	c.Close(1)
+	s.Close(1)
+	return time.Since(begin)
+}
+
+// TestGate: how many handshakes run at once, of how many addresses, and who goes for others.
+func TestGate(t *testing.T) {
+	for name, c := range map[string]struct {
+		from    func(i int) string
+		running int
+	}{"one": {one, 8}, "each": {each, 64}, "each of one network": {eachOf6, 8}} {
+		t.Run(name, func(t *testing.T) {
+			by := server(t)
+			all := greeters(t, by, c.from, 100)
+			defer closeAll(all)
+			require.Equal(t, secure.Stats{Running: c.running, Waiting: 100 - c.running}, by.Stats())
+			time.Sleep(110 * time.Millisecond) // all have waited for long enough
+			// Whoever comes now takes the place of another one, and that of nobody else.
+			more := []*end{greet(by, c.from(500))}
+			defer closeAll(more)
+			until(t, func() bool { return answered(more) == 1 })
+			require.Equal(t, 1, failed(all))
+			require.Equal(t, secure.Stats{Running: c.running, Waiting: 100 - c.running, Failed: 1, Replaced: 1}, by.Stats())
+			require.Less(t, served(t, by, "10.9.9.9:1"), time.Second)
+		})
+	}
+}
+
+// TestGateServesTheNewestFirst: and those first whose address has nothing running.
+func TestGateServesTheNewestFirst(t *testing.T) {
+	by := server(t)
+	busy := greeters(t, by, each, 64)
+	defer closeAll(busy)
+	var waiting []*end
+	for _, from := range []string{"10.1.0.1:1", "10.1.0.2:1", "10.0.0.64:1"} { // the last one runs
+		waiting = append(waiting, greet(by, from))
+	}
+	defer closeAll(waiting)
+	require.Equal(t, 3, by.Stats().Waiting)
+	for i, next := range []int{1, 0, 2} {
+		busy[i].Close(1)
+		until(t, func() bool { return answered(waiting) == i+1 })
+		require.NotEmpty(t, waiting[next].down)
+	}
+}
+
+// TestGateIsBounded: of those that wait the oldest go.
+func TestGateIsBounded(t *testing.T) {
+	by := server(t)
+	all := greeters(t, by, each, 64+256+10)
+	defer closeAll(all)
+	until(t, func() bool { return failed(all) == 10 })
+	for i, e := range all {
+		require.Equal(t, i >= 64 && i < 74, e.Err() != nil, i)
+	}
+}
+
+// TestGateOfThoseThatGo: a connection that ends gives its place back, wherever it is.
+func TestGateOfThoseThatGo(t *testing.T) {
+	by := server(t)
+	all := greeters(t, by, each, 100)
+	closeAll(all)
+	until(t, func() bool { return by.Stats().Running+by.Stats().Waiting == 0 })
+	require.Less(t, served(t, by, "10.9.9.9:1"), time.Second)
+}
+
+// TestHandshakeTime: a handshake has two seconds, in each of its states.
+func TestHandshakeTime(t *testing.T) {
+	by := server(t)
+	text := hello()
+	for _, n := range []int{0, 3, len(text) - 1, len(text)} {
+		e := newEnd("10.0.0.1:1", by.Server())
+		e.receives(text[:n], 0)
+		for i := range e.Len() {
+			require.EqualValues(t, 2*time.Second, e.Alarm(i)-1)
+		}
+		e.Tick(int64(2 * time.Second))
+		require.NoError(t, e.Err())
+		e.Tick(1 + int64(2*time.Second))
+		require.ErrorIs(t, e.Err(), secure.ErrHandshakeTime)
+		e.Close(1)
+	}
+	until(t, func() bool { return by.Stats().Running == 0 })
+}
+
+// TestNothingIsLeft: of handshakes that end in all ways.
+func TestNothingIsLeft(t *testing.T) {
+	by := server(t)
+	text := hello()
+	n := 1000
+	for i := range n {
+		switch i % 4 {
+		case 0:
+			served(t, by, each(i))
+		case 1: // goes while it runs
+			e := newEnd(each(i), by.Server())
+			e.receives(text, 0)
+			e.Close(1)
+		case 2: // garbled
+			e := newEnd(each(i), by.Server())
+			e.receives(append(text[:len(text)/2:len(text)/2], make([]byte, len(text)/2)...), 0)
+			e.Close(1)
+		case 3:
+			closeAll(greeters(t, by, each, 1))
+		}
+	}
+	until(t, func() bool { return by.Stats().Running+by.Stats().Waiting == 0 })
+	require.EqualValues(t, 2*n/4, by.Stats().Done)
+}

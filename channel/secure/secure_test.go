@@ -1,0 +1,94 @@
+package secure_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
+)
+
+// versions runs f by each version of the protocol.
+func versions(t *testing.T, f func(t *testing.T, version uint16)) {
+	for _, v := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		t.Run(tls.VersionName(v), func(t *testing.T) { f(t, v) })
+	}
+}
+
+// pair returns a client and a server of a version.
+func pair(t *testing.T, version uint16) (client, server *end, by *secure.TLS) {
+	ca := newCA(t)
+	by = secure.New(&tls.Config{Certificates: []tls.Certificate{issue(t, ca, "a.test")}, RootCAs: ca.Pool(), MaxVersion: version})
+	return newEnd("127.0.0.1:1", by.Client("a.test")), newEnd("127.0.0.1:2", by.Server()), by
+}
+
+// TestBothEnds: what one end sends comes to the other, however it is cut on the way, and the end of
+// each is told from a connection that is lost.
+func TestBothEnds(t *testing.T) {
+	versions(t, func(t *testing.T, version uint16) {
+		for _, n := range []int{0, 1, 2, 5, 17, 1000} {
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				c, s, by := pair(t, version)
+				require.True(t, c.HoldsSending() && s.HoldsSending())
+				meet(t, c, s, n)
+				require.NoError(t, c.Err())
+				require.NoError(t, s.Err())
+				require.True(t, c.isOpen() && s.isOpen())
+				require.False(t, c.HoldsSending() || s.HoldsSending() || c.HoldsReading() || s.HoldsReading())
+				for _, size := range []int{1, 64, 1000, 20_000, 100_000} {
+					text := strings.Repeat("x", size)
+					for _, way := range [][2]*end{{c, s}, {s, c}} {
+						require.NoError(t, way[0].Send(1, []byte(text)))
+						move(c, s, n)
+						require.Equal(t, text, string(way[1].up))
+						way[1].up = nil
+					}
+				}
+				require.NoError(t, c.SendEnd(1))
+				move(c, s, n)
+				require.True(t, s.Ended())
+				require.NoError(t, s.Send(1, []byte("still")))
+				move(c, s, n)
+				require.Equal(t, "still", string(c.up))
+				require.NoError(t, s.ReceiveEnd(1))
+				require.ErrorIs(t, c.ReceiveEnd(1), secure.ErrTruncated)
+				c.Close(1)
+				s.Close(1)
+				require.Equal(t, secure.Stats{Done: 2}, by.Stats())
+			})
+		}
+	})
+}
+
+// TestAgainstStandard: a client of crypto/tls, as it is.
+func TestAgainstStandard(t *testing.T) {
+	versions(t, func(t *testing.T, version uint16) {
+		ca := newCA(t)
+		by := secure.New(&tls.Config{Certificates: []tls.Certificate{issue(t, ca, "a.test")}, MaxVersion: version})
+		for _, step := range []int{0, 1, 3} {
+			s := newEnd("127.0.0.1:2", by.Server())
+			d := &dialled{t: t, end: s, step: step}
+			c := tls.Client(standard{dialled: d}, &tls.Config{RootCAs: ca.Pool(), ServerName: "a.test"})
+			require.NoError(t, c.Handshake())
+			for !s.isOpen() {
+				s.wake(t)
+			}
+			_, err := c.Write([]byte("hello"))
+			require.NoError(t, err)
+			require.Equal(t, "hello", string(s.up))
+			require.NoError(t, s.Send(1, []byte("answer")))
+			got := make([]byte, 6)
+			_, err = io.ReadFull(c, got)
+			require.NoError(t, err)
+			require.Equal(t, "answer", string(got))
+			require.NoError(t, s.SendEnd(1))
+			_, err = c.Read(got)
+			require.Equal(t, io.EOF, err)
+			s.Close(1)
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package secure
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/netip"
+
+	"github.com/stackhouse-go/stackhouse/channel/stage"
+)
+
+// state is a session's. It only ever goes forward.
+//
+//	greeting  a server's: keeps what it has of the ClientHello
+//	shaking   the handshake waits for a goroutine, or runs on one; what comes is given to it
+//	open      records are read and written
+//	ended     as open, but the other end has said that it sends no more
+//	over      it has failed, or the connection has closed
+type state uint8
+
+const (
+	greeting state = iota
+	shaking
+	open
+	ended
+	over
+)
+
+// session is the Stage of one connection's TLS.
+type session struct {
+	by     *TLS
+	host   string // a client's: the server's name
+	client bool
+
+	state  state
+	hello  []byte     // greeting
+	shake  *handshake // shaking
+	conn   *tls.Conn
+	memory memory
+	record records
+}
+
+// Open implements stage.Opener.
+func (s *session) Open(f *stage.Flow) error {
+	f.HoldOpening(true)
+	f.HoldSending(true)
+	f.Alarm(s.by.limits.Time)
+	if s.client {
+		s.begin(f)
+	}
+	return nil
+}
+
+// Tick implements stage.Ticker.
+func (s *session) Tick(*stage.Flow) error {
+	if s.state < open {
+		return ErrHandshakeTime
+	}
+	return nil
+}
+
+// begin is the transition to shaking.
+func (s *session) begin(f *stage.Flow) {
+	s.state = shaking
+	s.memory.remote = address(f.RemoteAddr())
+	config, from := s.by.config.Load(), netip.Addr{}
+	if s.client {
+		if config.ServerName == "" {
+			config = config.Clone()
+			config.ServerName = s.host
+		}
+		s.conn = tls.Client(&s.memory, config)
+	} else {
+		from = source(string(s.memory.remote))
+		s.conn = tls.Server(&s.memory, config)
+	}
+	s.shake = newHandshake(s.by, from, f.Waker())
+	s.shake.conn, s.shake.in, s.hello = s.conn, s.hello, nil
+	s.memory.ends = s.shake
+	s.by.gate.enter(s.shake)
+}
+
+// source returns what handshakes are counted by: an address or, of version 6, what one customer
+// has.
+func source(remote string) netip.Addr {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := at.Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		net, _ := addr.Prefix(64)
+		return net.Addr()
+	}
+	return addr
+}
+
+// Receive implements stage.Receiver.
+func (s *session) Receive(f *stage.Flow, p []byte) error {
+	switch s.state {
+	case greeting:
+		if s.hello = append(s.hello, p...); hasHello(s.hello) {
+			s.begin(f)
+		} else if len(s.hello) > s.by.limits.Size {
+			return s.fail(ErrHandshakeSize)
+		}
+	case shaking:
+		f.HoldReading(s.shake.give(p) > s.by.limits.Size)
+	case open:
+		return s.read(f, p)
+	}
+	return nil
+}
+
+// Wake implements stage.Sleeper.
+func (s *session) Wake(f *stage.Flow) error {
+	if s.state != shaking {
+		return nil
+	}
+	out, unread, done, err := s.shake.take()
+	f.Down(out)
+	switch {
+	case !done:
+		f.HoldReading(unread > s.by.limits.Size)
+		return nil
+	case err != nil:
+		return s.fail(err)
+	}
+	rest := s.shake.in
+	s.state, s.shake, s.memory.ends = open, nil, &s.record
+	f.SetSession(s.conn.ConnectionState().NegotiatedProtocol, s.conn)
+	f.HoldOpening(false)
+	f.HoldSending(false)
+	f.HoldReading(false)
+	return s.read(f, rest)
+}
+
+// read reads the records of p.
+func (s *session) read(f *stage.Flow, p []byte) error {
+	s.record.flow = f
+	text := f.Bytes(textMax)
+	defer text.Release()
+	for len(p) > 0 {
+		s.record.feed, p = s.record.next(p)
+		if s.record.feed == nil {
+			return nil
+		}
+		n, err := s.conn.Read(text.B())
+		f.Up(text.B()[:n])
+		s.record.release()
+		switch {
+		case err == io.EOF:
+			s.state = ended
+			return io.EOF
+		case err != nil && err != again:
+			return s.fail(err)
+		}
+	}
+	return nil
+}
+
+// ReceiveEnd implements stage.Receiver.
+func (s *session) ReceiveEnd(*stage.Flow) error {
+	if s.state == greeting && len(s.hello) == 0 {
+		return nil // somebody has looked whether anybody is there
+	}
+	return ErrTruncated
+}
+
+// Send implements stage.Sender.
+func (s *session) Send(f *stage.Flow, p []byte) error {
+	s.record.flow = f
+	_, err := s.conn.Write(p)
+	return err
+}
+
+// SendEnd implements stage.Sender: the last word is close_notify.
+func (s *session) SendEnd(f *stage.Flow) error {
+	if s.state != open && s.state != ended {
+		return nil
+	}
+	s.record.flow = f
+	return s.conn.CloseWrite()
+}
+
+// fail is the transition to over.
+func (s *session) fail(err error) error {
+	s.close()
+	return err
+}
+
+// Closed implements stage.Closer.
+func (s *session) Closed(*stage.Flow) { s.close() }
+
+// close is the transition to over, if it isn't.
+func (s *session) close() {
+	if s.state == shaking && !s.by.gate.leave(s.shake) {
+		s.shake.giveUp(net.ErrClosed)
+	}
+	s.record.release()
+	s.state, s.hello, s.shake = over, nil, nil
+}

@@ -1,0 +1,23 @@
+package channel
+
+import (
+	"crypto/tls"
+
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// TLSOf returns what is known of the TLS of a connection: the certificates that the other end has
+// shown, and whom they are believed to be of, the protocol, the name that a client has asked for.
+// secured is false if the connection is plain, and for the zero Peer. Any goroutine may call it,
+// also when the connection has ended.
+func TLSOf[Rep any](p Peer[Rep]) (state tls.ConnectionState, secured bool) {
+	of, _ := core.EndpointOf(p).(interface{ Session() any })
+	if of == nil {
+		return state, false
+	}
+	conn, secured := of.Session().(interface{ ConnectionState() tls.ConnectionState })
+	if secured {
+		state = conn.ConnectionState()
+	}
+	return state, secured
+}
