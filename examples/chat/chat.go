@@ -12,6 +12,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/frame"
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 )
@@ -122,12 +123,13 @@ func (f *front) called(s *lineStack) core.Yield {
 }
 
 // serve closes connections that take nothing for as long as patience.
-func serve(ctx context.Context, sys *house.System, address string, patience time.Duration) *channel.Server[request, string] {
+func serve(ctx context.Context, sys *house.System, address string, patience time.Duration, by *secure.TLS) *channel.Server[request, string] {
 	like := core.NamedConfig[room]{Kind: "room", New: func(string) *room { return &room{} }}
 	like.Props.Passivate.Idle = 10 * time.Second
 	rooms := core.ByName(roomCall, core.NewNamed(sys, like), func(c *call) string { return c.room })
 	return must(channel.Listen(ctx, channel.Config[request, string]{
-		Network: "tcp", Address: address, WriteTimeout: patience, IdleTimeout: -1, // some only read
+		Network: "tcp", Address: address, TLS: by, WriteTimeout: patience,
+		IdleTimeout: -1, // some only read
 		Codec:       func() channel.Codec[request, string] { return &session{Line: frame.Line{Max: 1000}} },
 		InflightMax: 1, // a line begins when the one before has ended: it is said where that has led
 	}, frontLine, core.Replicate(sys, func() *front { return &front{rooms} }).All()...))
@@ -135,10 +137,17 @@ func serve(ctx context.Context, sys *house.System, address string, patience time
 
 func main() {
 	address, patience := flag.String("addr", "127.0.0.1:7100", "where to listen"), flag.Duration("patience", 30*time.Second, "with who doesn't read")
+	var files secure.Files
+	flag.StringVar(&files.Cert, "tls-cert", "", "for TLS; see examples/certs")
+	flag.StringVar(&files.Key, "tls-key", "", "of -tls-cert")
 	flag.Parse()
+	var by *secure.TLS
+	if files.Cert != "" {
+		by = secure.New(must(files.Load()))
+	}
 	sys := must(house.New(house.Config{}))
 	must(0, sys.Start(context.Background()))
-	log.Println("chat listens at", serve(context.Background(), sys, *address, *patience).Addr())
+	log.Println("chat listens at", serve(context.Background(), sys, *address, *patience, by).Addr())
 	select {} // until it is killed
 }
 

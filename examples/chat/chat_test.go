@@ -47,7 +47,7 @@ func newWorld(t testing.TB, patience time.Duration) *world {
 		require.NoError(t, sys.Shutdown(ctx))
 		require.Zero(t, sys.Outstanding(), "pooled objects are still out")
 	})
-	return &world{t, sys, serve(t.Context(), sys, "127.0.0.1:0", patience)}
+	return &world{t, sys, serve(t.Context(), sys, "127.0.0.1:0", patience, nil)}
 }
 
 // until returns when f does not return false any more.

@@ -27,7 +27,7 @@ func TestTalkOverBadNetworks(t *testing.T) {
 	const talkers, each = 6, 20
 	for seed := range uint64(100) {
 		sim, rng := housetest.New(t, seed, house.Config{Workers: 3}), rand.New(rand.NewPCG(seed, 1))
-		server := serve(t.Context(), sim.System, "127.0.0.1:7100", time.Hour)
+		server := serve(t.Context(), sim.System, "127.0.0.1:7100", time.Hour, nil)
 		sim.Net.Faults = housetest.Draw(rng)
 		sim.Net.Faults.Resets, sim.Net.Faults.Descriptors = 0, 0
 		var all [talkers]talker

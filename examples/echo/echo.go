@@ -13,6 +13,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/frame"
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/latency"
@@ -32,8 +33,9 @@ type front struct{} // where clients come in
 // frontEcho returns the request itself, whose bytes live until they are written.
 var frontEcho = channel.Handle(func(_ *front, s *core.ChannelStack[[]byte, []byte]) core.Yield { return s.Return(s.Req) })
 
-// serve echoes messages of that length; 0: bytes as they come. Shutdown of the system ends it.
-func serve(ctx context.Context, sys *house.System, network, address string, length int) string {
+// serve echoes messages of that length; 0: bytes as they come. by may be nil. Shutdown of the
+// system ends it.
+func serve(ctx context.Context, sys *house.System, network, address string, length int, by *secure.TLS) string {
 	codec := func() channel.Codec[[]byte, []byte] { return stream{} }
 	if length > 0 {
 		fixed := &frame.Fixed{Bytes: length} // it has no state
@@ -41,7 +43,7 @@ func serve(ctx context.Context, sys *house.System, network, address string, leng
 	}
 	fronts := core.Replicate(sys, func() *front { return &front{} })
 	// a read that fills its buffer is followed by another: this one is longer than most of what comes
-	c := channel.Config[[]byte, []byte]{Network: network, Address: address, Codec: codec, ReadSize: 64 << 10}
+	c := channel.Config[[]byte, []byte]{Network: network, Address: address, Codec: codec, ReadSize: 64 << 10, TLS: by}
 	server := must(channel.Listen(ctx, c, frontEcho, fronts.All()...))
 	sys.OnShutdown(server.Drain)
 	return server.Addr()
@@ -116,8 +118,15 @@ func main() {
 	workers, length := flag.Int("workers", 0, "0: one a CPU"), flag.Int("length", 0, "of the server's messages; 0: bytes as they come")
 	client, conns := flag.Bool("client", false, "load a server"), flag.Int("conns", 8, "of the client, the same number for each worker")
 	depth, size := flag.Int("depth", 16, "messages on their way, of each of conns"), flag.Int("size", 64, "bytes of a client's message")
-	seconds := flag.Float64("seconds", 5, "of load")
+	seconds, files := flag.Float64("seconds", 5, "of load"), secure.Files{}
+	flag.StringVar(&files.Cert, "tls-cert", "", "for TLS; see examples/certs")
+	flag.StringVar(&files.Key, "tls-key", "", "of -tls-cert")
+	flag.StringVar(&files.CA, "tls-ca", "", "for TLS: who must vouch for the other end")
 	flag.Parse()
+	var by *secure.TLS
+	if files != (secure.Files{}) {
+		by = secure.New(must(files.Load()))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	sys := must(house.New(house.Config{Workers: *workers}))
@@ -125,10 +134,10 @@ func main() {
 	if *client {
 		ctx, stop := context.WithTimeout(ctx, time.Duration(*seconds*float64(time.Second)))
 		defer stop()
-		c := channel.ClientConfig[[]byte, []byte]{Network: *network, Address: *address, Conns: *conns, InflightMax: *depth}
+		c := channel.ClientConfig[[]byte, []byte]{Network: *network, Address: *address, Conns: *conns, InflightMax: *depth, TLS: by}
 		fmt.Println(load(ctx, sys, c, *size))
 	} else {
-		log.Println("echo listens at", serve(ctx, sys, *network, *address, *length))
+		log.Println("echo listens at", serve(ctx, sys, *network, *address, *length, by))
 		<-ctx.Done()
 	}
 	must(0, sys.Shutdown(context.Background()))

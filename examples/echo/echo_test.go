@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -15,8 +16,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stackhouse-go/stackhouse/channel"
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/internal/certs"
 )
 
 // lostAfter is how long a test waits for what must happen before it fails.
@@ -70,7 +73,7 @@ func TestEcho(t *testing.T) {
 			if network == "unix" {
 				address = filepath.Join(t.TempDir(), "socket")
 			}
-			address = serve(t.Context(), newSystem(t), network, address, length)
+			address = serve(t.Context(), newSystem(t), network, address, length, nil)
 			most := 1_000_000
 			if length == 1 {
 				most = 20_000
@@ -106,7 +109,7 @@ func TestEcho(t *testing.T) {
 func TestLoad(t *testing.T) {
 	numbers := regexp.MustCompile(`^(\d+) messages/s over (\d+) connections, p50 [\d.]+[µm]?s, p99 [\d.]+[µm]?s; (\d+) errors: NotSent (\d+), Lost (\d+), Overloaded 0$`)
 	for _, length := range []int{0, 100} {
-		address := serve(t.Context(), newSystem(t), "tcp", "127.0.0.1:0", length)
+		address := serve(t.Context(), newSystem(t), "tcp", "127.0.0.1:0", length, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		c := channel.ClientConfig[[]byte, []byte]{Network: "tcp", Address: address, Conns: 3, InflightMax: 8}
@@ -117,7 +120,7 @@ func TestLoad(t *testing.T) {
 		require.Equal(t, []string{"4", "0", "0", "0"}, m[2:], "%s: 3 connections of 2 workers are 4", text)
 	}
 	server := newSystem(t)
-	address := serve(t.Context(), server, "tcp", "127.0.0.1:0", 0)
+	address := serve(t.Context(), server, "tcp", "127.0.0.1:0", 0, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	gone := time.AfterFunc(time.Second/4, func() { server.Shutdown(context.Background()) })
@@ -127,4 +130,18 @@ func TestLoad(t *testing.T) {
 	require.NotNil(t, m, text)
 	require.Equal(t, "0", m[2], text)
 	require.NotEqual(t, "0", m[4], text)
+}
+
+// TestLoadOverTLS: the same, secured both ways.
+func TestLoadOverTLS(t *testing.T) {
+	ca, err := certs.NewCA()
+	require.NoError(t, err)
+	cert, err := ca.Issue([]string{"127.0.0.1"})
+	require.NoError(t, err)
+	by := secure.New(&tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: ca.Pool(), ClientCAs: ca.Pool(), ClientAuth: tls.RequireAndVerifyClientCert})
+	address := serve(t.Context(), newSystem(t), "tcp", "127.0.0.1:0", 0, by)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+	defer cancel()
+	text := load(ctx, newSystem(t), channel.ClientConfig[[]byte, []byte]{Network: "tcp", Address: address, Conns: 3, InflightMax: 8, TLS: by}, 100)
+	require.Regexp(t, `^[1-9].* over 4 connections, .* 0 errors: `, text)
 }

@@ -20,7 +20,7 @@ func TestEchoesAllocateNothing(t *testing.T) {
 		n = 10_000
 	}
 	for _, l := range []int{0, length} {
-		conn := dial(t, "tcp", serve(t.Context(), newSystem(t), "tcp", "127.0.0.1:0", l))
+		conn := dial(t, "tcp", serve(t.Context(), newSystem(t), "tcp", "127.0.0.1:0", l, nil))
 		text, back := bytes.Repeat([]byte("0123456789"), length*depth/10), make([]byte, length*depth)
 		housetest.ZeroAlloc(t, n, func(n int) {
 			for done := 0; done < n; done += depth {

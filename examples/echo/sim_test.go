@@ -18,7 +18,7 @@ func TestEchoOverBadNetworks(t *testing.T) {
 	for seed := range uint64(100) {
 		sim, rng := housetest.New(t, seed, house.Config{Workers: 3}), rand.New(rand.NewPCG(seed, 1))
 		length := []int{0, 1 + rng.IntN(2000)}[rng.IntN(2)]
-		address := serve(t.Context(), sim.System, "tcp", "127.0.0.1:7090", length)
+		address := serve(t.Context(), sim.System, "tcp", "127.0.0.1:7090", length, nil)
 		sim.Net.Faults = housetest.Draw(rng)
 		sim.Net.Faults.Resets, sim.Net.Faults.Descriptors = 0, 0
 		var all [clients]struct {

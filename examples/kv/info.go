@@ -65,10 +65,14 @@ func (c *section) wanted(names resp.Args) bool {
 	return false
 }
 
-// listener returns the server's counts and its address; zeros until it listens.
+// listener returns the server's counts, with the connections of TLS, and its address; zeros until
+// it listens.
 func (v *service) listener() (conns channel.Stats, address string) {
 	if v.opened.Load() {
 		conns, address = v.server.Stats(), v.server.Addr()
+		if v.secured != nil {
+			conns.Conns += v.secured.Stats().Conns
+		}
 	}
 	return conns, address
 }

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 )
 
 func main() {
@@ -24,6 +26,10 @@ func main() {
 	flag.DurationVar(&o.nap, "nap", 0, "how long a worker that the network keeps busy doesn't let it end its sleep; 0: the default, negative: never")
 	maxmemory := flag.String("maxmemory", "0", "bytes that the values may take, as in 100mb or 1gb; 0: no limit")
 	flag.StringVar(&o.password, "requirepass", "", "password that clients must give; empty: none")
+	flag.StringVar(&o.tlsPort, "tls-port", "", "port of the address for clients that speak TLS; empty: none. SIGHUP has the files read again")
+	flag.StringVar(&o.files.Cert, "tls-cert", "", "the server's certificate")
+	flag.StringVar(&o.files.Key, "tls-key", "", "its key")
+	flag.StringVar(&o.files.CA, "tls-ca", "", "authorities that must vouch for clients; empty: clients need no certificate")
 	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long SIGTERM lets connections finish")
 	flag.Parse()
 	err := o.validate(flag.Args())
@@ -65,6 +71,12 @@ func (o options) validate(arguments []string) error {
 		return fmt.Errorf("-drain %v is negative", o.drain)
 	case o.network == "unix" && o.address == "":
 		return errors.New("-network unix needs a path, as in -addr /tmp/kv.sock")
+	case o.tlsPort != "" && o.network == "unix":
+		return errors.New("-tls-port is for -network tcp")
+	case o.tlsPort != "" && o.files.Cert == "":
+		return errors.New("-tls-port needs -tls-cert and -tls-key")
+	case o.tlsPort == "" && o.files != secure.Files{}:
+		return errors.New("-tls-cert, -tls-key and -tls-ca are for -tls-port")
 	}
 	return nil
 }
@@ -84,6 +96,10 @@ func run(o options) error {
 	slog.Info("kv listens", "address", s.server.Addr(), "pid", os.Getpid(), "workers", len(s.system.Workers()), "stores", s.cluster.len())
 	if o.open(s.server.Addr()) {
 		slog.Warn("kv has no password: everyone who reaches it may read and write. See -requirepass and -addr", "address", s.server.Addr())
+	}
+	if s.secured != nil {
+		slog.Info("kv listens for TLS", "address", s.secured.Addr())
+		go s.reload(ctx, o.files)
 	}
 	<-ctx.Done()
 	stop() // a second signal ends the process at once

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 )
 
 func TestOptionsAreRefused(t *testing.T) {
@@ -18,6 +20,9 @@ func TestOptionsAreRefused(t *testing.T) {
 		{options{network: "tcp"}, []string{"6380"}, `only flags, no arguments such as "6380"`},
 		{options{network: "tcp", drain: -time.Second}, nil, "-drain -1s is negative"},
 		{options{network: "unix"}, nil, "-network unix needs a path"},
+		{options{network: "unix", address: "/tmp/kv.sock", tlsPort: "1"}, nil, "-tls-port is for -network tcp"},
+		{options{network: "tcp", tlsPort: "1"}, nil, "-tls-port needs -tls-cert and -tls-key"},
+		{options{network: "tcp", files: secure.Files{CA: "ca.pem"}}, nil, "are for -tls-port"},
 	} {
 		require.ErrorContains(t, c.o.validate(c.arguments), c.complaint)
 	}

@@ -79,9 +79,7 @@ func serveWorld(t *testing.T, seed uint64) (hash uint64, replies int) {
 	sim.Steps = func() time.Duration { return time.Duration(rng.IntN(1 << rng.IntN(14))) }
 	s := &service{system: sim.System, cluster: newStores(sim.System, seed, 1)}
 	s.secret.set("")
-	var err error
-	s.server, err = listen(t.Context(), s, options{network: "tcp", address: "127.0.0.1:6379", seed: seed})
-	require.NoError(t, err)
+	require.NoError(t, listen(t.Context(), s, options{network: "tcp", address: "127.0.0.1:6379", seed: seed}))
 	s.opened.Store(true)
 
 	sim.Net.Faults = housetest.Draw(rng)

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/examples/kv/table"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -20,6 +22,8 @@ type options struct {
 	spin, nap        time.Duration
 	maxmemory        int64         // bytes; 0: no limit
 	password         string        // empty: none
+	tlsPort          string        // empty: none
+	files            secure.Files  // for TLS
 	drain            time.Duration // how long SIGTERM lets connections finish
 	seed             uint64        // of the hash of keys
 	clock            func() int64  // for tests; nil: the machine's
@@ -31,6 +35,8 @@ type options struct {
 type service struct {
 	system  *house.System
 	server  *channel.Server[inbound, resp.Reply]
+	secured *channel.Server[inbound, resp.Reply] // for clients that speak TLS; nil: none
+	tls     *secure.TLS
 	opened  atomic.Bool // server is set; connections may come before that
 	exposed atomic.Bool // programs of other machines may reach it
 	cluster *stores
@@ -89,12 +95,11 @@ func start(ctx context.Context, o options) (*service, error) {
 	s.cluster.memory.limit.Store(o.maxmemory)
 	s.secret.set(o.password)
 	s.exposed.Store(true) // until the address is known
-	if s.server, err = listen(ctx, s, o); err != nil {
+	if err = listen(ctx, s, o); err != nil {
 		return nil, errors.Join(err, system.Shutdown(ctx))
 	}
 	s.opened.Store(true)
 	s.exposed.Store(o.exposed(s.server.Addr()))
-	system.OnShutdown(s.server.Drain)
 	return s, nil
 }
 
@@ -127,8 +132,8 @@ func newStores(system *house.System, seed uint64, wall int64) *stores {
 // commands then.
 const inflightMax = 128 / pipelineMax
 
-// listen spawns the fronts and opens the server that they serve.
-func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound, resp.Reply], error) {
+// listen spawns the fronts and opens the servers that they serve.
+func listen(ctx context.Context, s *service, o options) (err error) {
 	var fronts []core.Address[front]
 	for i, w := range s.system.Workers() {
 		at, _ := core.SpawnWith(w, func() *front {
@@ -136,14 +141,30 @@ func listen(ctx context.Context, s *service, o options) (*channel.Server[inbound
 		}, core.Props{OnFailure: keeps})
 		fronts = append(fronts, at)
 	}
-	return channel.Listen(ctx, channel.Config[inbound, resp.Reply]{
+	c := channel.Config[inbound, resp.Reply]{
 		Network: o.network,
 		Address: o.address,
 		Codec:   s.codec,
 
 		InflightMax: inflightMax, // owed.counts has that length
 		InputMax:    inputMax(o.maxmemory),
-	}, frontServe, fronts...)
+	}
+	if s.server, err = channel.Listen(ctx, c, frontServe, fronts...); err != nil {
+		return err
+	}
+	s.system.OnShutdown(s.server.Drain)
+	if o.tlsPort == "" {
+		return nil
+	}
+	if c.TLS, err = s.secure(o.files); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(s.server.Addr())
+	c.Address = net.JoinHostPort(host, o.tlsPort)
+	if s.secured, err = channel.Listen(ctx, c, frontServe, fronts...); err == nil {
+		s.system.OnShutdown(s.secured.Drain)
+	}
+	return err
 }
 
 // codec makes the codec of a new connection, with its session.
