@@ -21,14 +21,17 @@ type shape struct {
 	name              string
 	conns, size, deep int
 	frames            bool // the server cuts the stream into messages, with a stack for each
+	tls               bool // against a server of package net and crypto/tls
 	aim, must         float64
 }
 
 var shapes = []shape{
-	{"64 B, 50 connections", 50, 64, 1, false, 1.10, 1.20},
-	{"64 B, 1,000 connections", 1000, 64, 1, false, 1.20, 1.30},
-	{"64 B, 50 connections, 16 in flight, a stack each", 50, 64, 16, true, 1.15, 1.30},
-	{"16 KiB, 50 connections", 50, 16 << 10, 1, false, 1.10, 1.25},
+	{"64 B, 50 connections", 50, 64, 1, false, false, 1.10, 1.20},
+	{"64 B, 1,000 connections", 1000, 64, 1, false, false, 1.20, 1.30},
+	{"64 B, 50 connections, 16 in flight, a stack each", 50, 64, 16, true, false, 1.15, 1.30},
+	{"16 KiB, 50 connections", 50, 16 << 10, 1, false, false, 1.10, 1.25},
+	{"TLS, 64 B, 50 connections", 50, 64, 1, false, true, 0.90, 0.90},
+	{"TLS, 16 KiB, 50 connections", 50, 16 << 10, 1, false, true, 1.00, 1.00},
 }
 
 func main() {
@@ -36,7 +39,12 @@ func main() {
 	seconds := flag.Float64("seconds", 1, "of a run")
 	only := flag.String("only", "", "shapes whose name has this in it")
 	against := flag.String("against", "", "another build of examples/echo, in place of the loop")
+	standard := flag.String("standard", "", "only serve, at this address, over TLS with the files that are named behind the flags")
 	flag.Parse()
+	if *standard != "" {
+		fmt.Fprintln(os.Stderr, "echo:", serveStandard(*standard, flag.Arg(0), flag.Arg(1)))
+		os.Exit(1)
+	}
 	if err := compare(*pairs, time.Duration(*seconds*float64(time.Second)), *only, *against); err != nil {
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
@@ -60,22 +68,39 @@ func compare(pairs int, d time.Duration, only, against string) error {
 			return fmt.Errorf("%s: %w\n%s", build[0], err, out)
 		}
 	}
+	files, roots, err := newSecrets(dir)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	for _, s := range shapes {
+		run := run
+		if s.tls {
+			run = func(s shape, d time.Duration, command func(string) []string) (float64, error) {
+				return runTLS(s, d, roots, command)
+			}
+		}
 		if !strings.Contains(s.name, only) {
 			continue
 		}
 		var ratios, least, mine []float64
 		for range pairs {
 			bare, err := run(s, d, func(port string) []string {
-				if against != "" {
-					return s.command(against, port)
+				switch {
+				case against != "":
+					return s.command(against, port, files)
+				case s.tls:
+					return []string{self, "-standard", "127.0.0.1:" + port, files.cert, files.key}
 				}
 				return []string{loop, port}
 			})
 			if err != nil {
 				return err
 			}
-			own, err := run(s, d, func(port string) []string { return s.command(ours, port) })
+			own, err := run(s, d, func(port string) []string { return s.command(ours, port, files) })
 			if err != nil {
 				return err
 			}
@@ -84,14 +109,17 @@ func compare(pairs int, d time.Duration, only, against string) error {
 		low, mid, high := quartiles(ratios)
 		_, bare, _ := quartiles(least)
 		_, own, _ := quartiles(mine)
-		fmt.Printf("%-50s %.3f (%.3f, %.3f) of %.0f ns a message: %.0f ns; of the loop: aim %.2f, must %.2f\n", s.name, mid, low, high, bare, own, s.aim, s.must)
+		fmt.Printf("%-50s %.3f (%.3f, %.3f) of %.0f ns a message: %.0f ns; aim %.2f, must %.2f\n", s.name, mid, low, high, bare, own, s.aim, s.must)
 	}
 	return nil
 }
 
 // command is the command of a build of examples/echo.
-func (s shape) command(build, port string) []string {
+func (s shape) command(build, port string, files *secrets) []string {
 	args := []string{build, "-addr", "127.0.0.1:" + port, "-workers", "1"}
+	if s.tls {
+		args = append(args, "-tls-cert", files.cert, "-tls-key", files.key)
+	}
 	if s.frames {
 		args = append(args, "-length", strconv.Itoa(s.size))
 	}
