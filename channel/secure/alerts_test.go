@@ -146,7 +146,7 @@ func TestAlerts(t *testing.T) {
 				require.NotContains(t, told, "remote error: tls: ")
 			}
 			e.Close(1)
-			require.Zero(t, by.Stats().Running)
+			until(t, func() bool { return by.Stats().Running == 0 })
 		})
 	}
 }

@@ -7,14 +7,9 @@ import (
 	"time"
 )
 
-const (
-	// waitingMax is how many handshakes may wait for a goroutine: a further one has the one go that
-	// has waited longest.
-	waitingMax = 256
-	// patience is for how long a handshake may wait for the other end's bytes though others want its
-	// goroutine.
-	patience = 100 * time.Millisecond
-)
+// waitingMax is how many handshakes may wait for a goroutine: a further one has the one go that has
+// waited longest.
+const waitingMax = 256
 
 // gate is the goroutines of handshakes, and who waits for one.
 type gate struct {
@@ -69,10 +64,11 @@ func (g *gate) add(h *handshake) {
 }
 
 // idlest returns the handshake, of those that keep h from running, that has waited longest for its
-// other end; nil if none has for patience.
+// other end; nil if none has for
+// Limits.Patience.
 func (g *gate) idlest(h *handshake) (idlest *handshake) {
 	crowd := h.from.IsValid() && g.of[h.from] >= g.limits.RunningOfOne
-	since := time.Now().Add(-patience)
+	since := time.Now().Add(-g.limits.Patience)
 	for _, r := range g.running {
 		if crowd && r.from != h.from {
 			continue

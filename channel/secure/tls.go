@@ -41,6 +41,9 @@ type Limits struct {
 	// version 6, /64. 0: 8. A client that has many handshakes begin, and then goes through one after
 	// the other, or clients behind a proxy that doesn't say whose they are, need more.
 	RunningOfOne int
+	// Patience is for how long one may wait for the other end's bytes though others want its
+	// goroutine. 0: 100 ms.
+	Patience time.Duration
 	// Time is how long one may take, with what it waits for. 0: 2 s.
 	Time time.Duration
 	// Size is how many bytes the other end may send for it, about. 0: 16 KiB.
@@ -52,6 +55,7 @@ func (l Limits) withDefaults() Limits {
 	return Limits{
 		Running:      cmp.Or(max(0, l.Running), 64),
 		RunningOfOne: cmp.Or(max(0, l.RunningOfOne), 8),
+		Patience:     cmp.Or(max(0, l.Patience), 100*time.Millisecond),
 		Time:         cmp.Or(max(0, l.Time), 2*time.Second),
 		Size:         cmp.Or(max(0, l.Size), 16<<10),
 	}
