@@ -163,9 +163,9 @@ func TestTLSClient(t *testing.T) {
 			c, err := dial(by)
 			require.NoError(t, err)
 			for _, line := range []string{"a", big(50_000), "after 1 b"} {
-				got, err := core.Ask(w.ctx, c.Port(), request{line: []byte(line)})
+				text, err := get(w.ctx, c.Port(), line)
 				require.NoError(t, err)
-				require.Equal(t, strings.TrimPrefix(line, "after 1 "), string(got.text))
+				require.Equal(t, strings.TrimPrefix(line, "after 1 "), text)
 			}
 			require.NoError(t, c.Close(w.ctx))
 			require.EqualValues(t, workers, by.Stats().Done)
@@ -203,6 +203,7 @@ func drainsTLS(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			c := w.dialTLS(s.client())
+			require.NoError(t, c.Conn.(*tls.Conn).Handshake())
 			group.Go(func() {
 				defer c.Close()
 				for i := 0; ; i++ {
