@@ -124,7 +124,10 @@ func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
 
 // openLate tells of the connection once no stage keeps it from that.
 func (c *conn[Req, Rep]) openLate() {
-	if !c.opensNow() {
+	if c.isUnopened() && c.isGivenUp() {
+		c.cutOff(c.Engine())
+	}
+	if c.cut || !c.opensNow() {
 		return
 	}
 	if by := c.serve.config.CodecFor; by != nil {

@@ -194,18 +194,18 @@ func (c *conn[Req, Rep]) answerConnect(err error) {
 	if c.rare == nil || c.rare.call == nil {
 		return
 	}
-	w, call := c.Engine(), c.rare.call
+	call := c.rare.call
 	c.rare.call = nil
-	if err == nil {
-		err = call.Due(w.Now)
-	}
 	if err == nil {
 		c.Introduce()
 		*stack.Reply[Peer[Rep]](call) = core.PeerOf[Rep](c)
-	} else {
-		c.cutOff(w) // for nobody, if it stands
 	}
-	w.Answer(call, pool.Bytes{}, err)
+	c.Engine().Answer(call, pool.Bytes{}, err)
+}
+
+// isGivenUp reports whether the connection is one of Connect whose asker waits no more.
+func (c *conn[Req, Rep]) isGivenUp() bool {
+	return c.rare != nil && c.rare.call != nil && c.rare.call.Due(c.Engine().Now) != nil
 }
 
 // isOrphan reports whether the connection belongs to an instance of the actor that has ended: it
