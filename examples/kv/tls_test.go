@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -43,6 +44,9 @@ func TestTLSPort(t *testing.T) {
 	s, err := start(ctx, o)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.system.Shutdown(context.Background())) }()
+	heard := make(chan os.Signal, 1) // a signal that nobody hears ends the process
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	reloads := make(chan struct{})
 	go func() {
 		defer close(reloads)
