@@ -115,7 +115,7 @@ func underFlood(t *testing.T, hello bool, addresses int) {
 	done := begin(func() error {
 		for !stop.Load() {
 			began := time.Now()
-			if err := greets(w.ctx, secured.Addr(), s.client()); err != nil {
+			if err := greets(w.ctx, 0, secured.Addr(), s.client()); err != nil {
 				return err
 			}
 			honest.add(time.Since(began))
@@ -174,9 +174,9 @@ func (w *world) plainTimes(d time.Duration) *times {
 	return &all
 }
 
-// greets opens a connection from an address of its own, and has one request answered.
-func greets(ctx context.Context, address string, c *tls.Config) error {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 9, 9)}}
+// greets opens a connection from an address of its own, one of 200, and has one request answered.
+func greets(ctx context.Context, from int, address string, c *tls.Config) error {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 9, byte(1+from%200))}}
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func TestLongTLSHandshakes(t *testing.T) {
 				if i%2 == 0 {
 					c.ServerName = "b.test" // which the certificate hasn't
 				}
-				if err := greets(w.ctx, w.server.Addr(), c); (err != nil) != (i%2 == 0) {
+				if err := greets(w.ctx, int(i), w.server.Addr(), c); (err != nil) != (i%2 == 0) {
 					t.Error(err)
 				}
 			}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// waitingMax is how many handshakes may wait for a goroutine: a further one has the one go that has
-// waited longest.
+// waitingMax is how many handshakes may wait for a goroutine. With a further one the oldest of
+// those whose address has the most has no chance any more. It isn't told: it would come again at
+// once.
 const waitingMax = 256
 
 // gate is the goroutines of handshakes, and who waits for one.
@@ -32,19 +33,28 @@ func (g *gate) enter(h *handshake) {
 	}
 	idlest := g.idlest(h)
 	g.waiting = append(g.waiting, h)
-	var oldest *handshake
 	if len(g.waiting) > waitingMax {
-		oldest = g.waiting[0]
-		g.waiting = slices.Delete(g.waiting, 0, 1)
+		i := g.surplus()
+		g.waiting = slices.Delete(g.waiting, i, i+1)
 	}
 	g.mu.Unlock()
 	if idlest != nil {
 		idlest.giveUp(ErrHandshakeRoom)
 	}
-	if oldest != nil {
-		oldest.giveUp(ErrHandshakeRoom)
-		oldest.end(nil)
+}
+
+// surplus returns which of those that wait is the oldest of the address of which the most do.
+func (g *gate) surplus() (oldest int) {
+	of := make(map[netip.Addr]int, len(g.waiting))
+	for _, w := range g.waiting {
+		of[w.from]++
 	}
+	for i, w := range g.waiting {
+		if of[w.from] > of[g.waiting[oldest].from] {
+			oldest = i
+		}
+	}
+	return oldest
 }
 
 // admits reports whether h may run now.

@@ -161,15 +161,24 @@ func TestGateServesTheNewestFirst(t *testing.T) {
 	}
 }
 
-// TestGateIsBounded: of those that wait the oldest go.
+// TestGateIsBounded: of those that wait the oldest have no chance, of the address of which the most
+// wait. They aren't told.
 func TestGateIsBounded(t *testing.T) {
 	by := server(t)
-	all := greeters(t, by, each, 64+256+10)
-	defer closeAll(all)
-	until(t, func() bool { return failed(all) == 10 })
-	for i, e := range all {
-		require.Equal(t, i >= 64 && i < 74, e.Err() != nil, i)
+	busy := greeters(t, by, each, 64)
+	defer closeAll(busy)
+	all := []*end{greet(by, "10.8.8.8:1")}
+	for range 256 + 10 {
+		all = append(all, greet(by, "10.9.9.9:1"))
 	}
+	defer closeAll(all)
+	require.Equal(t, 256, by.Stats().Waiting)
+	for i, next := range []int{266, 0} {
+		busy[i].Close(1)
+		until(t, func() bool { return answered(all) == i+1 })
+		require.NotEmpty(t, all[next].down)
+	}
+	require.Zero(t, failed(all))
 }
 
 // TestGateOfThoseThatGo: a connection that ends gives its place back, wherever it is.
