@@ -243,3 +243,18 @@ func drainsTLS(t *testing.T) {
 	})
 	require.Zero(t, by.Stats().Failed)
 }
+
+// TestTLSAllAtOnce: a client whose last words of the handshake, request and end come together.
+func TestTLSAllAtOnce(t *testing.T) {
+	s := newSecret(t)
+	w := openWorld(t, place{network: "tcp", workers: 1}, func(c *config) { c.TLS = s.server() })
+	for range 200 {
+		c := w.dialTLS(s.client())
+		c.send("a")
+		c.halfClose()
+		require.NoError(t, c.Conn.(*tls.Conn).NetConn().(uncut).Conn.(*net.TCPConn).CloseWrite())
+		c.expect("a")
+		c.expectEnd()
+	}
+	require.Zero(t, w.server.Stats().StageFailures)
+}

@@ -74,8 +74,7 @@ func (g *gate) add(h *handshake) {
 }
 
 // idlest returns the handshake, of those that keep h from running, that has waited longest for its
-// other end; nil if none has for
-// Limits.Patience.
+// other end; nil if none has for Limits.Patience.
 func (g *gate) idlest(h *handshake) (idlest *handshake) {
 	crowd := h.from.IsValid() && g.of[h.from] >= g.limits.RunningOfOne
 	since := time.Now().Add(-g.limits.Patience)

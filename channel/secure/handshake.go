@@ -97,23 +97,22 @@ func (h *handshake) waitsSince() (at time.Time, waits bool) {
 	return h.idle, !h.idle.IsZero() && h.cause == nil
 }
 
-// give adds what the other end has sent, and returns how many bytes aren't read yet. The worker
-// calls it.
-func (h *handshake) give(p []byte) (unread int) {
+// give adds what the other end has sent. The worker calls it.
+func (h *handshake) give(p []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.in = append(h.in, p...)
 	h.idle = time.Time{}
 	h.more.Signal()
-	return len(h.in)
 }
 
-// take returns what is for the socket, and how many bytes aren't read yet. The worker calls it.
-func (h *handshake) take() (out []byte, unread int, done bool, err error) {
+// take returns what is for the socket, and whether the handshake waits for the other end. The worker
+// calls it.
+func (h *handshake) take() (out []byte, waits, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out, h.out = h.out, nil
-	return out, len(h.in), h.done, h.err
+	return out, !h.idle.IsZero(), h.done, h.err
 }
 
 // Read waits for the other end's bytes. It reads no further than to the end of a record: what is

@@ -12,7 +12,8 @@ import (
 // state is a session's. It only ever goes forward.
 //
 //	greeting  a server's: keeps what it has of the ClientHello
-//	shaking   the handshake waits for a goroutine, or runs on one; what comes is given to it
+//	shaking   the handshake waits for a goroutine, or runs on one. While it doesn't wait for the
+//	          other end nothing is read: an end of the stream may follow what belongs to open
 //	open      records are read and written
 //	ended     as open, but the other end has said that it sends no more
 //	over      it has failed, or the connection has closed
@@ -77,6 +78,7 @@ func (s *session) begin(f *stage.Flow) {
 	s.shake = newHandshake(s.by, from, f.Waker())
 	s.shake.conn, s.shake.in, s.hello = s.conn, s.hello, nil
 	s.memory.ends = s.shake
+	f.HoldReading(true)
 	s.by.gate.enter(s.shake)
 }
 
@@ -105,7 +107,8 @@ func (s *session) Receive(f *stage.Flow, p []byte) error {
 			return s.fail(ErrHandshakeSize)
 		}
 	case shaking:
-		f.HoldReading(s.shake.give(p) > s.by.limits.Size)
+		f.HoldReading(true)
+		s.shake.give(p)
 	case open:
 		return s.read(f, p)
 	}
@@ -117,11 +120,11 @@ func (s *session) Wake(f *stage.Flow) error {
 	if s.state != shaking {
 		return nil
 	}
-	out, unread, done, err := s.shake.take()
+	out, waits, done, err := s.shake.take()
 	f.Down(out)
 	switch {
 	case !done:
-		f.HoldReading(unread > s.by.limits.Size)
+		f.HoldReading(!waits)
 		return nil
 	case err != nil:
 		return s.fail(err)
