@@ -106,8 +106,8 @@ func (h *handshake) give(p []byte) {
 	h.more.Signal()
 }
 
-// take returns what is for the socket, and whether the handshake waits for the other end. The worker
-// calls it.
+// take returns what is for the socket, and whether the handshake waits for the other end. The
+// worker calls it.
 func (h *handshake) take() (out []byte, waits, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
