@@ -17,76 +17,133 @@ type gate struct {
 	limits  *Limits
 	mu      sync.Mutex
 	running []*handshake
-	waiting []*handshake       // the newest is the last
-	of      map[netip.Addr]int // how many are running, by address
+	waiting []*handshake // the newest is the last
+	crowds  map[netip.Addr]*crowd
+	looks   bool // look is to be called
 }
 
-// enter has h run: at once, or when others have gone. It has one of those go that wait for the
-// other end, if all goroutines are taken that h may have.
+// crowd is how many handshakes there are of one address.
+type crowd struct {
+	from             netip.Addr // zero: nobody whose handshakes are bounded
+	running, waiting int
+}
+
+// enter has h run: at once, or when others have gone.
 func (g *gate) enter(h *handshake) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	h.crowd = g.crowdOf(h.from)
 	if g.admits(h) {
-		g.add(h)
-		g.mu.Unlock()
+		g.run(h)
 		go g.work(h)
 		return
 	}
-	idlest := g.idlest(h)
 	g.waiting = append(g.waiting, h)
+	h.crowd.waiting++
 	if len(g.waiting) > waitingMax {
-		i := g.surplus()
-		g.waiting = slices.Delete(g.waiting, i, i+1)
+		g.drop(g.surplus())
 	}
-	g.mu.Unlock()
-	if idlest != nil {
-		idlest.giveUp(ErrHandshakeRoom)
+	g.relieve(h)
+	g.lookLater()
+}
+
+// crowdOf returns the crowd of an address.
+func (g *gate) crowdOf(from netip.Addr) *crowd {
+	c := g.crowds[from]
+	if c == nil {
+		if g.crowds == nil {
+			g.crowds = map[netip.Addr]*crowd{}
+		}
+		c = &crowd{from: from}
+		g.crowds[from] = c
+	}
+	return c
+}
+
+// shrank forgets a crowd of nobody.
+func (g *gate) shrank(c *crowd) {
+	if c.running+c.waiting == 0 {
+		delete(g.crowds, c.from)
 	}
 }
 
 // surplus returns which of those that wait is the oldest of the address of which the most do.
 func (g *gate) surplus() (oldest int) {
-	of := make(map[netip.Addr]int, len(g.waiting))
-	for _, w := range g.waiting {
-		of[w.from]++
-	}
 	for i, w := range g.waiting {
-		if of[w.from] > of[g.waiting[oldest].from] {
+		if w.crowd.waiting > g.waiting[oldest].crowd.waiting {
 			oldest = i
 		}
 	}
 	return oldest
 }
 
+// drop takes out one of those that wait.
+func (g *gate) drop(i int) {
+	h := g.waiting[i]
+	g.waiting = slices.Delete(g.waiting, i, i+1)
+	h.crowd.waiting--
+	g.shrank(h.crowd)
+}
+
 // admits reports whether h may run now.
 func (g *gate) admits(h *handshake) bool {
-	return len(g.running) < g.limits.Running && (!h.from.IsValid() || g.of[h.from] < g.limits.RunningOfOne)
+	return len(g.running) < g.limits.Running && !g.isCrowded(h)
 }
 
-// add notes that h runs.
-func (g *gate) add(h *handshake) {
+// isCrowded reports whether the address of h has as many running as it may have.
+func (g *gate) isCrowded(h *handshake) bool {
+	return h.from.IsValid() && h.crowd.running >= g.limits.RunningOfOne
+}
+
+// run notes that h runs.
+func (g *gate) run(h *handshake) {
 	g.running = append(g.running, h)
-	if g.of == nil {
-		g.of = map[netip.Addr]int{}
-	}
-	if h.from.IsValid() {
-		g.of[h.from]++
-	}
+	h.crowd.running++
 }
 
-// idlest returns the handshake, of those that keep h from running, that has waited longest for its
-// other end; nil if none has for Limits.Patience.
-func (g *gate) idlest(h *handshake) (idlest *handshake) {
-	crowd := h.from.IsValid() && g.of[h.from] >= g.limits.RunningOfOne
-	since := time.Now().Add(-g.limits.Patience)
+// relieve has one handshake go, of those that keep h from running: the one that has waited longest
+// for its other end. It reports false if none has for Limits.Patience.
+func (g *gate) relieve(h *handshake) bool {
+	if h.relieved {
+		return true
+	}
+	var idlest *handshake
+	crowded, since := g.isCrowded(h), time.Now().Add(-g.limits.Patience)
 	for _, r := range g.running {
-		if crowd && r.from != h.from {
+		if crowded && r.crowd != h.crowd {
 			continue
 		}
 		if at, waits := r.waitsSince(); waits && at.Before(since) {
 			idlest, since = r, at
 		}
 	}
-	return idlest
+	if h.relieved = idlest != nil; h.relieved {
+		idlest.giveUp(ErrHandshakeRoom)
+	}
+	return h.relieved
+}
+
+// lookLater has look called once those that run may have lost the others' patience.
+func (g *gate) lookLater() {
+	if !g.looks {
+		g.looks = true
+		time.AfterFunc(g.limits.Patience, g.look)
+	}
+}
+
+// look relieves those that wait, the newest first.
+func (g *gate) look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.looks = false
+	for _, w := range slices.Backward(g.waiting) {
+		if !g.relieve(w) && !g.isCrowded(w) {
+			break // nor can it relieve any other one
+		}
+	}
+	if len(g.waiting) > 0 {
+		g.lookLater()
+	}
 }
 
 // work runs h, and then those that wait, as long as there are any that may run.
@@ -102,12 +159,11 @@ func (g *gate) next(h *handshake) *handshake {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running = slices.DeleteFunc(g.running, func(r *handshake) bool { return r == h })
-	if g.of[h.from]--; g.of[h.from] <= 0 { // below 0 if it isn't counted
-		delete(g.of, h.from)
-	}
+	h.crowd.running--
+	g.shrank(h.crowd)
 	best := -1
 	for i, w := range g.waiting {
-		if g.admits(w) && (best < 0 || g.runningOf(w) <= g.runningOf(g.waiting[best])) {
+		if g.admits(w) && (best < 0 || g.rivals(w) <= g.rivals(g.waiting[best])) {
 			best = i
 		}
 	}
@@ -115,26 +171,26 @@ func (g *gate) next(h *handshake) *handshake {
 		return nil
 	}
 	h = g.waiting[best]
-	g.waiting = slices.Delete(g.waiting, best, best+1)
-	g.add(h)
+	g.run(h) // first: its crowd is forgotten otherwise
+	g.drop(best)
 	return h
 }
 
-// runningOf returns how many handshakes run that count as h does.
-func (g *gate) runningOf(h *handshake) int {
+// rivals returns how many handshakes run that count as h does.
+func (g *gate) rivals(h *handshake) int {
 	if !h.from.IsValid() {
 		return 0
 	}
-	return g.of[h.from]
+	return h.crowd.running
 }
 
-// leave has h go, if it waits for a goroutine. Otherwise it reports false.
+// leave has h go, if it waits for a goroutine. It reports false if it runs.
 func (g *gate) leave(h *handshake) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.waiting, h)
 	if i >= 0 {
-		g.waiting = slices.Delete(g.waiting, i, i+1)
+		g.drop(i)
 	}
 	return i >= 0
 }

@@ -106,28 +106,48 @@ func served(t *testing.T, by *secure.TLS, from string) time.Duration {
 	return time.Since(begin)
 }
 
-// TestGate: how many handshakes run at once, of how many addresses, and who goes for others.
+// gateCases are whose handshakes there are, and how many of them may run.
+var gateCases = map[string]struct {
+	from    func(i int) string
+	running int
+}{"one": {one, 8}, "each": {each, 64}, "each of one network": {eachOf6, 8}, "nowhere": {func(int) string { return "" }, 8}}
+
+// TestGate: how many handshakes run at once, of how many addresses.
 func TestGate(t *testing.T) {
-	for name, c := range map[string]struct {
-		from    func(i int) string
-		running int
-	}{"one": {one, 8}, "each": {each, 64}, "each of one network": {eachOf6, 8}} {
+	for name, c := range gateCases {
 		t.Run(name, func(t *testing.T) {
-			const patience = 3 * time.Second
-			by := serverWith(t, patience)
+			by := server(t)
 			all := greeters(t, by, c.from, 100)
 			defer closeAll(all)
 			require.Equal(t, secure.Stats{Running: c.running, Waiting: 100 - c.running}, by.Stats())
-			time.Sleep(patience) // all have waited for long enough
-			// Whoever comes now takes the place of another one, and that of nobody else.
-			more := []*end{greet(by, c.from(500))}
-			defer closeAll(more)
-			until(t, func() bool { return answered(more) == 1 })
-			require.Equal(t, 1, failed(all))
-			require.Equal(t, secure.Stats{Running: c.running, Waiting: 100 - c.running, Failed: 1, Replaced: 1}, by.Stats())
 			if c.running < 64 {
 				served(t, by, "10.9.9.9:1")
 			}
+		})
+	}
+}
+
+// TestGateIsPatient: for each that comes one goes that has waited for its other end for too long,
+// then or as soon as one has; and nobody else.
+func TestGateIsPatient(t *testing.T) {
+	for name, c := range gateCases {
+		t.Run(name, func(t *testing.T) {
+			const patience = 2 * time.Second
+			by := serverWith(t, patience)
+			all := greeters(t, by, c.from, c.running+2)
+			defer closeAll(all)
+			require.Equal(t, secure.Stats{Running: c.running, Waiting: 2}, by.Stats())
+			until(t, func() bool { return failed(all) == 2 })
+			until(t, func() bool { return answered(all) == c.running })
+			require.Equal(t, secure.Stats{Running: c.running, Failed: 2, Replaced: 2}, by.Stats())
+
+			time.Sleep(patience) // now all have waited for long enough
+			began := time.Now()
+			more := []*end{greet(by, c.from(500)), greet(by, c.from(500))}
+			defer closeAll(more)
+			until(t, func() bool { return answered(more) == 2 })
+			require.Less(t, time.Since(began), patience)
+			require.Equal(t, secure.Stats{Running: c.running, Failed: 4, Replaced: 4}, by.Stats())
 		})
 	}
 }
@@ -204,9 +224,9 @@ func TestHandshakeTime(t *testing.T) {
 		require.NoError(t, e.Err())
 		e.Tick(1 + int64(2*time.Second))
 		require.ErrorIs(t, e.Err(), secure.ErrHandshakeTime)
+		until(t, func() bool { return by.Stats().Running == 0 }) // before the connection has closed
 		e.Close(1)
 	}
-	until(t, func() bool { return by.Stats().Running == 0 })
 }
 
 // TestNothingIsLeft: of handshakes that end in all ways.

@@ -14,6 +14,7 @@ import (
 // and fro. It is
 //
 //	waiting  in gate.waiting
+//	dropped  it waited, and others took its place: it ends with its connection
 //	running  in gate.running: the goroutine reads in and writes out, and wakes the worker when it
 //	         waits for more
 //	over     done is set: the goroutine is at work for another
@@ -26,6 +27,9 @@ type handshake struct {
 	wake func() // the worker
 	ctx  context.Context
 	stop context.CancelFunc
+
+	crowd    *crowd // the gate's, and of the gate's lock
+	relieved bool   // as above: another one goes for it
 
 	mu    sync.Mutex
 	more  sync.Cond // in has grown, or cause is set

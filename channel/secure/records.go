@@ -40,6 +40,7 @@ type records struct {
 	feed []byte      // the rest of the record that is being read
 	room pool.Bytes  // for a record that hasn't come as a whole; zero: none has come in part
 	have int         // bytes of it that came
+	mute bool        // close_notify is written: what is behind it, as an answer to KeyUpdate, isn't
 }
 
 // errAgain is what a tls.Conn doesn't take for the end.
@@ -61,7 +62,9 @@ func (r *records) Read(p []byte) (int, error) {
 }
 
 func (r *records) Write(p []byte) (int, error) {
-	r.flow.Down(p)
+	if !r.mute {
+		r.flow.Down(p)
+	}
 	return len(p), nil
 }
 
@@ -80,8 +83,9 @@ func (r *records) next(p []byte) (record, rest []byte) {
 		if n == 0 {
 			n = headerLen
 		}
-		r.grow(n)
-		m := copy(r.room.B()[r.have:n], p)
+		m := min(n-r.have, len(p))
+		r.grow(r.have+m, n)
+		copy(r.room.B()[r.have:], p[:m])
 		r.have, p = r.have+m, p[m:]
 		if n = recordLen(r.part()); n > 0 && n <= r.have {
 			return r.part(), p
@@ -93,10 +97,11 @@ func (r *records) next(p []byte) (record, rest []byte) {
 // part is what has come of a record.
 func (r *records) part() []byte { return r.room.B()[:r.have] }
 
-// grow makes room for n bytes.
-func (r *records) grow(n int) {
+// grow makes room for n bytes of a record of size. Room is bounded by what has come, not by what
+// was announced.
+func (r *records) grow(n, size int) {
 	if r.room.Len() < n {
-		more := r.flow.Bytes(n)
+		more := r.flow.Bytes(min(size, max(roomMin, 2*n)))
 		copy(more.B(), r.part())
 		r.room.Release()
 		r.room = more
@@ -121,5 +126,5 @@ func recordLen(b []byte) int {
 	return headerLen
 }
 
-// textMax is what a record has at most once it is decrypted.
-const textMax = 16 << 10
+// roomMin is the least room for a record that comes in parts.
+const roomMin = 512

@@ -55,7 +55,7 @@ func (s *session) Open(f *stage.Flow) error {
 // Tick implements stage.Ticker.
 func (s *session) Tick(*stage.Flow) error {
 	if s.state < open {
-		return ErrHandshakeTime
+		return s.fail(ErrHandshakeTime)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (s *session) begin(f *stage.Flow) {
 		}
 		s.conn = tls.Client(&s.memory, config)
 	} else {
-		from = source(string(s.memory.remote))
+		from = customer(string(s.memory.remote))
 		s.conn = tls.Server(&s.memory, config)
 	}
 	s.shake = newHandshake(s.by, from, f.Waker())
@@ -82,17 +82,17 @@ func (s *session) begin(f *stage.Flow) {
 	s.by.gate.enter(s.shake)
 }
 
-// source returns what handshakes are counted by: an address or, of version 6, what one customer
-// has.
-func source(remote string) netip.Addr {
+// customer returns what handshakes of clients are counted by: an address or, of version 6, what one
+// customer has. Those without an address, on a Unix socket or already gone, are one customer.
+func customer(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return netip.Addr{}
+		return netip.IPv6Unspecified()
 	}
 	addr := at.Addr().Unmap().WithZone("")
 	if addr.Is6() {
-		net, _ := addr.Prefix(64)
-		return net.Addr()
+		network, _ := addr.Prefix(64)
+		return network.Addr()
 	}
 	return addr
 }
@@ -140,16 +140,17 @@ func (s *session) Wake(f *stage.Flow) error {
 
 // read reads the records of p.
 func (s *session) read(f *stage.Flow, p []byte) error {
+	defer func() { f.KeepPart(s.record.have > 0) }()
 	s.record.flow = f
-	text := f.Bytes(textMax)
-	defer text.Release()
 	for len(p) > 0 {
 		s.record.feed, p = s.record.next(p)
 		if s.record.feed == nil {
 			return nil
 		}
+		text := f.Bytes(len(s.record.feed)) // more than what is in the record
 		n, err := s.conn.Read(text.B())
 		f.Up(text.B()[:n])
+		text.Release()
 		s.record.release()
 		switch {
 		case err == io.EOF:
@@ -167,6 +168,9 @@ func (s *session) ReceiveEnd(*stage.Flow) error {
 	if s.state == greeting && len(s.hello) == 0 {
 		return nil // somebody has looked whether anybody is there
 	}
+	if s.state < open {
+		return s.fail(ErrTruncated)
+	}
 	return ErrTruncated
 }
 
@@ -183,7 +187,9 @@ func (s *session) SendEnd(f *stage.Flow) error {
 		return nil
 	}
 	s.record.flow = f
-	return s.conn.CloseWrite()
+	err := s.conn.CloseWrite()
+	s.record.mute = true
+	return err
 }
 
 // fail is the transition to over.

@@ -38,8 +38,9 @@ type Limits struct {
 	// Running is how many run at once, each on a goroutine. 0: 64.
 	Running int
 	// RunningOfOne is how many of those may be of one address of clients, or of one network of
-	// version 6, /64. 0: 8. A client that has many handshakes begin, and then goes through one after
-	// the other, or clients behind a proxy that doesn't say whose they are, need more.
+	// version 6, /64; all clients on Unix sockets count as one. 0: 8. A client that has many
+	// handshakes begin, and then goes through one after the other, or clients behind a proxy that
+	// doesn't say whose they are, need more.
 	RunningOfOne int
 	// Patience is for how long one may wait for the other end's bytes though others want its
 	// goroutine. 0: 100 ms.
@@ -67,14 +68,15 @@ type counts struct{ done, failed, replaced atomic.Uint64 }
 // Stats is what a TLS has counted.
 type Stats struct {
 	Running, Waiting int    // handshakes: on goroutines, and for a goroutine
-	Done, Failed     uint64 // handshakes
+	Done, Failed     uint64 // handshakes that have had a goroutine
 	Replaced         uint64 // those of Failed that had to go for others
 }
 
 // New returns a TLS by config, which must not be changed any more. What that says is crypto/tls's:
-// certificates by name, protocols, tickets, who is believed. Its functions are called on goroutines
-// that may block, so they may ask actors: where a goroutine is held up for longer than a handshake
-// may take, others wait for it.
+// certificates by name, protocols, tickets, who is believed; but renegotiation is refused. Its
+// functions are called on goroutines that may block, so they may ask actors: where a goroutine is
+// held up for longer than a handshake may take, others wait for it. Only its ClientSessionCache
+// must not block: tickets come behind the handshake, in turns of workers.
 func New(config *tls.Config) *TLS { return NewWith(config, Limits{}) }
 
 // NewWith is New with other limits.
@@ -91,6 +93,10 @@ func NewWith(config *tls.Config, l Limits) *TLS {
 func (t *TLS) Set(config *tls.Config) {
 	if config == nil {
 		panic("secure: TLS without a Config")
+	}
+	if config.Renegotiation != tls.RenegotiateNever {
+		config = config.Clone()
+		config.Renegotiation = tls.RenegotiateNever
 	}
 	t.config.Store(config)
 }

@@ -55,6 +55,7 @@ var permits = slices.Concat(raw, []permit{
 	// A handshake blocks; in simulations housetest.Secured stands for it.
 	{files: "channel/secure/gate.go", what: "go", why: "a handshake of crypto/tls blocks"},
 	{files: "channel/secure/gate.go", what: "time.Now", why: "who goes for others has waited for long, on no worker"},
+	{files: "channel/secure/gate.go", what: "time.AfterFunc", why: "to look how long goroutines have waited"},
 	{files: "channel/secure/handshake.go", what: "time.Now", why: "since when a goroutine waits"},
 	{files: "internal/certs/certs.go", what: "time.Now", why: "how long certificates are valid"},
 
