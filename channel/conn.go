@@ -107,9 +107,6 @@ func (c *conn[Req, Rep]) run() core.Yield {
 // begin makes the codec: in the first turn, so that a panic costs this connection only.
 func (c *conn[Req, Rep]) begin() {
 	c.setCodec(c.serve.config.Codec())
-	if c.isStranger() {
-		c.intake = &c.site.strangers
-	}
 	c.openStages(c.serve.config.Stages, c.serve.secured)
 	if !c.isUnopened() {
 		c.tellOpened()
@@ -120,6 +117,9 @@ func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
 	c.codec = codec
 	_, c.loner = codec.(Alone[Req])
 	_, c.inflight.unordered = codec.(Unordered[Req])
+	if c.intake = &c.site.intake; c.isStranger() {
+		c.intake = &c.site.strangers
+	}
 }
 
 // openLate tells of the connection once no stage keeps it from that.
@@ -140,6 +140,7 @@ func (c *conn[Req, Rep]) openLate() {
 // timeouts have passed.
 func (c *conn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
+	c.wakeStages() // first: what they wait for may have come before it was late
 	c.tickStages()
 	if c.clientIsStuck(c.Engine().Now) { // here too: run is held with the front's calls
 		return c.End()
@@ -183,7 +184,7 @@ func (c *conn[Req, Rep]) heedStages(w *stack.Engine) {
 		c.serve.counts.stages.Add(1)
 	}
 	if why != errStage || c.heldUnsent() {
-		c.out.drop() // nothing passes the stages any more, or who knows when
+		c.dropUnlowered() // nothing passes the stages any more, or who knows when
 	}
 	c.goDeaf(w)
 }
@@ -263,10 +264,14 @@ func (c *conn[Req, Rep]) close() {
 	}
 	c.leaveSeats()
 	w, opened := c.Engine(), c.phase != connecting
-	if c.Err() == core.ErrStopped && c.site.actor != nil && opened { // perhaps in a drain
+	stopped := c.Err() == core.ErrStopped && opened // perhaps in a drain
+	if stopped && c.site.actor != nil {
 		c.write() // what the socket takes at once
 	}
 	c.phase = closing // results don't leave the queue while Cancel walks it
+	if stopped {
+		c.farewell()
+	}
 	c.cancel(w)
 	c.phase = closed
 	c.discard(w)

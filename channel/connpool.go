@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -163,15 +162,6 @@ func (p *connPool[Req, Rep]) find(s *findStack) core.Yield {
 func (p *connPool[Req, Rep]) found(s *findStack) core.Yield {
 	p.dialer.found(s.found.Get())
 	return s.Return()
-}
-
-// secured returns what makes the TLS of a connection; nil: it is plain.
-func (p *connPool[Req, Rep]) secured() func() stage.Stage {
-	c := &p.client.config
-	if c.TLS == nil {
-		return nil
-	}
-	return func() stage.Stage { return c.TLS.Client(hostOf(c.Address)) }
 }
 
 // connect begins a connection to address.

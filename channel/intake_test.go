@@ -17,6 +17,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/resp"
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 )
@@ -661,10 +662,26 @@ func (c *gatedCodec) Stranger() bool { return !c.known }
 
 // What strangers send is counted apart, and bounded: it keeps nobody waiting who is known.
 func TestStrangersKeepNobodyWaiting(t *testing.T) {
+	t.Run("Codec", func(t *testing.T) {
+		strangersKeepNobodyWaiting(t, func(c *config) { c.Codec = func() channel.Codec[request, reply] { return &gatedCodec{} } })
+	})
+	t.Run("CodecFor", func(t *testing.T) {
+		strangersKeepNobodyWaiting(t, func(c *config) {
+			c.CodecFor = func(string) channel.Codec[request, reply] { return &gatedCodec{} }
+			c.Stages = one(&scripted{
+				open:    func(f *stage.Flow) error { f.HoldOpening(true); return nil },
+				receive: func(f *stage.Flow, p []byte) error { f.HoldOpening(false); f.Up(p); return nil },
+			})
+		})
+	})
+}
+
+func strangersKeepNobodyWaiting(t *testing.T, gate func(c *config)) {
 	everywhere(t, func(t *testing.T, p place) {
 		const strangers, most = 40, 512 << 10
 		w := openWorld(t, p, func(c *config) {
-			c.InputMax, c.Codec = most, func() channel.Codec[request, reply] { return &gatedCodec{} }
+			c.InputMax = most
+			gate(c)
 		}, virtual) // who leads may be slow
 		watch := w.watchIntake()
 		var all []*client

@@ -76,7 +76,7 @@ func (c *outConn[Req, Rep]) run() core.Yield {
 	if c.phase == connecting {
 		c.join()
 	}
-	if c.phase == open {
+	if c.phase == open && c.why == nil {
 		c.wakeStages()
 		c.openLate()
 		c.receive(w)
@@ -114,7 +114,10 @@ func (c *outConn[Req, Rep]) setCodec(codec ClientCodec[Req, Rep]) {
 // tick is the step of the connection after a timer has fired.
 func (c *outConn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
-	c.tickStages()
+	if c.why == nil {
+		c.wakeStages() // first: what they wait for may have come before it was late
+		c.tickStages()
+	}
 	c.schedule()
 	c.arm(c.Engine().Now)
 	return stack.Again(&c.Stack)
@@ -137,7 +140,7 @@ func (c *outConn[Req, Rep]) join() {
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = c.Engine().Now
 		c.tune(config.KeepAlive, config.WriteTimeout)
-		c.openStages(config.Stages, c.pool.secured())
+		c.openStages(config.Stages, clientOf(config.TLS, config.Address))
 		if !c.isUnopened() {
 			c.opens()
 		}

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/netio"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -68,12 +67,6 @@ func newOutlet[A, Req, Rep any](s *stack.Stack, c Config[Req, Rep], by *Handler[
 	return o, nil
 }
 
-// hostOf returns the host of an address; "": it has none.
-func hostOf(address string) string {
-	host, _, _ := net.SplitHostPort(address)
-	return host
-}
-
 // checkHost returns an error if the host in the address must be looked up, which blocks.
 func (c *Config[Req, Rep]) checkHost() error {
 	if host, _, err := net.SplitHostPort(c.Address); c.Network != "unix" && err == nil && host != "" {
@@ -127,9 +120,7 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	o, err := newOutlet(s, c.Config, &c.Handler)
 	if err == nil {
 		c.outlet, o.service.timeout = o, timeout
-		if c.TLS != nil {
-			o.service.secured = func() stage.Stage { return c.TLS.Client(hostOf(o.service.config.Address)) }
-		}
+		o.service.secured = clientOf(c.TLS, c.Address)
 	}
 	return err
 }

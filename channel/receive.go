@@ -117,6 +117,7 @@ func (c *conn[Req, Rep]) read(w *stack.Engine, most, need int) {
 	case io.EOF:
 		c.hearEnd()
 	default:
+		c.answerConnect(err)
 		c.cutOff(w)
 	}
 }
@@ -127,7 +128,7 @@ func (c *conn[Req, Rep]) hearEnd() {
 	was := c.phase
 	c.phase = ending
 	c.in.drop() // the start of a request whose end won't come
-	if by := c.serve.ended; by != nil && was == open && !c.mute {
+	if by := c.serve.ended; by != nil && was == open && !c.mute && !c.isUnopened() {
 		c.phase = half
 		c.Introduce()
 		core.NoticePortOf[Ended[Rep]](c.house, by).Insist(&c.Stack, Ended[Rep]{core.PeerOf[Rep](c)})
@@ -213,7 +214,7 @@ func (c *conn[Req, Rep]) refuseWith(err error) {
 // connection is read.
 func (c *conn[Req, Rep]) timeRequest(now int64) {
 	c.noteMove(now)
-	waits := c.partial && !c.readingHeld() && c.reads() && !c.full() && !c.blocked()
+	waits := (c.partial || c.stagesWait()) && !c.readingHeld() && c.reads() && !c.full() && !c.blocked()
 	switch {
 	case waits && (!c.readable && c.stalls(now) || c.owedAt != 0 && now-c.owedAt >= int64(c.requestTimeout())):
 		c.serve.counts.requestTimeouts.Add(1)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -207,15 +208,17 @@ func (v *service[Req, Rep]) bind(d *door, p *netio.Poller, n int) ([]parcel, err
 	return listeners, nil
 }
 
-// refusal is what a codec's Refuse says of ErrConnsMax; nothing if the codec panics, or if clients
-// wait for another protocol's words.
+// refusal is what a codec's Refuse says of ErrConnsMax; nothing if the codec panics, or if its
+// words would have to go through TLS or other stages.
 func (c *Config[Req, Rep]) refusal() (text []byte) {
-	if c.TLS != nil {
+	defer func() { recover() }()
+	if c.TLS != nil || c.Stages != nil && slices.ContainsFunc(c.Stages(), isSender) {
 		return nil
 	}
-	defer func() { recover() }()
 	return c.Codec().Refuse(make([]byte, 0, refusalMax), ErrConnsMax)
 }
+
+func isSender(s stage.Stage) bool { _, is := s.(stage.Sender); return is }
 
 func release(all []parcel) {
 	for i := range all {

@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/stage"
@@ -21,12 +22,14 @@ type staged struct {
 	*stage.Pipeline
 	wire     *wire
 	raw      output
-	taken    uint64 // bytes of raw that the socket took
-	need     int    // how many bytes the first message of wire.in has at least
-	held     bool   // reading is held
-	unopened bool   // the opening is held, or hasn't been told of yet
-	over     bool   // the stages know that nothing more is sent
-	panicked any    // by a stage, outside of a step
+	taken    uint64        // bytes of raw that the socket took
+	need     int           // how many bytes the first message of wire.in has at least
+	held     bool          // reading is held
+	unopened bool          // the opening is held, or hasn't been told of yet
+	over     bool          // the stages know that nothing more is sent, or aren't to know
+	full     bool          // reading waits until the socket has taken bytes of raw, see rawMax
+	token    atomic.Uint64 // the netio.Token of the connection
+	panicked any           // by a stage, outside of a step
 	alarms   []core.Future[core.Tick]
 }
 
@@ -50,6 +53,7 @@ func (c *wire) openStages(by func() []stage.Stage, secured func() stage.Stage) {
 	s.Pipeline = stage.New(s, all...)
 	s.alarms = make([]core.Future[core.Tick], s.Len())
 	c.staged = s
+	s.token.Store(uint64(c.token))
 	s.Open(c.Engine().Now)
 	s.unopened = s.HoldsOpening()
 	s.settle()
@@ -68,7 +72,7 @@ func (c *wire) wakeStages() {
 
 // closeStages tells the stages that the connection has ended.
 func (c *wire) closeStages() {
-	if s := c.staged; s != nil && s.panicked == nil {
+	if s := c.staged; s != nil {
 		defer s.contain()
 		s.Close(c.Engine().Now)
 	}
@@ -76,8 +80,8 @@ func (c *wire) closeStages() {
 
 // Waker implements stage.Waking.
 func (s *staged) Waker() func() {
-	p, t := s.wire.net(), s.wire.token
-	return func() { p.Post(t) }
+	p := s.wire.net()
+	return func() { p.Post(netio.Token(s.token.Load())) }
 }
 
 // RemoteAddr implements stage.Addressed.
@@ -117,6 +121,8 @@ func (c *wire) isUnopened() bool { return c.staged != nil && c.staged.unopened }
 // moveTo has the stages stand before another connection, of the same socket.
 func (s *staged) moveTo(c *wire) {
 	s.wire = c
+	s.token.Store(uint64(c.token))
+	c.woken = true                                     // the former connection may have been asked
 	s.alarms = make([]core.Future[core.Tick], s.Len()) // others end with the former connection
 	s.settle()
 }
@@ -162,6 +168,9 @@ func (c *wire) noteHeld() {
 // readingHeld reports whether a stage keeps the connection from reading.
 func (c *wire) readingHeld() bool { return c.staged != nil && c.staged.held }
 
+// stagesWait reports whether a stage keeps a part of something, whose rest must come.
+func (c *wire) stagesWait() bool { return c.staged != nil && c.staged.KeepsPart() }
+
 // toSend reports whether the socket may be given bytes: those that stages don't hold.
 func (c *wire) toSend() bool {
 	if s := c.staged; s != nil {
@@ -184,9 +193,10 @@ func (c *wire) saidAll() bool {
 	return s.raw.unsent == 0
 }
 
-// farewell sends the last words of the stages, as far as the socket takes them at once.
+// farewell sends the last words of the stages, as far as the socket takes them at once; unless they
+// would be taken for the end of what isn't sent any more.
 func (c *wire) farewell() {
-	if c.staged == nil || c.staged.panicked != nil {
+	if c.staged == nil || c.staged.panicked != nil || c.out.unsent > 0 {
 		return
 	}
 	defer c.staged.contain()
@@ -229,6 +239,13 @@ func (s *staged) heed() {
 	}
 }
 
+// dropUnlowered drops bytes that the stages haven't let pass: nor do they say any more that this
+// was all.
+func (c *wire) dropUnlowered() {
+	c.staged.over = c.staged.over || c.out.unsent > 0
+	c.out.drop()
+}
+
 // toArm reports whether a stage has set an alarm that no timer waits for.
 func (s *staged) toArm() bool {
 	for i := range s.alarms {
@@ -252,6 +269,10 @@ func (c *wire) armStages() {
 	}
 }
 
+// rawMax is how many bytes of raw keep a connection from reading, so that what stages answer to
+// what they read is bounded. Bytes of the codec never come to so many, see lower.
+const rawMax = 2 * writeMax
+
 // fill is wire.fill through the stages.
 func (s *staged) fill(w *stack.Engine, most, need int) (n int, err error) {
 	c := s.wire
@@ -260,8 +281,12 @@ func (s *staged) fill(w *stack.Engine, most, need int) (n int, err error) {
 	case s.Err() != nil:
 		return 0, netio.ErrAgain // stagesEnd says why the connection ends
 	case s.Ended():
+		c.readable = true // for a connection that lingers: the poller may have told of the socket's end
 		return 0, io.EOF
 	case s.held:
+		return 0, netio.ErrAgain
+	case s.raw.unsent >= rawMax:
+		s.full = true
 		return 0, netio.ErrAgain
 	}
 	space := c.tools.buffer[:min(len(c.tools.buffer), most)]
@@ -294,6 +319,10 @@ func (s *staged) sent(now int64, n int) {
 	defer s.contain()
 	s.taken += uint64(n)
 	s.Sent(now, n)
+	if s.full && s.raw.unsent < rawMax {
+		s.full, s.wire.readable = false, true
+		s.wire.schedule()
+	}
 	s.heed()
 }
 

@@ -2,7 +2,10 @@ package channel
 
 import (
 	"crypto/tls"
+	"net"
 
+	"github.com/stackhouse-go/stackhouse/channel/secure"
+	"github.com/stackhouse-go/stackhouse/channel/stage"
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
@@ -20,4 +23,13 @@ func TLSOf[Rep any](p Peer[Rep]) (state tls.ConnectionState, secured bool) {
 		state = conn.ConnectionState()
 	}
 	return state, secured
+}
+
+// clientOf returns what makes the stage of connections to an address; nil: they are plain.
+func clientOf(by *secure.TLS, address string) func() stage.Stage {
+	if by == nil {
+		return nil
+	}
+	host, _, _ := net.SplitHostPort(address)
+	return func() stage.Stage { return by.Client(host) }
 }

@@ -120,16 +120,16 @@ func (p *Protocol[A, Req, Rep]) takeOver(from *wire, st *site) {
 	c.about = from.about
 	c.staged, from.staged = from.staged, nil
 	c.urgent = from.urgent // all else that the socket has is told by the poller again
-	if c.staged != nil {
-		c.readable = c.staged.Ended()
-		c.staged.moveTo(&c.wire)
-	}
 	p.service.counts.accepted.Add(1)
 	st.add(c)
 	st.poller.Remove(from.token, c.fd)
 	var err error
 	if c.token, err = st.poller.Add(c.fd, &c.wire); err != nil {
 		c.cutOff(c.Engine())
+	}
+	if c.staged != nil {
+		c.readable = c.staged.Ended()
+		c.staged.moveTo(&c.wire)
 	}
 	if c.schedule(); st.draining {
 		c.drain()

@@ -25,7 +25,7 @@ type Pipeline struct {
 	session  any
 
 	// flows that hold it
-	holdReading, holdSending, holdOpening int
+	holdReading, holdSending, holdOpening, keepPart int
 }
 
 // Ends is the connection around a Pipeline. Its methods use p during the call only.
@@ -219,12 +219,13 @@ func (l *Pipeline) Wake(now int64) error {
 	return l.err
 }
 
-// Close tells that the connection has ended. Nothing may be called behind it.
+// Close tells that the connection has ended; each stage is told, though another one panics. Nothing
+// may be called behind it.
 func (l *Pipeline) Close(now int64) {
 	l.now = now
 	for i := range l.flows {
 		if f := &l.flows[i]; f.closer != nil {
-			f.closer.Closed(f)
+			defer f.closer.Closed(f)
 		}
 	}
 }
@@ -250,6 +251,10 @@ func (l *Pipeline) HoldsSending() bool { return l.holdSending > 0 }
 
 // HoldsOpening reports whether a stage keeps the connection from being told of.
 func (l *Pipeline) HoldsOpening() bool { return l.holdOpening > 0 }
+
+// KeepsPart reports whether a stage keeps a part of something, whose rest the other end has to
+// send.
+func (l *Pipeline) KeepsPart() bool { return l.keepPart > 0 }
 
 // Closing reports whether a stage wants the connection to end.
 func (l *Pipeline) Closing() bool { return l.closing }

@@ -82,7 +82,7 @@ type Flow struct {
 	ended    bool  // the stream of received bytes has ended for the stage
 	alarm    int64 // when Tick is due, ns; 0: never
 
-	holdsReading, holdsSending, holdsOpening bool
+	holdsReading, holdsSending, holdsOpening, keepsPart bool
 }
 
 // Up hands received bytes on to the codec's side. p is used during the call only.
@@ -126,6 +126,10 @@ func (f *Flow) HoldReading(hold bool) { f.pipeline.holdReading += f.hold(&f.hold
 // hand down themselves is sent. A connection is closed if its bytes are held for
 // channel.Config.WriteTimeout.
 func (f *Flow) HoldSending(hold bool) { f.pipeline.holdSending += f.hold(&f.holdsSending, hold) }
+
+// KeepPart says whether the stage keeps the beginning of something, of which a client must send the
+// rest in channel.Config.RequestTimeout.
+func (f *Flow) KeepPart(keep bool) { f.pipeline.keepPart += f.hold(&f.keepsPart, keep) }
 
 // HoldOpening keeps the connection from being told of as opened, see channel.Handler.WithOpened,
 // until it is called with false: before anything is handed up. It is for what says more of the

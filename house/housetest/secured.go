@@ -103,7 +103,7 @@ func (s *secured) Receive(f *stage.Flow, p []byte) error {
 	for len(s.part) >= recordHead {
 		end := recordHead + int(binary.BigEndian.Uint16(s.part[1:]))
 		if len(s.part) < end {
-			return nil
+			break
 		}
 		kind, body := s.part[0], s.part[recordHead:end]
 		s.part = s.part[end:]
@@ -111,6 +111,7 @@ func (s *secured) Receive(f *stage.Flow, p []byte) error {
 			return err
 		}
 	}
+	f.KeepPart(s.open && len(s.part) > 0)
 	return nil
 }
 
@@ -133,7 +134,12 @@ func (s *secured) take(f *stage.Flow, kind byte, body []byte) error {
 	return nil
 }
 
-func (s *secured) ReceiveEnd(*stage.Flow) error { return secure.ErrTruncated }
+func (s *secured) ReceiveEnd(*stage.Flow) error {
+	if !s.client && !s.open && s.answers == 0 && len(s.part) == 0 {
+		return nil // somebody has looked whether anybody is there
+	}
+	return secure.ErrTruncated
+}
 
 func (s *secured) Send(f *stage.Flow, p []byte) error {
 	for len(p) > 0 {
