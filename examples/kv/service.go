@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +38,9 @@ type service struct {
 	server  *channel.Server[inbound, resp.Reply]
 	secured *channel.Server[inbound, resp.Reply] // for clients that speak TLS; nil: none
 	tls     *secure.TLS
-	opened  atomic.Bool // server is set; connections may come before that
-	exposed atomic.Bool // programs of other machines may reach it
+	again   chan os.Signal // SIGHUP: reads the files of tls again
+	opened  atomic.Bool    // server is set; connections may come before that
+	exposed atomic.Bool    // programs of other machines may reach it
 	cluster *stores
 	secret  secret
 	limits  resp.Limits  // of clients that have given the password
