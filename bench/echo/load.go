@@ -3,6 +3,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -29,11 +31,13 @@ type client struct {
 	load  *load
 	fd    int
 	token netio.Token
-	owed  int // bytes that are to come back before more is sent
+	tls   *tls.Conn // nil: plain
+	owed  int       // bytes that are to come back before more is sent
 }
 
-// newLoad connects, and waits for a server that is just starting.
-func newLoad(s shape, address string) (*load, error) {
+// newLoad connects, and waits for a server that is just starting. roots are whose certificate it
+// must have, if the shape is over TLS.
+func newLoad(s shape, address string, roots *x509.CertPool) (*load, error) {
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
@@ -60,6 +64,11 @@ func newLoad(s shape, address string) (*load, error) {
 		p.SetNoDelay(c.fd)
 		for p.ConnectError(c.fd) == netio.ErrAgain {
 			time.Sleep(time.Millisecond)
+		}
+		if s.tls {
+			if err = c.secure(roots); err != nil {
+				return nil, err
+			}
 		}
 		l.clients = append(l.clients, c)
 	}
@@ -100,17 +109,31 @@ func (c *client) send() {
 	l := c.load
 	c.owed = len(l.batch)
 	l.waiting++
-	if n, err := l.poller.Write(c.fd, l.batch); n < len(l.batch) { // a socket takes more at once
+	if n, err := c.write(l.batch); n < len(l.batch) { // a socket takes more at once
 		l.err = fmt.Errorf("wrote %d bytes: %w", n, err)
 	}
+}
+
+func (c *client) write(p []byte) (int, error) {
+	if c.tls != nil {
+		return c.tls.Write(p)
+	}
+	return c.load.poller.Write(c.fd, p)
+}
+
+func (c *client) read(p []byte) (int, error) {
+	if c.tls != nil {
+		return c.tls.Read(p)
+	}
+	return c.load.poller.Read(c.fd, p)
 }
 
 // Ready implements netio.Handler.
 func (c *client) Ready(r netio.Ready) {
 	l := c.load
 	for r&netio.Readable != 0 {
-		n, err := l.poller.Read(c.fd, l.buffer)
-		if err == netio.ErrAgain {
+		n, err := c.read(l.buffer)
+		if err == netio.ErrAgain || err == errAgain {
 			return
 		}
 		if err != nil {

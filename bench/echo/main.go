@@ -3,6 +3,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
@@ -77,18 +78,12 @@ func compare(pairs int, d time.Duration, only, against string) error {
 		return err
 	}
 	for _, s := range shapes {
-		run := run
-		if s.tls {
-			run = func(s shape, d time.Duration, command func(string) []string) (float64, error) {
-				return runTLS(s, d, roots, command)
-			}
-		}
 		if !strings.Contains(s.name, only) {
 			continue
 		}
 		var ratios, least, mine []float64
 		for range pairs {
-			bare, err := run(s, d, func(port string) []string {
+			bare, err := run(s, d, roots, func(port string) []string {
 				switch {
 				case against != "":
 					return s.command(against, port, files)
@@ -100,7 +95,7 @@ func compare(pairs int, d time.Duration, only, against string) error {
 			if err != nil {
 				return err
 			}
-			own, err := run(s, d, func(port string) []string { return s.command(ours, port, files) })
+			own, err := run(s, d, roots, func(port string) []string { return s.command(ours, port, files) })
 			if err != nil {
 				return err
 			}
@@ -133,7 +128,7 @@ func quartiles(all []float64) (low, mid, high float64) {
 }
 
 // run starts a server, loads it, and returns its CPU time a message, ns.
-func run(s shape, d time.Duration, command func(port string) []string) (ns float64, err error) {
+func run(s shape, d time.Duration, roots *x509.CertPool, command func(port string) []string) (ns float64, err error) {
 	port, err := freePort()
 	if err != nil {
 		return 0, err
@@ -146,7 +141,7 @@ func run(s shape, d time.Duration, command func(port string) []string) (ns float
 		server.Process.Kill()
 		server.Wait()
 	}()
-	l, err := newLoad(s, "127.0.0.1:"+port)
+	l, err := newLoad(s, "127.0.0.1:"+port, roots)
 	if err != nil {
 		return 0, err
 	}

@@ -5,16 +5,15 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io"
+	"net"
 	"os/exec"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel/secure"
+	"github.com/stackhouse-go/stackhouse/netio"
 )
 
 // secrets are the files of TLS, in a folder.
@@ -64,78 +63,40 @@ func serveStandard(address, cert, key string) error {
 	}
 }
 
-// runTLS is run over TLS, one message at a time for each connection.
-func runTLS(s shape, d time.Duration, roots *x509.CertPool, command func(port string) []string) (ns float64, err error) {
-	port, err := freePort()
-	if err != nil {
-		return 0, err
-	}
-	server := exec.Command("taskset", append([]string{"-c", "0"}, command(port)...)...)
-	if err := server.Start(); err != nil {
-		return 0, err
-	}
-	defer func() {
-		server.Process.Kill()
-		server.Wait()
-	}()
-	conns, err := dialAll(s.conns, "127.0.0.1:"+port, &tls.Config{RootCAs: roots})
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		for _, c := range conns {
-			c.NetConn().Close()
-		}
-	}()
-	// Short records at first, which crypto/tls makes longer later, are for the time before.
-	if _, err = echoAll(conns, s.size, max(d/4, 500*time.Millisecond)); err != nil {
-		return 0, err
-	}
-	before, err := cpuTime(server.Process.Pid)
-	if err != nil {
-		return 0, err
-	}
-	messages, err := echoAll(conns, s.size, d)
-	if err != nil {
-		return 0, err
-	}
-	after, err := cpuTime(server.Process.Pid)
-	return float64(after-before) / float64(messages), err
+// secure has the connection speak TLS: first it waits until the handshake is over.
+func (c *client) secure(roots *x509.CertPool) error {
+	socket := &socket{client: c, waits: true}
+	c.tls = tls.Client(socket, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"})
+	err := c.tls.Handshake()
+	socket.waits = false
+	return err
 }
 
-// dialAll opens connections, one after the other, to a server that may just be starting.
-func dialAll(n int, address string, c *tls.Config) (all []*tls.Conn, err error) {
-	for began := time.Now(); len(all) < n; {
-		conn, err := tls.Dial("tcp", address, c)
-		if err == nil {
-			all = append(all, conn)
-		} else if time.Since(began) > 5*time.Second {
-			return nil, err
-		}
-	}
-	return all, nil
+// socket is a client's, for crypto/tls.
+type socket struct {
+	net.Conn // none
+	client   *client
+	waits    bool // Read waits for bytes
 }
 
-// echoAll sends messages of a size over all connections, and returns how many came back in d.
-func echoAll(conns []*tls.Conn, size int, d time.Duration) (messages int64, err error) {
-	var n atomic.Int64
-	var group sync.WaitGroup
-	errs := make([]error, len(conns))
-	end := time.Now().Add(d)
-	for i, c := range conns {
-		group.Go(func() {
-			buffer := make([]byte, size)
-			for time.Now().Before(end) && errs[i] == nil {
-				if _, errs[i] = c.Write(buffer); errs[i] == nil {
-					_, errs[i] = io.ReadFull(c, buffer)
-				}
-				n.Add(1)
-			}
-		})
+func (s *socket) Read(p []byte) (int, error) {
+	for {
+		n, err := s.client.load.poller.Read(s.client.fd, p)
+		if err != netio.ErrAgain {
+			return n, err
+		}
+		if !s.waits {
+			return 0, errAgain
+		}
+		time.Sleep(100 * time.Microsecond)
 	}
-	group.Wait()
-	if n.Load() == 0 {
-		err = errors.New("the server has sent nothing back")
-	}
-	return n.Load(), errors.Join(append(errs, err)...)
 }
+
+func (s *socket) Write(p []byte) (int, error) {
+	return s.client.load.poller.Write(s.client.fd, p)
+}
+
+func (s *socket) Close() error { return nil }
+
+// errAgain is netio.ErrAgain, as something that crypto/tls doesn't take for the end.
+var errAgain error = &net.OpError{Op: "read", Err: syscall.EAGAIN}
