@@ -1,4 +1,4 @@
-# Everything here works in a fresh clone with Go and make alone; e2e needs redis-tools too,
+# Everything here works in a fresh clone with Go and make alone; e2e needs redis-tools, openssl, curl and nodejs,
 # differ and long need redis-server 7.0, proof and long need postgresql, or apt to install it.
 
 GO          ?= go
@@ -67,8 +67,9 @@ lint: vet ## gofmt, go vet and staticcheck
 fuzz: ## every fuzz target; FUZZTIME seconds are shared by all
 	GO="$(GO)" bash .ci/fuzz $(FUZZTIME)
 
-e2e: ## the example server against redis-cli and redis-benchmark
+e2e: ## the example servers against redis-cli and redis-benchmark; over TLS against openssl, curl and Node, too
 	GO="$(GO)" bash .ci/e2e
+	GO="$(GO)" bash .ci/tls
 
 differ: ## the example server against redis-server 7.0, reply by reply
 	GO="$(GO)" bash .ci/differ
@@ -100,8 +101,8 @@ long: ## what takes minutes to hours: the tests named Long, the explorer at 3 pr
 	GO="$(GO)" KILLS=200 bash .ci/reservations
 	GO="$(GO)" bash .ci/overload 120
 
-ci: ## what a submission must pass; installs redis-server 7.0 and postgresql by apt where they are missing, which takes root
-	@echo "make ci: installs redis-tools, redis-server and postgresql by apt, if they are missing"
+ci: ## what a submission must pass; installs redis-server 7.0, postgresql and clients by apt where they are missing, which takes root
+	@echo "make ci: installs redis-tools, redis-server, postgresql, openssl, curl and nodejs by apt, if they are missing"
 	bash .ci/run
 
 comma := ,
