@@ -35,29 +35,33 @@ func TestLongTLSFlood(t *testing.T) {
 		return
 	}
 	long(t)
-	for _, hello := range []bool{false, true} {
-		for _, addresses := range []int{1, 50} {
-			t.Run(fmt.Sprintf("hello=%v/addresses=%d", hello, addresses), func(t *testing.T) { underFlood(t, hello, addresses) })
+	for _, again := range []bool{false, true} {
+		for _, hello := range []bool{false, true} {
+			for _, addresses := range []int{1, 50} {
+				t.Run(fmt.Sprintf("again=%v/hello=%v/addresses=%d", again, hello, addresses), func(t *testing.T) { underFlood(t, again, hello, addresses) })
+			}
 		}
 	}
 }
 
-// flood keeps connections open that stop behind what they say. It is a process of its own, which is
-// killed.
+// flood opens connections that stop behind what they say, and opens those that the server ends
+// again, if it is to. It is a process of its own, which is killed.
 func flood(t *testing.T) {
 	addresses, _ := strconv.Atoi(os.Getenv("STACKHOUSE_ADDRESSES"))
+	again := os.Getenv("STACKHOUSE_AGAIN") != ""
 	hello, err := os.ReadFile(os.Getenv("STACKHOUSE_FLOOD"))
 	require.NoError(t, err)
 	for i := range floodConns {
 		go func() {
 			from := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%addresses))}
-			for {
+			for opened := false; again || !opened; {
 				d := net.Dialer{LocalAddr: from, Timeout: 10 * time.Second}
 				c, err := d.Dial("tcp", os.Getenv("STACKHOUSE_SERVER"))
 				if err != nil {
 					time.Sleep(100 * time.Millisecond)
 					continue
 				}
+				opened = true
 				c.Write(hello)
 				io.Copy(io.Discard, c) // until the server ends it
 				c.Close()
@@ -86,36 +90,62 @@ func (l *times) p99() time.Duration {
 	return l.all[len(l.all)*99/100]
 }
 
-func underFlood(t *testing.T, hello bool, addresses int) {
+func underFlood(t *testing.T, again, hello bool, addresses int) {
 	s := newSecret(t)
-	by := s.server()
+	limits := secure.Limits{}
+	if !again {
+		limits.Time = time.Minute // so that they stand
+	}
+	by := secure.NewWith(&tls.Config{Certificates: []tls.Certificate{s.cert}}, limits)
 	w := openWorld(t, place{network: "tcp", workers: 2}, nil)
-	front := w.fronts
-	secured, err := channel.Listen(w.ctx, config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, TLS: by}, serve, front...)
+	secured, err := channel.Listen(w.ctx, config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, TLS: by}, serve, w.fronts...)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, secured.Close(w.ctx)) }()
 
-	calm := w.plainTimes(5 * time.Second)
+	calm, calmHonest := w.floodTimes(secured.Addr(), s)
 	memory := inUse()
 
 	file := t.TempDir() + "/hello"
 	require.NoError(t, os.WriteFile(file, clientHello(t, hello), 0o600))
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLongTLSFlood$")
+	// who floods has processors elsewhere: of these it gets what the others leave
+	cmd := exec.Command("nice", "-n", "19", os.Args[0], "-test.run=^TestLongTLSFlood$")
 	cmd.Env = append(os.Environ(), "STACKHOUSE_FLOOD="+file, "STACKHOUSE_SERVER="+secured.Addr(), fmt.Sprint("STACKHOUSE_ADDRESSES=", addresses))
+	if again {
+		cmd.Env = append(cmd.Env, "STACKHOUSE_AGAIN=1")
+	}
 	require.NoError(t, cmd.Start())
 	defer func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	}()
 	w.await("the flood", func() bool { time.Sleep(time.Millisecond); return secured.Stats().Conns > floodConns*8/10 })
+	if !again {
+		w.await("all of it", func() bool {
+			before := secured.Stats().Accepted
+			time.Sleep(2 * time.Second)
+			return secured.Stats().Accepted == before
+		})
+	}
 	each := (inUse() - memory) / secured.Stats().Conns
+	busy, honest := w.floodTimes(secured.Addr(), s)
+	t.Logf("%d connections of %d bytes, %+v; plain p99 %v, calm %v; honest p99 %v of %d, calm %v", secured.Stats().Conns, each, by.Stats(),
+		busy.p99(), calm.p99(), honest.p99(), len(honest.all), calmHonest.p99())
+	require.Less(t, each, int64(16<<10))
+	require.Less(t, honest.p99(), time.Second)
+	if !again { // otherwise the system is at work to open and close connections
+		require.Less(t, busy.p99(), calm.p99()*3/2+time.Millisecond)
+	}
+}
 
+// floodTimes is how long requests of plain connections take, while clients of an address of their
+// own greet the server at secured; and how long that takes.
+func (w *world) floodTimes(secured string, s *secret) (plain, honest *times) {
 	var stop atomic.Bool
-	var honest times
+	honest = &times{}
 	done := begin(func() error {
 		for !stop.Load() {
 			began := time.Now()
-			if err := greets(w.ctx, 0, secured.Addr(), s.client()); err != nil {
+			if err := greets(w.ctx, 0, secured, s.client()); err != nil {
 				return err
 			}
 			honest.add(time.Since(began))
@@ -123,13 +153,10 @@ func underFlood(t *testing.T, hello bool, addresses int) {
 		}
 		return nil
 	})
-	busy := w.plainTimes(10 * time.Second)
+	plain = w.plainTimes(10 * time.Second)
 	stop.Store(true)
-	require.NoError(t, <-done)
-	t.Logf("%d connections of %d bytes, %+v; plain p99 %v, calm %v; honest p99 %v of %d", secured.Stats().Conns, each, by.Stats(),
-		busy.p99(), calm.p99(), honest.p99(), len(honest.all))
-	require.Less(t, each, int64(16<<10))
-	require.Less(t, honest.p99(), time.Second)
+	require.NoError(w, <-done)
+	return plain, honest
 }
 
 // inUse is the memory of the process that is in use.
