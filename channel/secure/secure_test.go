@@ -92,3 +92,28 @@ func TestAgainstStandard(t *testing.T) {
 		}
 	})
 }
+
+// TestResumption: a client that has a ticket resumes its session, until the server goes by another
+// config.
+func TestResumption(t *testing.T) {
+	versions(t, func(t *testing.T, version uint16) {
+		ca := newCA(t)
+		server := &tls.Config{Certificates: []tls.Certificate{issue(t, ca, "a.test")}, MaxVersion: version}
+		to := secure.New(server)
+		by := secure.New(&tls.Config{RootCAs: ca.Pool(), ClientSessionCache: tls.NewLRUClientSessionCache(1)})
+		for i, resumes := range []bool{false, true, true, false, true} {
+			if i == 3 {
+				to.Set(&tls.Config{Certificates: server.Certificates, MaxVersion: version})
+			}
+			c, s := newEnd("127.0.0.1:1", by.Client("a.test")), newEnd("127.0.0.1:2", to.Server())
+			meet(t, c, s, 0)
+			require.NoError(t, s.Send(1, []byte("x"))) // a ticket comes before it
+			move(c, s, 0)
+			require.Equal(t, "x", string(c.up))
+			for _, e := range []*end{c, s} {
+				require.Equal(t, resumes, e.Session().(*tls.Conn).ConnectionState().DidResume, "connection %d", i)
+				e.Close(1)
+			}
+		}
+	})
+}
