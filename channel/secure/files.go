@@ -11,18 +11,22 @@ import (
 // Files is PEM files from which a config can be loaded, and loaded again when they have changed.
 type Files struct {
 	Cert, Key string // a certificate, with those between it and its CA, and its key; "": none
-	// CA is the authorities that the other end's certificate must be of. A server without it asks
-	// for no certificate; a client believes those of the system.
+	// CA is the authorities that the other end's certificate must be of: clients without one aren't
+	// served. A server without CA asks for no certificate; a client believes those of the system.
 	CA string
 }
 
-// Load returns a config for servers and clients.
+// Load returns a config for servers and clients: a new one each time, without what users have set
+// in others, such as NextProtos or VerifyConnection.
 func (f Files) Load() (*tls.Config, error) {
 	c := &tls.Config{}
-	if f.Cert != "" || f.Key != "" {
+	if (f.Cert == "") != (f.Key == "") {
+		return nil, fmt.Errorf("secure: a certificate, %q, needs a key, %q, and the other way round", f.Cert, f.Key)
+	}
+	if f.Cert != "" {
 		cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 		if err != nil {
-			return nil, fmt.Errorf("secure: %w", err)
+			return nil, fmt.Errorf("secure: %s and %s: %w", f.Cert, f.Key, err)
 		}
 		c.Certificates = []tls.Certificate{cert}
 	}

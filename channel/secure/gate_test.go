@@ -181,6 +181,53 @@ func TestGateServesTheNewestFirst(t *testing.T) {
 	}
 }
 
+// TestGateCountsThoseThatWaited: of one address as many run as may, however they came to it.
+func TestGateCountsThoseThatWaited(t *testing.T) {
+	by := server(t)
+	first := greeters(t, by, one, 18)
+	defer closeAll(first)
+	closeAll(first[:8])
+	until(t, func() bool { return answered(first[8:]) == 8 })
+	more := greeters(t, by, one, 10)
+	defer closeAll(more)
+	require.Equal(t, secure.Stats{Running: 8, Waiting: 12, Failed: 8}, by.Stats())
+
+	closeAll(first)
+	closeAll(more)
+	until(t, func() bool { return by.Stats().Running+by.Stats().Waiting == 0 })
+	busy := greeters(t, by, each, 64)
+	defer closeAll(busy)
+	last := []*end{greet(by, "10.9.9.9:1")}
+	closeAll(busy)
+	until(t, func() bool { return answered(last) == 1 })
+	for range 20 {
+		last = append(last, greet(by, "10.9.9.9:1"))
+	}
+	defer closeAll(last)
+	until(t, func() bool { return by.Stats().Running == 8 && answered(last) == 8 })
+}
+
+// TestGateLooksBehindTheCrowded: one that its own address keeps from running keeps no others from
+// those that have lost patience.
+func TestGateLooksBehindTheCrowded(t *testing.T) {
+	const patience = 2 * time.Second
+	by := serverWith(t, patience)
+	busy := greeters(t, by, each, 56)
+	defer closeAll(busy)
+	crowd := greeters(t, by, func(int) string { return "10.9.9.9:1" }, 8)
+	other := []*end{greet(by, "10.8.8.8:1")}
+	defer closeAll(other)
+	crowd = append(crowd, greet(by, "10.9.9.9:1"))
+	defer closeAll(crowd)
+	time.Sleep(patience / 2)
+	for _, e := range crowd[:8] {
+		e.receives([]byte{22}, 0) // it hasn't waited for long
+	}
+	until(t, func() bool { return answered(other) == 1 })
+	require.Equal(t, 1, failed(busy))
+	require.Zero(t, failed(crowd))
+}
+
 // TestGateIsBounded: of those that wait the oldest have no chance, of the address of which the most
 // wait. They aren't told.
 func TestGateIsBounded(t *testing.T) {
@@ -205,8 +252,11 @@ func TestGateIsBounded(t *testing.T) {
 func TestGateOfThoseThatGo(t *testing.T) {
 	by := server(t)
 	all := greeters(t, by, each, 100)
-	closeAll(all)
+	closeAll(all[64:])
+	require.Equal(t, secure.Stats{Running: 64}, by.Stats())
+	closeAll(all[:64])
 	until(t, func() bool { return by.Stats().Running+by.Stats().Waiting == 0 })
+	require.EqualValues(t, 64, by.Stats().Failed, "who waited wasn't served")
 	served(t, by, "10.9.9.9:1")
 }
 

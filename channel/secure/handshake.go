@@ -56,7 +56,7 @@ func (h *handshake) run() { h.end(h.shake()) }
 func (h *handshake) shake() (err error) {
 	defer func() {
 		if value := recover(); value != nil { // of a function of the Config
-			err = fmt.Errorf("secure: panic in a handshake: %v", value)
+			err = fmt.Errorf("%w: %v", ErrPanic, value)
 		}
 	}()
 	return h.conn.HandshakeContext(h.ctx)

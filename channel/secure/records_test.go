@@ -92,6 +92,7 @@ func TestPartsOfRecords(t *testing.T) {
 	}
 	e.receives(c.sent(), 0)
 	e.up, e.most = nil, 0
+	before := shard.Outstanding()
 	text := bytes.Repeat([]byte("x"), 16<<10)
 	require.NoError(t, c.Send(1, text))
 	record := c.sent()
@@ -104,6 +105,7 @@ func TestPartsOfRecords(t *testing.T) {
 	}
 	require.Equal(t, text, e.up)
 	require.False(t, e.KeepsPart())
+	require.Equal(t, before, shard.Outstanding())
 	c.Close(1)
 	e.Close(1)
 }

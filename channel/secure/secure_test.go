@@ -117,3 +117,41 @@ func TestResumption(t *testing.T) {
 		}
 	})
 }
+
+// TestNames: a client's server has the name of the host that it dials, whichever that is.
+func TestNames(t *testing.T) {
+	ca := newCA(t)
+	config := &tls.Config{RootCAs: ca.Pool()}
+	by := secure.New(config)
+	for _, c := range []struct{ dials, is string }{{"a.test", "a.test"}, {"b.test", "b.test"}, {"b.test", "a.test"}, {"a.test", "a.test"}} {
+		to := secure.New(&tls.Config{Certificates: []tls.Certificate{issue(t, ca, c.is)}})
+		client, server := newEnd("127.0.0.1:1", by.Client(c.dials)), newEnd("127.0.0.1:2", to.Server())
+		meet(t, client, server, 0)
+		require.Equal(t, c.dials == c.is, client.isOpen(), "%v", c)
+		client.Close(1)
+		server.Close(1)
+	}
+	require.Empty(t, config.ServerName)
+}
+
+// TestNothingIsReadMeanwhile: while a handshake is at work, and doesn't wait for its other end.
+func TestNothingIsReadMeanwhile(t *testing.T) {
+	cert := issue(t, newCA(t), "a.test")
+	goes := make(chan struct{})
+	by := secure.New(&tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		<-goes
+		return &cert, nil
+	}})
+	s := newEnd("127.0.0.1:2", by.Server())
+	text := hello()
+	s.receives(text[:len(text)-1], 0)
+	require.False(t, s.HoldsReading())
+	s.receives(text[len(text)-1:], 0)
+	require.True(t, s.HoldsReading())
+	close(goes)
+	until(t, func() bool { return answered([]*end{s}) == 1 && !s.HoldsReading() })
+	s.receives([]byte{22, 3, 3}, 0) // the goroutine may have more to do now
+	require.True(t, s.HoldsReading())
+	s.Close(1)
+	until(t, func() bool { return by.Stats().Running == 0 })
+}

@@ -19,6 +19,8 @@ var (
 	ErrHandshakeTime = errors.New("secure: the handshake took too long")
 	// ErrHandshakeSize is the error of a handshake for which the other end sent too many bytes.
 	ErrHandshakeSize = errors.New("secure: the handshake is too long")
+	// ErrPanic is the error of a handshake in which a function of the tls.Config has panicked.
+	ErrPanic = errors.New("secure: panic in a handshake")
 	// ErrHandshakeRoom is the error of a handshake that had to go for others, see the package.
 	ErrHandshakeRoom = errors.New("secure: too many handshakes, and this one waited for its other end")
 )
@@ -88,7 +90,8 @@ func NewWith(config *tls.Config, l Limits) *TLS {
 }
 
 // Set has handshakes that begin from now on go by another config: by new certificates, say, or
-// other roots. Connections that stand go on. A client's session isn't resumed by another config
+// other roots. Nothing of the former one stays, its functions neither. Connections that stand go
+// on. A client's session isn't resumed by another config
 // unless both have the same keys, see [tls.Config.SetSessionTicketKeys].
 func (t *TLS) Set(config *tls.Config) {
 	if config == nil {
@@ -99,6 +102,18 @@ func (t *TLS) Set(config *tls.Config) {
 		config.Renegotiation = tls.RenegotiateNever
 	}
 	t.config.Store(config)
+}
+
+// CanServe returns an error if no server can be secured by t: for want of a certificate, or of a
+// function that finds one.
+func (t *TLS) CanServe() error {
+	switch c := t.config.Load(); {
+	case c == nil:
+		return errors.New("secure: a TLS that New hasn't made")
+	case len(c.Certificates) == 0 && c.GetCertificate == nil && c.GetConfigForClient == nil:
+		return errors.New("secure: a server's TLS has no certificate")
+	}
+	return nil
 }
 
 // Stats returns what t has counted.
