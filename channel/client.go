@@ -29,6 +29,10 @@ type ClientConfig[Req, Rep any] struct {
 	// TLS secures the connections: the server's certificate must have the host in Address, or the
 	// ServerName of the TLS. It stands between Stages and codec. Requests wait for the end of the
 	// handshake; where it fails, the next address is tried. nil: connections are plain.
+	//
+	// By TLS 1.3 the client's handshake ends before the server has looked at the client's
+	// certificate: if that is refused the connection stands and ends at once, and asks get
+	// core.ErrLost or core.ErrNotSent.
 	TLS *secure.TLS
 	// CodecFor is as in Config.
 	CodecFor func(protocol string) ClientCodec[Req, Rep]
@@ -51,8 +55,9 @@ type ClientConfig[Req, Rep any] struct {
 	// Resolve looks up the addresses of a host. It may block: it runs on a goroutine of
 	// core.Offload. nil: as package net does. It isn't called for addresses written as numbers.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
-	// ConnectTimeout is how long one address may take to accept a connection. A host's next address
-	// is tried after 250 ms, beside the first. 0: 5 s.
+	// ConnectTimeout is how long one address may take to accept a connection; then a handshake has
+	// time of its own, see secure.Limits. A host's next address is tried after 250 ms, beside the
+	// first. 0: 5 s.
 	ConnectTimeout time.Duration
 	// BackoffMin and BackoffMax are how long a worker waits, at first and at most, after it could
 	// not connect, or lost a connection that has brought no reply. The wait doubles each time; up

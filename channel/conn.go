@@ -1,6 +1,10 @@
 package channel
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -114,6 +118,9 @@ func (c *conn[Req, Rep]) begin() {
 }
 
 func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
+	if codec == nil {
+		panic(errNoCodec)
+	}
 	c.codec = codec
 	_, c.loner = codec.(Alone[Req])
 	_, c.inflight.unordered = codec.(Unordered[Req])
@@ -121,6 +128,9 @@ func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
 		c.intake = &c.site.strangers
 	}
 }
+
+// errNoCodec is what a step panics with.
+var errNoCodec = errors.New("channel: Codec or CodecFor has returned nil")
 
 // openLate tells of the connection once no stage keeps it from that.
 func (c *conn[Req, Rep]) openLate() {
@@ -182,11 +192,21 @@ func (c *conn[Req, Rep]) heedStages(w *stack.Engine) {
 	}
 	if why != errStage {
 		c.serve.counts.stages.Add(1)
+		c.reportStages(w, fmt.Errorf("channel: connection of %q: %w", c.staged.RemoteAddr(), why))
 	}
 	if why != errStage || c.heldUnsent() {
 		c.dropUnlowered() // nothing passes the stages any more, or who knows when
 	}
 	c.goDeaf(w)
+}
+
+// reportStages tells the system's log, which shows only some lines a second of such errors.
+func (c *conn[Req, Rep]) reportStages(w *stack.Engine, err error) {
+	if errors.Is(err, secure.ErrPanic) {
+		w.Driver.Failed(c.house, &c.Stack, err)
+	} else {
+		w.Driver.Broken(err)
+	}
 }
 
 // checkGone cuts off a connection whose client is gone. A client that has only ended its side still

@@ -106,6 +106,9 @@ func (c *outConn[Req, Rep]) makeCodec() {
 }
 
 func (c *outConn[Req, Rep]) setCodec(codec ClientCodec[Req, Rep]) {
+	if codec == nil {
+		panic(errNoCodec)
+	}
 	c.codec = codec
 	c.numbered, _ = codec.(Numbered[Req, Rep])
 	c.loner, _ = codec.(Alone[Req])
@@ -115,7 +118,6 @@ func (c *outConn[Req, Rep]) setCodec(codec ClientCodec[Req, Rep]) {
 func (c *outConn[Req, Rep]) tick() core.Yield {
 	c.lookUntaken(c.Engine().Now)
 	if c.why == nil {
-		c.wakeStages() // first: what they wait for may have come before it was late
 		c.tickStages()
 	}
 	c.schedule()

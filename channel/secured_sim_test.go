@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -81,6 +82,23 @@ func TestSecuredSimFails(t *testing.T) {
 		require.Error(t, silent.Err())
 		require.EqualValues(t, 3, s.server.Stats().StageFailures)
 	}
+}
+
+// TestSecuredSimTLSOf: whose a connection is, as its actor sees it.
+func TestSecuredSimTLSOf(t *testing.T) {
+	by := &housetest.Secured{Took: time.Millisecond, Protocol: "loud", State: tls.ConnectionState{ServerName: "a.test"}}
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	at := core.Spawn(sim.Workers()[0], func() *teller { return &teller{} })
+	_, err := channel.Listen(t.Context(), config{Network: "tcp", Address: doorAddress, Codec: newLineCodec,
+		Stages: func() []stage.Stage { return []stage.Stage{by.Server()} }}, tellerServes, at)
+	require.NoError(t, err)
+	client, err := channel.Dial(t.Context(), sim.System, clientConfig{Network: "tcp", Address: doorAddress, Codec: newLineClient,
+		Stages: func() []stage.Stage { return []stage.Stage{by.Client()} }})
+	require.NoError(t, err)
+	a := core.Begin(client.Port(), request{[]byte("who am I?")})
+	sim.Run(time.Second)
+	require.NoError(t, a.GetInto(func(rep *reply) { require.Equal(t, `nobody asks a.test for "loud"`, string(rep.text)) }))
+	require.NoError(t, client.Close(t.Context()))
 }
 
 // isClientError reports whether err is one that a Client's port may give.

@@ -183,6 +183,11 @@ func netOf(h *stack.House) *netio.Poller { return h.Owner().Net.(*netio.Poller) 
 // bind opens the listening socket of d, by p. It returns a descriptor of it for each of n fronts,
 // or for the first one alone where they can't share it.
 func (v *service[Req, Rep]) bind(d *door, p *netio.Poller, n int) ([]parcel, error) {
+	if t := v.config.TLS; t != nil {
+		if err := t.CanServe(); err != nil {
+			return nil, err
+		}
+	}
 	c := &v.config
 	opt := netio.ListenOptions{Mode: c.SocketMode}
 	opt.KeepAlive, opt.AckTimeout = probing(c.KeepAlive, c.WriteTimeout)

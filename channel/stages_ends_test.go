@@ -128,6 +128,47 @@ func TestAttemptsThatOpenAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrLost)
 }
 
+// TestCodecForReturnsNil: the connection ends, and is begun once.
+func TestCodecForReturnsNil(t *testing.T) {
+	opened := 0
+	stages := func() []stage.Stage {
+		return []stage.Stage{&scripted{
+			open:    func(f *stage.Flow) error { opened++; f.HoldOpening(true); return nil },
+			receive: func(f *stage.Flow, p []byte) error { f.HoldOpening(false); f.Up(p); return nil },
+		}}
+	}
+	h := newHearing(t, func(c *config) {
+		c.Stages, c.CodecFor = stages, func(string) channel.Codec[request, reply] { return nil }
+	})
+	h.client.Write([]byte("a\n"))
+	h.Run(time.Second)
+	require.Error(t, h.client.Err())
+	require.Zero(t, h.server.Stats().Conns)
+	require.Equal(t, 1, opened)
+
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	sim.Net.Serve(doorAddress)
+	_, err := channel.Dial(t.Context(), sim.System, clientConfig{Network: "tcp", Address: doorAddress, Codec: newLineClient,
+		Stages:   func() []stage.Stage { return []stage.Stage{patientOpener{}} },
+		CodecFor: func(string) channel.ClientCodec[request, reply] { return nil }})
+	require.ErrorIs(t, err, core.ErrNotSent)
+	require.Zero(t, sim.Net.Open())
+}
+
+// patientOpener is a Stage whose connection opens in a while.
+type patientOpener struct{}
+
+func (patientOpener) Open(f *stage.Flow) error {
+	f.HoldOpening(true)
+	f.Alarm(time.Millisecond)
+	return nil
+}
+
+func (patientOpener) Tick(f *stage.Flow) error {
+	f.HoldOpening(false)
+	return nil
+}
+
 // TestPartsKeptByStages: the rest of what a stage keeps must come in RequestTimeout.
 func TestPartsKeptByStages(t *testing.T) {
 	for _, rest := range []bool{false, true} {
@@ -182,6 +223,69 @@ func TestWakesBehindAnUpgrade(t *testing.T) {
 	sim.Run(time.Millisecond)
 	require.Equal(t, before+1, by.woken)
 	require.NoError(t, server.Close(context.Background()))
+}
+
+// restless is a sleeper that is woken when the socket takes something, and then once more.
+type restless struct{ sleeper }
+
+func (s *restless) Moved(_ *stage.Flow, _, sent int) {
+	if sent > 0 {
+		s.wake()
+	}
+}
+
+func (s *restless) Wake(*stage.Flow) error {
+	if s.woken++; s.woken == 1 {
+		s.wake()
+	}
+	return nil
+}
+
+// TestWakesAmidAnUpgrade: one that was asked for just before comes.
+func TestWakesAmidAnUpgrade(t *testing.T) {
+	by := &restless{}
+	sim, server, _, _ := newHost(t, 1, func(c *config) { c.Stages = one(by) })
+	s := &stagedServer{TB: t, sim: sim, server: server}
+	s.dial()
+	require.Equal(t, "yes\n", s.say("frames yes\n", time.Millisecond))
+	require.Equal(t, 2, by.woken)
+	require.NoError(t, server.Close(context.Background()))
+}
+
+// hasty is a slowOpener that must be woken within a second.
+type hasty struct {
+	slowOpener
+	woken bool
+}
+
+func (s *hasty) Open(f *stage.Flow) error {
+	f.Alarm(time.Second)
+	return s.slowOpener.Open(f)
+}
+
+func (s *hasty) Wake(f *stage.Flow) error {
+	s.woken = true
+	return s.slowOpener.Wake(f)
+}
+
+func (s *hasty) Tick(*stage.Flow) error {
+	if !s.woken {
+		return errMark
+	}
+	return nil
+}
+
+// TestWokenInTime: what a stage waits for isn't late because its actor begins no calls.
+func TestWokenInTime(t *testing.T) {
+	by := &hasty{}
+	h := newHearing(t, func(c *config) { c.Stages = one(by) })
+	h.at.Pause()
+	h.Run(500 * time.Millisecond)
+	by.wake()
+	h.Run(time.Second)
+	h.at.Continue()
+	h.say("a")
+	require.Equal(t, "a,", h.heard())
 }
 
 // wordy is a Stage whose last words are "bye", and counts how often it has closed.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/internal/certs"
 )
 
@@ -132,6 +134,59 @@ func TestTLSDrain(t *testing.T) {
 		}
 		require.NoError(t, <-drained)
 	})
+}
+
+// TestTLSWithoutCertificate: nobody can be served by it.
+func TestTLSWithoutCertificate(t *testing.T) {
+	w := openWorld(t, lone, nil)
+	_, err := channel.Listen(w.ctx, config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, TLS: secure.New(&tls.Config{})}, serve, w.fronts...)
+	require.ErrorContains(t, err, "no certificate")
+}
+
+// TestTLSFailuresAreLogged: a handshake that fails is no secret, and a panic is a failure.
+func TestTLSFailuresAreLogged(t *testing.T) {
+	s := newSecret(t)
+	for _, c := range []struct {
+		verify     func(tls.ConnectionState) error
+		level, why string
+	}{
+		{func(tls.ConnectionState) error { return errors.New("not today") }, "INFO", "not today"},
+		{func(tls.ConnectionState) error { panic("a verifier's") }, "ERROR", "panic in a handshake: a verifier's"},
+	} {
+		var lines log
+		sys, err := house.New(house.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&lines, nil))})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), lostAfter)
+		require.NoError(t, sys.Start(ctx))
+		by := s.server(func(to *tls.Config) { to.VerifyConnection = c.verify })
+		server, err := channel.Listen(ctx, config{Network: "tcp", Address: "127.0.0.1:0", Codec: newLineCodec, TLS: by}, serve, core.Spawn(sys, func() *front { return &front{} }))
+		require.NoError(t, err)
+		require.Error(t, greets(ctx, 0, server.Addr(), s.client()))
+		for !strings.Contains(lines.text(), c.why) && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		require.Regexp(t, "level="+c.level+` .*connection of \\"127\.0\.9\.1:[0-9]+\\": .*`+c.why, lines.text())
+		require.NoError(t, sys.Shutdown(ctx))
+		cancel()
+	}
+}
+
+// log is what a system logs.
+type log struct {
+	mu    sync.Mutex
+	lines strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Write(p)
+}
+
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.String()
 }
 
 // TestTLSFails: what becomes of a handshake that fails, and of a connection that is cut.

@@ -81,9 +81,9 @@ type Config struct {
 	// ShutdownTimeout is how long Shutdown takes at most if its context has no deadline. 0: 3
 	// minutes. Negative: no limit.
 	ShutdownTimeout time.Duration
-	// Logger gets failures of actors, slow steps, limits that are reached, and notices that nobody
-	// handled, at a limited rate each. Its handler must not call runtime.Goexit. nil:
-	// slog.Default().
+	// Logger gets failures of actors, slow steps, limits that are reached, notices that nobody
+	// handled, and connections whose TLS or other stages have failed, at a limited rate each. Its
+	// handler must not call runtime.Goexit. nil: slog.Default().
 	Logger *slog.Logger
 
 	// Clock returns monotonic time in nanoseconds. nil: the machine's. Simulations set it.

@@ -54,6 +54,16 @@ func reportUsedUp(l *rateLimit, log *slog.Logger, now int64, err error) {
 	log.Warn("stackhouse: a limit is reached", "error", err, "skipped", skipped)
 }
 
+// reportBroken logs why a connection has ended, at a limited rate.
+func reportBroken(l *rateLimit, log *slog.Logger, now int64, err error) {
+	skipped, yes := l.due(now)
+	if !yes {
+		return
+	}
+	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
+	log.Info("stackhouse: a connection has broken", "error", err, "skipped", skipped)
+}
+
 // reportFailure logs a failure of an actor, at a limited rate.
 func reportFailure(l *rateLimit, log *slog.Logger, now int64, err error) {
 	skipped, yes := l.due(now)

@@ -38,6 +38,7 @@ type Worker struct {
 	usedUp rateLimit     // of lines about limits that are reached
 	slowed rateLimit     // of lines about slow steps
 	lost   rateLimit     // of lines about dead letters
+	broken rateLimit     // of lines about connections
 
 	began     int64   // when the turn began, ns
 	trimAt    int64   // when the pools are trimmed next
@@ -370,6 +371,10 @@ func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
 
 func (d *driver) UsedUp(err error) {
 	reportUsedUp(&d.usedUp, d.system.config.Logger, d.hot.Now, err)
+}
+
+func (d *driver) Broken(err error) {
+	reportBroken(&d.broken, d.system.config.Logger, d.hot.Now, err)
 }
 
 func (d *driver) Lost(h *stack.House, s *stack.Stack, why lost.Reason) {

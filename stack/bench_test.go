@@ -32,6 +32,7 @@ func (d *idleDriver) Shutdown()                            {}
 func (d *idleDriver) Borrowed(*Call, int64) bool           { return false }
 func (d *idleDriver) Failed(h *House, s *Stack, err error) { d.failed = append(d.failed, err) }
 func (d *idleDriver) UsedUp(error)                         {}
+func (d *idleDriver) Broken(error)                         {}
 func (d *idleDriver) Lost(*House, *Stack, lost.Reason)     {}
 func (d *idleDriver) Gone(*House)                          {}
 func (d *idleDriver) Queued(int64)                         {}

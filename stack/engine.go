@@ -118,6 +118,8 @@ type Driver interface {
 	Failed(h *House, s *Stack, err error)
 	// UsedUp tells of a resource that is used up, so that clients are refused or wait.
 	UsedUp(err error)
+	// Broken tells of a connection that has ended by an error of what it passes, such as TLS.
+	Broken(err error)
 	// Lost tells of the dead letter s to the actor in h; nil: to no actor.
 	Lost(h *House, s *Stack, why lost.Reason)
 	// Gone tells that h has stopped.

@@ -81,6 +81,7 @@ func (d *handDriver) Shutdown()                          {}
 func (d *handDriver) Borrowed(*Call, int64) bool         { return false }
 func (d *handDriver) Failed(_ *House, _ *Stack, e error) { d.failed = append(d.failed, e) }
 func (d *handDriver) UsedUp(error)                       {}
+func (d *handDriver) Broken(error)                       {}
 func (d *handDriver) Lost(*House, *Stack, lost.Reason)   { d.lost++ }
 func (d *handDriver) Gone(*House)                        { d.gone++ }
 func (d *handDriver) Queued(int64)                       {}

@@ -63,8 +63,8 @@ func New(ends Ends, stages ...Stage) *Pipeline {
 		f.meter, _ = s.(Meter)
 		f.sleeper, _ = s.(Sleeper)
 		f.closer, _ = s.(Closer)
-		if f.isNone() {
-			panic(fmt.Sprintf("stage: a %T is no Stage: it has none of the methods", s))
+		if f.isNone() || f.isHalf(s) {
+			panic(fmt.Sprintf("stage: a %T is no Stage: it has none of the methods, or one of two", s))
 		}
 	}
 	l.sort()
@@ -74,6 +74,15 @@ func New(ends Ends, stages ...Stage) *Pipeline {
 // isNone reports whether the value is no Stage.
 func (f *Flow) isNone() bool {
 	return f.receiver == nil && f.sender == nil && f.opener == nil && f.ticker == nil && f.meter == nil && f.sleeper == nil && f.closer == nil
+}
+
+// isHalf reports whether s has one of the two methods of a Receiver, or of a Sender.
+func (f *Flow) isHalf(s Stage) bool {
+	_, receives := s.(interface{ Receive(f *Flow, p []byte) error })
+	_, ends := s.(interface{ ReceiveEnd(f *Flow) error })
+	_, sends := s.(interface{ Send(f *Flow, p []byte) error })
+	_, sendsEnd := s.(interface{ SendEnd(f *Flow) error })
+	return f.receiver == nil && (receives || ends) || f.sender == nil && (sends || sendsEnd)
 }
 
 // sort links each flow with those that its bytes go to.

@@ -147,6 +147,24 @@ func TestEndOfTheStream(t *testing.T) {
 	require.Equal(t, "y", string(e.down))
 }
 
+// half is half a Receiver, and halfSender half a Sender.
+type half struct{}
+
+func (half) Receive(*stage.Flow, []byte) error { return nil }
+func (half) Open(*stage.Flow) error            { return nil }
+
+type halfSender struct{}
+
+func (halfSender) SendEnd(*stage.Flow) error { return nil }
+
+// early hands bytes up before its connection is open.
+type early struct{ half }
+
+func (early) Open(f *stage.Flow) error { f.HoldOpening(true); return nil }
+
+func (early) Receive(f *stage.Flow, p []byte) error { f.Up(p); return nil }
+func (early) ReceiveEnd(*stage.Flow) error          { return nil }
+
 func TestErrorsOfStages(t *testing.T) {
 	bad := errors.New("bad")
 	second := &notes{}
@@ -154,7 +172,13 @@ func TestErrorsOfStages(t *testing.T) {
 	require.ErrorIs(t, l.Open(1), bad)
 	require.Empty(t, second.log, "nothing passes behind an error")
 	require.ErrorIs(t, l.Tick(100), bad)
-	require.PanicsWithValue(t, "stage: a struct {} is no Stage: it has none of the methods", func() { stage.New(&ends{}, struct{}{}) })
+	const none = "stage: a %T is no Stage: it has none of the methods, or one of two"
+	for _, s := range []stage.Stage{struct{}{}, half{}, halfSender{}} {
+		require.PanicsWithValue(t, fmt.Sprintf(none, s), func() { stage.New(&ends{}, s) })
+	}
+	early := stage.New(&ends{}, early{})
+	require.NoError(t, early.Open(1))
+	require.Panics(t, func() { early.Receive(1, []byte("x")) })
 }
 
 // holder is a Stage that holds what its test says.
@@ -247,6 +271,7 @@ func TestFirstErrorStays(t *testing.T) {
 // sleeper is woken, and closed.
 type sleeper struct {
 	wakes, closed int
+	holds         bool // the opening, at first
 	wake          func(f *stage.Flow) error
 }
 
@@ -258,16 +283,16 @@ func (s *sleeper) Wake(f *stage.Flow) error {
 func (s *sleeper) Closed(*stage.Flow) { s.closed++ }
 
 func (s *sleeper) Open(f *stage.Flow) error {
-	f.HoldOpening(true)
+	f.HoldOpening(s.holds)
 	return nil
 }
 
 // TestWake: all that sleep are woken, until one fails; all are closed.
 func TestWake(t *testing.T) {
-	a := &sleeper{wake: func(f *stage.Flow) error {
-		f.Up([]byte("up"))
+	a := &sleeper{holds: true, wake: func(f *stage.Flow) error {
 		f.SetSession("p", 7)
 		f.HoldOpening(false)
+		f.Up([]byte("up"))
 		return nil
 	}}
 	fails := &sleeper{wake: func(*stage.Flow) error { return errors.New("woken") }}

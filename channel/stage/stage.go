@@ -90,6 +90,9 @@ func (f *Flow) Up(p []byte) {
 	switch l := f.pipeline; {
 	case len(p) == 0 || l.err != nil || l.ended:
 	case f.up == nil:
+		if l.holdOpening > 0 {
+			panic("stage: bytes for the codec of a connection whose opening is held")
+		}
 		l.ends.Up(p)
 	default:
 		f.up.receive(p)

@@ -1,6 +1,7 @@
 package housetest
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -22,6 +23,15 @@ type Secured struct {
 	Took     time.Duration // of a server's handshake, at least 1 ns
 	Protocol string        // what both agree upon; the session is this Secured
 	Fails    bool          // a server refuses its clients
+	// State is what channel.TLSOf returns, at either end, beside Protocol.
+	State tls.ConnectionState
+}
+
+// ConnectionState returns State, as a tls.Conn does.
+func (s *Secured) ConnectionState() tls.ConnectionState {
+	state := s.State
+	state.NegotiatedProtocol = s.Protocol
+	return state
 }
 
 // Server returns the Stage of a server.
@@ -38,12 +48,12 @@ var (
 
 // The kinds of records. Each is followed by two bytes of length, and so many bytes.
 const (
-	recordHello  = 'h'
-	recordAnswer = 'a'
-	recordRefuse = 'r'
-	recordBytes  = 'b'
-	recordEnd    = 'e' // close_notify
-	recordHead   = 3
+	recordHello = 0x80 + iota // no text begins so
+	recordAnswer
+	recordRefuse
+	recordBytes
+	recordEnd  // close_notify
+	recordHead = 3
 )
 
 const securedTime = 2 * time.Second
