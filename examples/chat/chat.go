@@ -142,7 +142,7 @@ func main() {
 	flag.StringVar(&files.Key, "tls-key", "", "of -tls-cert")
 	flag.Parse()
 	var by *secure.TLS
-	if files.Cert != "" {
+	if files != (secure.Files{}) {
 		by = secure.New(must(files.Load()))
 	}
 	sys := must(house.New(house.Config{}))

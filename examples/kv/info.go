@@ -71,7 +71,12 @@ func (v *service) listener() (conns channel.Stats, address string) {
 	if v.opened.Load() {
 		conns, address = v.server.Stats(), v.server.Addr()
 		if v.secured != nil {
-			conns.Conns += v.secured.Stats().Conns
+			more := v.secured.Stats()
+			conns.Conns += more.Conns
+			conns.Accepted += more.Accepted
+			conns.IdleTimeouts += more.IdleTimeouts
+			conns.WriteTimeouts += more.WriteTimeouts
+			conns.Refused += more.Refused
 		}
 	}
 	return conns, address

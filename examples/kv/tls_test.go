@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/bytebufferpool"
 
 	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/internal/certs"
@@ -81,6 +82,9 @@ func TestTLSPort(t *testing.T) {
 	got, err := asks()
 	require.NoError(t, err)
 	require.Equal(t, "+PONG\r\n", got)
+	told := lines{&bytebufferpool.ByteBuffer{}}
+	s.tellStats(&told)
+	require.Contains(t, told.String(), "total_connections_received:2\r\n")
 
 	keep(t, ca, files, "second.test")
 	client.ServerName = "second.test"
