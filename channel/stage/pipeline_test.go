@@ -158,7 +158,7 @@ type halfSender struct{}
 func (halfSender) SendEnd(*stage.Flow) error { return nil }
 
 // early hands bytes up before its connection is open.
-type early struct{ half }
+type early struct{}
 
 func (early) Open(f *stage.Flow) error { f.HoldOpening(true); return nil }
 
