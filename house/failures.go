@@ -1,6 +1,7 @@
 package house
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,24 +45,14 @@ func describe(a stack.AnyAddress) string {
 	return fmt.Sprintf("%s (%v)", p.Local(), a)
 }
 
-// reportUsedUp logs the limit that is reached, at a limited rate.
-func reportUsedUp(l *rateLimit, log *slog.Logger, now int64, err error) {
+// report logs an error that is no failure of an actor, at a limited rate.
+func report(l *rateLimit, log *slog.Logger, now int64, level slog.Level, text string, err error) {
 	skipped, yes := l.due(now)
 	if !yes {
 		return
 	}
 	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
-	log.Warn("stackhouse: a limit is reached", "error", err, "skipped", skipped)
-}
-
-// reportBroken logs why a connection has ended, at a limited rate.
-func reportBroken(l *rateLimit, log *slog.Logger, now int64, err error) {
-	skipped, yes := l.due(now)
-	if !yes {
-		return
-	}
-	defer func() { recover() }() // a handler of the user's: its panic must not end the worker
-	log.Info("stackhouse: a connection has broken", "error", err, "skipped", skipped)
+	log.Log(context.Background(), level, text, "error", err, "skipped", skipped)
 }
 
 // reportFailure logs a failure of an actor, at a limited rate.

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -370,11 +371,11 @@ func (d *driver) Failed(h *stack.House, s *stack.Stack, err error) {
 }
 
 func (d *driver) UsedUp(err error) {
-	reportUsedUp(&d.usedUp, d.system.config.Logger, d.hot.Now, err)
+	report(&d.usedUp, d.system.config.Logger, d.hot.Now, slog.LevelWarn, "stackhouse: a limit is reached", err)
 }
 
 func (d *driver) Broken(err error) {
-	reportBroken(&d.broken, d.system.config.Logger, d.hot.Now, err)
+	report(&d.broken, d.system.config.Logger, d.hot.Now, slog.LevelInfo, "stackhouse: a connection has broken", err)
 }
 
 func (d *driver) Lost(h *stack.House, s *stack.Stack, why lost.Reason) {

@@ -123,11 +123,12 @@ func (g *gate) relieve(h *handshake) bool {
 	return h.relieved
 }
 
-// lookLater has look called once those that run may have lost the others' patience.
+// lookLater has look called once those that run may have lost the others' patience; not all the
+// time, where that is short.
 func (g *gate) lookLater() {
 	if !g.looks {
 		g.looks = true
-		time.AfterFunc(g.limits.Patience, g.look)
+		time.AfterFunc(max(g.limits.Patience, time.Millisecond), g.look)
 	}
 }
 

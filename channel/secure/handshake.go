@@ -28,8 +28,9 @@ type handshake struct {
 	ctx  context.Context
 	stop context.CancelFunc
 
-	crowd    *crowd // the gate's, and of the gate's lock
-	relieved bool   // as above: another one goes for it
+	// of the gate, under its lock
+	crowd    *crowd
+	relieved bool // another one goes for it
 
 	mu    sync.Mutex
 	more  sync.Cond // in has grown, or cause is set

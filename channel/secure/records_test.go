@@ -109,3 +109,23 @@ func TestPartsOfRecords(t *testing.T) {
 	c.Close(1)
 	e.Close(1)
 }
+
+// crash is a stage above TLS that panics.
+type crash struct{}
+
+func (crash) Receive(*stage.Flow, []byte) error { panic("a stage's") }
+func (crash) ReceiveEnd(*stage.Flow) error      { return nil }
+
+// TestNothingIsLeftBehindAPanic: no slab, though what reads a record's text panics.
+func TestNothingIsLeftBehindAPanic(t *testing.T) {
+	c, s, by := pair(t, tls.VersionTLS13)
+	s.Close(1)
+	s = newEnd("127.0.0.1:2", by.Server(), crash{})
+	meet(t, c, s, 0)
+	before := shard.Outstanding()
+	require.NoError(t, c.Send(1, []byte("x")))
+	require.Panics(t, func() { s.Receive(1, c.sent()) })
+	c.Close(1)
+	s.Close(1)
+	require.Equal(t, before, shard.Outstanding())
+}

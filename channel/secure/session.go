@@ -147,10 +147,7 @@ func (s *session) read(f *stage.Flow, p []byte) error {
 		if s.record.feed == nil {
 			return nil
 		}
-		text := f.Bytes(len(s.record.feed)) // more than what is in the record
-		n, err := s.conn.Read(text.B())
-		f.Up(text.B()[:n])
-		text.Release()
+		err := s.readOne(f)
 		s.record.release()
 		switch {
 		case err == io.EOF:
@@ -161,6 +158,15 @@ func (s *session) read(f *stage.Flow, p []byte) error {
 		}
 	}
 	return nil
+}
+
+// readOne reads the record in feed.
+func (s *session) readOne(f *stage.Flow) error {
+	text := f.Bytes(len(s.record.feed)) // more than what is in the record
+	defer text.Release()                // also if a stage above panics
+	n, err := s.conn.Read(text.B())
+	f.Up(text.B()[:n])
+	return err
 }
 
 // ReceiveEnd implements stage.Receiver.
