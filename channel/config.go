@@ -27,8 +27,7 @@ type Config[Req, Rep any] struct {
 	TLS *secure.TLS
 	// CodecFor makes the codec of a connection whose ends have agreed upon a protocol, by ALPN; "":
 	// they haven't. It may not return nil: for a protocol that the TLS doesn't offer it isn't asked.
-	// nil: Codec makes the codec of each connection. Otherwise that of Codec is for what comes before
-	// a handshake is over, and is not used.
+	// Codec's codec is made all the same, and replaced before it reads. nil: it stays.
 	CodecFor func(protocol string) Codec[Req, Rep]
 
 	// InflightMax is how many requests of one connection may be in flight, that is decoded and
