@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/internal/copied"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -68,14 +69,8 @@ func (v values) ask() askPart {
 // end of the stack. Ask it again instead.
 type Future[Rep any] struct {
 	promise future.Promise
-	_       noCopy
+	_       copied.Never
 }
-
-// noCopy has go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
 
 // Promise returns the future as the runtime sees it.
 func (f *Future[Rep]) Promise() *future.Promise { return &f.promise }

@@ -3,8 +3,6 @@ package stack
 import (
 	"context"
 	"reflect"
-	"runtime"
-	"strings"
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/internal/move"
@@ -99,7 +97,7 @@ type fanPart struct {
 
 // jobPart is of functions that block.
 type jobPart struct {
-	work func(ctx context.Context, s *Stack) // what the goroutine does
+	work func(ctx context.Context, s *Stack) error // what the goroutine does
 	// where a job has what is called when its asker gives up; nil: it is no job
 	onGiveUp func(s *Stack) *jobState
 }
@@ -124,9 +122,7 @@ func (f step) name() string {
 	if f == nil {
 		return "no step"
 	}
-	pc := **(**uintptr)(unsafe.Pointer(&f))
-	name := runtime.FuncForPC(pc).Name()
-	return name[strings.LastIndexByte(name, '/')+1:]
+	return move.FuncName(*(*unsafe.Pointer)(unsafe.Pointer(&f)))
 }
 
 // StepName returns the name of the step that s is in or waits to enter.

@@ -2,13 +2,12 @@ package stack
 
 import (
 	"context"
-	"runtime/debug"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/giveup"
 )
 
 // job is a blocking function at work on a goroutine of its own. It is
@@ -33,10 +32,9 @@ type job[In, R any] struct {
 	onGiveUp jobState
 }
 
-// jobState holds the function to call when the asker of a job gives up; nil: there is none, or it
-// was called. OnGivenUp stores it, and whoever swaps it out calls it.
+// jobState is what becomes of a job when its asker gives up, or ends.
 type jobState struct {
-	atomic.Pointer[func()]
+	giveup.Hook
 	kept bool // the job is kept: its asker doesn't end before it
 }
 
@@ -44,9 +42,10 @@ type jobState struct {
 func NewJob[In, R any]() *Handler {
 	h := &Handler{class: classAsk, title: "offload"}
 	h.kind = h.newKind(shapeOf((*job[In, R])(nil), clearing[job[In, R]]()), valuesOf[In, R]().releases())
-	h.job.work = func(ctx context.Context, s *Stack) {
+	h.job.work = func(ctx context.Context, s *Stack) (err error) {
 		j := (*job[In, R])(unsafe.Pointer(s))
-		j.rep, s.err = j.fn(ctx, j.Req)
+		j.rep, err = j.fn(ctx, j.Req)
+		return fault.OfContext(err)
 	}
 	h.job.onGiveUp = func(s *Stack) *jobState { return &(*job[In, R])(unsafe.Pointer(s)).onGiveUp }
 	return h
@@ -85,22 +84,7 @@ func (s *Stack) Due(now int64) error {
 // Work does a job, once, on the goroutine that calls it. Afterwards Err says how it ended: by a
 // *fault.PanicError also behind runtime.Goexit, which ends the goroutine all the same.
 func (s *Stack) Work(ctx context.Context) {
-	done := false
-	defer func() {
-		if done {
-			return
-		}
-		value := recover()
-		if value == nil {
-			value = "runtime.Goexit was called"
-		}
-		s.err = &fault.PanicError{Actor: "offload", Step: "offload", Value: value, Trace: debug.Stack()}
-	}()
-	s.by.job.work(ctx, s)
-	if s.err != nil {
-		s.err = fault.OfContext(s.err)
-	}
-	done = true
+	fault.Catch("offload", "offload", &s.err, func() error { return s.by.job.work(ctx, s) })
 }
 
 // OnGivenUp has f called once if the asker of the job gives up. The asker's worker calls f, so f
@@ -108,7 +92,7 @@ func (s *Stack) Work(ctx context.Context) {
 // may still be called when the job has ended.
 func (s *Stack) OnGivenUp(f *func()) {
 	invariant.Point("offload.watch")
-	s.by.job.onGiveUp(s).Store(f)
+	s.by.job.onGiveUp(s).Set(f)
 	invariant.Point("offload.look")
 	if s.cancelled.Doubtful() { // perhaps before f was there
 		s.tellGivenUp()
@@ -118,9 +102,7 @@ func (s *Stack) OnGivenUp(f *func()) {
 // tellGivenUp calls the function that OnGivenUp stored, unless there is none or it was called.
 func (s *Stack) tellGivenUp() {
 	invariant.Point("offload.tell")
-	if f := s.by.job.onGiveUp(s).Swap(nil); f != nil {
-		(*f)()
-	}
+	s.by.job.onGiveUp(s).Run()
 }
 
 // flagJob keeps the pool from beginning the job that p waits for, if it waits for one. All jobs of

@@ -10,7 +10,9 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/order"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
+	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
 
 // House is where one actor lives: mailbox lanes, status, promise table. A house
@@ -68,10 +70,8 @@ type annex struct {
 	// Seldom written, and read by others too: a line of its own.
 	// nil: there is nothing to record, see life.go; written by the owner
 	life  atomic.Pointer[life]
-	rules *rules // nil: its mailbox is as its worker says
-	// the houses of the Calls of goroutines that wait for room, chained by rungNext; see
-	// send_room.go
-	await atomic.Pointer[House]
+	rules *rules          // nil: its mailbox is as its worker says
+	await rendezvous.Line // of goroutines that wait for room, see send_room.go
 
 	givenUp atomic.Pointer[pool.Object] // calls to it whose askers gave up, see send_giveup.go
 
@@ -144,7 +144,7 @@ func NewHouse[A any](factory func() *A) (*House, Factory) {
 func (h *House) Adopt(w *Engine, serial uint64) {
 	h.serial = serial
 	if h.limit == 0 {
-		h.limit = limitOf(w.MailboxMax)
+		h.limit = order.Limit(w.MailboxMax)
 	}
 	// nobody else looks yet: a fence would be a part of each spawn
 	*(**Engine)(unsafe.Pointer(&h.owner)) = w

@@ -40,27 +40,18 @@ import (
 // MailboxTop is the highest bound of a mailbox.
 const MailboxTop = flags.MailboxTop
 
-// limitLarge is the limit of houses whose bound is as great, or that have no bound.
-const limitLarge = math.MaxUint16
-
-// MailboxRules are the bound, the policy and the order of one house's mailbox. The zero
-// MailboxRules are those of its worker: see Engine.MailboxMax.
-type MailboxRules struct {
-	Max  int            // how many calls may wait; 0: Engine.MailboxMax; negative: any number
-	Full order.WhenFull // the policy
-	Sort func() Mailbox // makes the Mailbox that orders the calls; nil: first come, first served
-}
+// MailboxRules are the bound, the policy and the order of one house's mailbox; see [order.Rules].
+// The zero MailboxRules are those of its worker: see Engine.MailboxMax.
+type MailboxRules = order.Rules[Stack]
 
 // rules are the MailboxRules of a house in use, and its Mailbox.
 type rules struct {
-	max    int // 0: Engine.MailboxMax; negative: no bound
-	full   order.WhenFull
-	sorter Mailbox
+	MailboxRules
+	sorter *order.Ahead[Stack]
 	mark   Stack  // stands in the lane of calls while calls wait in the sorter
 	marked bool   // the mark stands there
 	drain  *Stack // a drain, which begins once the sorter is empty; nil: there is none
 	late   queue  // calls that came after the drain
-	again  queue  // calls that go ahead of those in the sorter, see life_stash.go
 }
 
 // Mailbox gives the house a mailbox by m. Only the maker of the house calls it, before others know
@@ -69,53 +60,32 @@ func (h *House) Mailbox(m MailboxRules) {
 	if m.Max > MailboxTop || m.Full > order.DropOldest {
 		panic("stack: impossible mailbox")
 	}
-	if m.Max == 0 && m.Full == order.Reject && m.Sort == nil {
-		return
-	}
 	if m.Max != 0 {
-		h.limit = limitOf(max(0, m.Max))
+		h.limit = order.Limit(m.Max)
 	}
-	if m.Full == order.Reject && m.Sort == nil && h.limit != limitLarge {
+	if m.Plain() && (m.Max == 0 || h.limit != order.LimitLarge) {
 		return
 	}
-	r := &rules{max: m.Max, full: m.Full}
+	r := &rules{MailboxRules: m}
 	if m.Full == order.DropOldest {
 		h.flags.Set(flags.Singles)
 	}
 	if m.Sort != nil {
-		r.sorter = m.Sort()
+		r.sorter = order.NewAhead(nextOf, m.Sort())
 		r.mark.by = markHandler
 		h.flags.Set(flags.Sorted | flags.Singles)
 	}
 	h.rooms().rules = r
 }
 
-// limitOf returns the House.limit for a bound; a bound of 0 is none.
-func limitOf(bound int) uint16 {
-	if bound == 0 || bound >= limitLarge {
-		return limitLarge
-	}
-	return uint16(bound)
-}
-
 // rules returns the bound of h's mailbox, math.MaxInt if there is none, and its policy. Any
 // goroutine may ask.
 func (h *House) rules() (bound int, full order.WhenFull) {
+	var r MailboxRules
 	if a := h.annex.Load(); a != nil && a.rules != nil {
-		full = a.rules.full
-		bound = a.rules.max
+		r = a.rules.MailboxRules
 	}
-	switch {
-	case bound != 0:
-	case h.limit != limitLarge:
-		bound = int(h.limit)
-	default:
-		bound = h.owner.Load().MailboxMax
-	}
-	if bound <= 0 {
-		bound = math.MaxInt
-	}
-	return bound, full
+	return r.Bound(h.limit, h.owner.Load().MailboxMax), r.Full
 }
 
 // waits returns how many calls wait. Only the owner may ask.
@@ -152,7 +122,7 @@ func (h *House) closed() bool {
 
 // point is a scheduling point for the explorer, if h has a limit.
 func (h *House) point(name string) {
-	if h.limit != limitLarge {
+	if h.limit != order.LimitLarge {
 		invariant.Point(name)
 	}
 }

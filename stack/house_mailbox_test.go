@@ -233,7 +233,7 @@ var mailboxes = []struct {
 	{"", MailboxRules{Max: 3}},
 	{"", MailboxRules{Max: 64}},
 	{"", MailboxRules{Max: 1024}},
-	{"", MailboxRules{Max: limitLarge + 10}},
+	{"", MailboxRules{Max: order.LimitLarge + 10}},
 	{"", MailboxRules{Max: -1}},
 	{"", MailboxRules{Max: 1, Full: DropNewest}},
 	{"", MailboxRules{Max: 7, Full: DropNewest}},
@@ -289,7 +289,7 @@ func modelMailbox(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 	n, least := 0, 0
 	burst := []int{4, 100, 3000}[rng.IntN(3)]
 	if mail.Max > 2000 {
-		burst = limitLarge + 100 // once
+		burst = order.LimitLarge + 100 // once
 	}
 	handlers := []*Handler{clerkShort, clerkShort, clerkLonge, clerkAll}
 	end := rng.IntN(24) // before this round the actor stops or drains, if it does
@@ -536,7 +536,7 @@ func mailTraffic(t *testing.T, kind string, mail MailboxRules, seed uint64) {
 
 // A worker's MailboxMax holds even if it is more than House.limit can say.
 func TestMailboxOfTheWorker(t *testing.T) {
-	for _, max := range []int{3, limitLarge, limitLarge + 10} {
+	for _, max := range []int{3, order.LimitLarge, order.LimitLarge + 10} {
 		for _, full := range []order.WhenFull{Reject, DropNewest, DropOldest} {
 			h := newHand(t, 1)
 			h.workers[0].MailboxMax = max

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
@@ -38,7 +39,7 @@ type life struct {
 
 	retried  *supervision.Record // its restarts and its children's; nil: none so far
 	children siblings.List[House]
-	waiters  queue // verbStop and verbGone messages, answered when the actor is gone
+	waiters  queue // command.Stop and command.Gone messages, answered when the actor is gone
 	watchers []watcher
 
 	siblings siblings.Links[House] // the parent's owner's
@@ -71,7 +72,7 @@ func (w *Engine) live(h *House, l *life) {
 		case lifecycle.ReleaseAll:
 			w.release(h, h.why)
 		case lifecycle.StopChildren:
-			w.commandChildren(l, control{verb: verbStop})
+			w.commandChildren(l, control{verb: command.Stop})
 		case lifecycle.Bury:
 			w.bury(h, l)
 		case lifecycle.Forget:
@@ -91,7 +92,7 @@ func (w *Engine) live(h *House, l *life) {
 				l.Idle()
 			}
 		case lifecycle.ResumeChildren:
-			w.commandChildren(l, control{verb: verbResume})
+			w.commandChildren(l, control{verb: command.Resume})
 		case lifecycle.Decide:
 			w.decide(h, &verdict{error: l.Failure(), of: h})
 		case lifecycle.Run:
@@ -236,6 +237,6 @@ func (w *Engine) bury(h *House, l *life) {
 	}
 	w.tellWatchers(h, l)
 	if l.parent != nil {
-		w.command(l.parent, control{verb: verbLeft, who: h})
+		w.command(l.parent, control{verb: command.Left, who: h})
 	}
 }

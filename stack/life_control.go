@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/stackhouse-go/stackhouse/future"
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
@@ -14,40 +15,40 @@ import (
 func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
 	l := h.life()
-	waits := (m.verb == verbStop || m.verb == verbGone) && l != nil && l.Phase() != lifecycle.Gone
+	waits := (m.verb == command.Stop || m.verb == command.Gone) && l != nil && l.Phase() != lifecycle.Gone
 	if waits {
 		l.waiters.push(s)
 	}
 	switch m.verb {
-	case verbStart:
+	case command.Start:
 		l.Start()
 		w.live(h, l)
-	case verbStop:
+	case command.Stop:
 		w.stop(h)
-	case verbFailed:
+	case command.Failed:
 		w.childFailed(h, m.who, m.err)
-	case verbLeft:
+	case command.Left:
 		w.lost(h, m.who)
-	case verbRestart:
+	case command.Restart:
 		if !h.Gone() {
 			w.restart(h, h.makeLife(), m.err, m.delay)
 		}
-	case verbResume:
+	case command.Resume:
 		if l != nil {
 			l.Resume()
 			w.live(h, l)
 		}
-	case verbPause:
+	case command.Pause:
 		if !h.Gone() {
 			h.hold(heldByUser)
 		}
-	case verbContinue:
+	case command.Continue:
 		w.release(h, heldByUser)
-	case verbWatch:
+	case command.Watch:
 		w.watch(h, m.watch)
-	case verbUnwatch:
+	case command.Unwatch:
 		h.unwatch(m.watch)
-	case verbGivenUp:
+	case command.GivenUp:
 		heed(w, h)
 	}
 	if !waits {
@@ -65,20 +66,22 @@ func (w *Engine) commandChildren(l *life, m control) {
 
 // Stop asks h to stop: when the step that runs now has ended, before any queued
 // call begins. Any goroutine may call it.
-func (h *House) Stop(g *Guests) { h.sendSystem(g, control{verb: verbStop}) }
+func (h *House) Stop(g *Guests) { h.sendSystem(g, control{verb: command.Stop}) }
 
 // Start has a new house run its start hook before its first message. It must have one. Any
 // goroutine may call it.
-func (h *House) Start(g *Guests) { h.sendSystem(g, control{verb: verbStart}) }
+func (h *House) Start(g *Guests) { h.sendSystem(g, control{verb: command.Start}) }
 
 // Pause has h begin no call until Continue. Any goroutine may call it.
-func (h *House) Pause(g *Guests) { h.sendSystem(g, control{verb: verbPause}) }
+func (h *House) Pause(g *Guests) { h.sendSystem(g, control{verb: command.Pause}) }
 
 // Continue ends Pause. Any goroutine may call it.
-func (h *House) Continue(g *Guests) { h.sendSystem(g, control{verb: verbContinue}) }
+func (h *House) Continue(g *Guests) { h.sendSystem(g, control{verb: command.Continue}) }
 
 // Restart has h begin anew, as if it had failed with err. Any goroutine may call it.
-func (h *House) Restart(g *Guests, err error) { h.sendSystem(g, control{verb: verbRestart, err: err}) }
+func (h *House) Restart(g *Guests, err error) {
+	h.sendSystem(g, control{verb: command.Restart, err: err})
+}
 
 // Close makes a house, which nobody knows yet, one that has stopped.
 func (h *House) Close() {
@@ -95,7 +98,7 @@ func (h *House) Close() {
 // gone: without an error or, if its worker has left, with ErrStopped. Only a step of s may call it.
 func (s *Stack) AskGone(p *future.Promise, h *House) {
 	c := s.Bind(p, controlHandler, 0)
-	Request[control, struct{}](c).verb = verbGone
+	Request[control, struct{}](c).verb = command.Gone
 	s.Engine().direct(h, c)
 }
 
@@ -104,7 +107,7 @@ func (s *Stack) AskGone(p *future.Promise, h *House) {
 func (g *Guests) WaitStop(ctx context.Context, h *House) error {
 	for {
 		c := g.Call(h, controlHandler)
-		Request[control, struct{}](c.asked).verb = verbStop
+		Request[control, struct{}](c.asked).verb = command.Stop
 		c.asked.lane = System
 		err := g.Wait(ctx, c)
 		switch {

@@ -132,7 +132,9 @@ func (w *Engine) unstash(h *House) {
 		q = &a.held
 	}
 	if h.flags.Has(flags.Sorted) {
-		a.rules.again.join(&st.calls)
+		for s := st.calls.pop(); s != nil; s = st.calls.pop() {
+			a.rules.sorter.PushAhead(s)
+		}
 		if !a.rules.marked {
 			a.rules.marked = true
 			q.push(&a.rules.mark)
@@ -143,30 +145,4 @@ func (w *Engine) unstash(h *House) {
 	}
 	h.flags.Set(flags.Urged) // loops over calls end, as the lane has changed
 	w.makeReady(h)
-}
-
-// len returns 0 if no calls are in the sorter or ahead of it. Otherwise it is more than 0, but may
-// be less than the number of calls.
-func (r *rules) len() int {
-	n := r.sorter.Len()
-	if r.again.head != nil {
-		n++
-	}
-	return n
-}
-
-// pop removes the next call of those ahead of the sorter and in it.
-func (r *rules) pop() *Stack {
-	if s := r.again.pop(); s != nil {
-		return s
-	}
-	return r.sorter.Pop()
-}
-
-// peek returns the call that pop would remove.
-func (r *rules) peek() *Stack {
-	if r.again.head != nil {
-		return r.again.head
-	}
-	return r.sorter.Peek()
 }

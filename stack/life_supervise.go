@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 	"github.com/stackhouse-go/stackhouse/stack/supervision"
@@ -65,12 +66,12 @@ func (w *Engine) decided(h *House, v *verdict) {
 		return
 	case v.says == supervision.Resume:
 		if v.child != nil {
-			w.command(v.child, control{verb: verbResume})
+			w.command(v.child, control{verb: command.Resume})
 		}
 		l.Resume()
 	case above != nil && (v.says == supervision.Escalate || l.own == nil && s.Scope != supervision.OneForOne):
 		l.Wait()
-		w.command(above, control{verb: verbFailed, who: h, err: v.error})
+		w.command(above, control{verb: command.Failed, who: h, err: v.error})
 	case v.says == supervision.Restart:
 		w.retry(h, l, s, v.error)
 	default:
@@ -107,7 +108,7 @@ func (w *Engine) retry(h *House, l *life, s *supervision.Strategy, err error) {
 		w.Driver.Failed(h, nil, fmt.Errorf("%s restarted too often and is held for %v: %w", h.Describe(), time.Duration(-delay), err))
 	case delay == 0 && start: // by a message, behind what waits: this may go on for ever
 		l.Wait()
-		w.command(h, control{verb: verbRestart, err: err})
+		w.command(h, control{verb: command.Restart, err: err})
 		return
 	}
 	l.Restart(err, delay)
@@ -132,18 +133,18 @@ func (w *Engine) childFailed(h, child *House, err error) {
 // decidedGroup does what v says with its child, a child of h, and with the siblings in the scope of
 // s. l is the record of h.
 func (w *Engine) decidedGroup(h *House, l *life, v *verdict, s *supervision.Strategy) {
-	m := control{verb: verbStop}
+	m := control{verb: command.Stop}
 	switch v.says {
 	case supervision.Escalate: // the parent isn't up, and can't fail in its place
 		w.command(v.child, m)
 		return
 	case supervision.Resume: // in the child Decide said otherwise; only that child waits
-		m.verb = verbResume
+		m.verb = command.Resume
 		w.command(v.child, m)
 		return
 	case supervision.Restart:
 		if delay, yes := l.restarts().Group.Again(s, w.Now, h.serial); yes {
-			m = control{verb: verbRestart, err: v.error, delay: delay}
+			m = control{verb: command.Restart, err: v.error, delay: delay}
 		}
 	}
 	begun := s.Scope == supervision.AllForOne

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/lifecycle"
 )
 
@@ -31,13 +32,13 @@ func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(n
 	if s.Engine().foreign(target) {
 		panic("stack: an actor watches one of another system")
 	}
-	s.Engine().command(target, control{verb: verbWatch, watch: watcher{s.to, by, kind, fill}})
+	s.Engine().command(target, control{verb: command.Watch, watch: watcher{s.to, by, kind, fill}})
 }
 
 // Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
 func (s *Stack) Unwatch(target *House, by *Handler) {
 	if w := s.Engine(); !w.foreign(target) {
-		w.command(target, control{verb: verbUnwatch, watch: watcher{to: s.to, by: by}})
+		w.command(target, control{verb: command.Unwatch, watch: watcher{to: s.to, by: by}})
 	}
 }
 

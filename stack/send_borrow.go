@@ -1,9 +1,6 @@
 package stack
 
 import (
-	"fmt"
-	"runtime/debug"
-
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/turns"
 )
@@ -40,7 +37,7 @@ func (w *Engine) runBorrowed(c *Call, by *Engine, now int64) (handled int) {
 	defer func() {
 		if !returned {
 			if v := recover(); v != nil {
-				crash(v)
+				turns.Crash("stack: in a borrowed turn", v)
 			}
 		}
 		w.giveBack(more)
@@ -111,14 +108,6 @@ func (w *Engine) giveBack(more bool) {
 	if w.Pending() { // who sent after the last turn took its rungs saw borrowed, and woke nobody
 		w.wake()
 	}
-}
-
-// crash ends the process, as a panic of the runtime on the worker's own goroutine does. On a
-// guest's goroutine user code might recover from it, and go on beside a broken worker.
-func crash(v any) {
-	text := fmt.Sprintf("stack: in a borrowed turn: %v\n\n%s", v, debug.Stack())
-	go panic(text)
-	select {}
 }
 
 // giveUpOrFree gives up or, if it is answered, frees a call whose goroutine ends.

@@ -1,29 +1,13 @@
 package stack
 
+import "github.com/stackhouse-go/stackhouse/stack/command"
+
 // System messages are about the life of an actor. They go ahead of everything else in its house,
 // and no bound refuses them.
 
-// verb says what a system message is about.
-type verb uint8
-
-const (
-	verbStart    verb = iota // run the start hook
-	verbStop                 // stop; answered when the actor has gone
-	verbFailed               // the child who failed with err, and waits for a decision
-	verbLeft                 // the child who has gone; nil: a stack that kept a job has ended
-	verbRestart              // restart because of err, after delay
-	verbResume               // go on, in spite of a failure
-	verbPause                // hold calls
-	verbContinue             // end verbPause
-	verbWatch                // tell watch when the actor has gone
-	verbUnwatch              // end verbWatch
-	verbGone                 // do nothing; answered when the actor has gone
-	verbGivenUp              // there are calls whose askers gave up, see send_giveup.go
-)
-
 // control is a system message.
 type control struct {
-	verb  verb
+	verb  command.Verb
 	who   *House
 	err   error
 	delay int64 // in a restart, ns; see lifecycle.Machine.Restart
@@ -75,10 +59,10 @@ func (h *House) sendSystem(g *Guests, m control) {
 // worker had left when it came.
 func (s *Stack) tellOutside() {
 	m := Request[control, struct{}](s)
-	if m.verb == verbGivenUp {
+	if m.verb == command.GivenUp {
 		heed(nil, s.to)
 	}
-	if m.verb != verbWatch {
+	if m.verb != command.Watch {
 		return
 	}
 	who := m.watch

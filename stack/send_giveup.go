@@ -4,6 +4,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 )
@@ -11,8 +12,8 @@ import (
 // This file is how a call learns that its asker has given up: the asker's time ran out, it ended,
 // or the guest has gone. The call's giveup.Word says so. The asker's side pushes a chained call
 // onto a chain of its house, annex.givenUp. Whoever pushes the first call there sends the house a
-// system message, verbGivenUp. The owner that gets the message takes one call from the chain, and
-// ends the call if it is suspended. If others are left it sends the message again, so that each
+// system message, command.GivenUp. The owner that gets the message takes one call from the chain,
+// and ends the call if it is suspended. If others are left it sends the message again, so that each
 // counts as a message: as long as the chain isn't empty one message is on its way.
 //
 // A call that was forwarded is handled by another actor. The side that gives it up stores this,
@@ -63,17 +64,17 @@ func (s *Stack) chain(w *Engine) {
 	}
 }
 
-// ringGivenUp sends h the message verbGivenUp; w is as in chain.
+// ringGivenUp sends h the message command.GivenUp; w is as in chain.
 func (h *House) ringGivenUp(w *Engine) {
-	if m := (control{verb: verbGivenUp}); w != nil {
+	if m := (control{verb: command.GivenUp}); w != nil {
 		w.command(h, m)
 	} else {
 		h.sendSystem(h.Owner().Guests, m)
 	}
 }
 
-// heed handles verbGivenUp: it takes one call from the chain of h, which isn't empty, in a turn of
-// the owner w. If w is nil the owner has left, and the caller holds the house's rung bit.
+// heed handles command.GivenUp: it takes one call from the chain of h, which isn't empty, in a turn
+// of the owner w. If w is nil the owner has left, and the caller holds the house's rung bit.
 func heed(w *Engine, h *House) {
 	first := &h.annex.Load().givenUp
 	var o, next *pool.Object

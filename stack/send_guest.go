@@ -253,6 +253,11 @@ func (w *Engine) answerGuest(s *Stack) {
 	}
 }
 
+// freeCall puts the call with the cell c, whose goroutine is gone.
+func freeCall(c *rendezvous.Cell) {
+	pool.Send(&(*Call)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Offsetof(Call{}.cell)))).Object)
+}
+
 // complete is answerGuest for an ask of a guest, on any goroutine.
 func (c *Call) complete(s *Stack) {
 	if !c.cell.Finish() {

@@ -95,9 +95,7 @@ func (w *Engine) sendCall(h *House, s *Stack) error {
 	if s.by.counts != 0 && w.crowded(h) || w.foreign(h) {
 		return w.refuse(h, s)
 	}
-	w.addOut(h, s)
-	w.out.calls += int(s.by.counts)
-	w.sendFirst()
+	w.Squeeze(h, s)
 	return nil
 }
 

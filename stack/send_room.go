@@ -5,19 +5,18 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/internal/turns"
-	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
-// A goroutine may wait for room in a mailbox. It waits by a Call without an ask, which stands on a
-// chain of the house, annex.await:
+// A goroutine may wait for room in a mailbox. It waits by a Call without an ask, whose cell stands
+// in a line of the house, annex.await:
 //
-//	wait    push the call onto the chain, set flags.Awaited, look; block until its signal, or
-//	        until the context ends
-//	give up mark the call as gone, and sweep: take the chain, put the calls that are gone, push
-//	        the others, set flags.Awaited, look
-//	look    if the mailbox is half empty, clear flags.Awaited, take the chain, and signal each.
+//	wait    join the line, set flags.Awaited, look; block until the signal, or until the context
+//	        ends
+//	give up mark the cell as gone, and sweep the line, which puts the calls that are gone; set
+//	        flags.Awaited, look
+//	look    if the mailbox is half empty, clear flags.Awaited, and signal all in the line.
 //	        Whoever changes the number that others see looks, if the flag is set (House.count).
 //	        After a stop all waiting calls are taken off that number
 //
@@ -37,7 +36,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 		return fault.ErrBlockingOnWorker
 	}
 	c := g.signal()
-	h.awaits(c)
+	h.rooms().await.Join(&c.cell)
 	invariant.Point("room.flag")
 	h.flags.Set(flags.Awaited)
 	h.admit()
@@ -54,34 +53,13 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	return nil
 }
 
-// awaits pushes c onto the chain of calls that wait for room.
-func (h *House) awaits(c *Call) {
-	for a := h.rooms(); ; {
-		invariant.Point("room.wait")
-		old := a.await.Load()
-		c.house.rungNext = old
-		if a.await.CompareAndSwap(old, &c.house) {
-			return
-		}
-	}
-}
-
-// sweep puts the calls on the chain whose goroutines have given up. Otherwise they would stay there
+// sweep puts the calls in the line whose goroutines have given up. Otherwise they would stay there
 // as long as there is no room.
 func (h *House) sweep() {
 	invariant.Point("room.sweep")
-	for at := h.rooms().await.Swap(nil); at != nil; {
-		c := callOf(at)
-		at = at.rungNext
-		if c.cell.Gone() {
-			c.house.rungNext = nil
-			pool.Send(&c.Object)
-		} else {
-			h.awaits(c)
-		}
-	}
+	h.rooms().await.Sweep(freeCall)
 	invariant.Point("room.swept")
-	h.flags.Set(flags.Awaited) // again, if it was cleared while they were off the chain
+	h.flags.Set(flags.Awaited) // again, if it was cleared while they were out of the line
 	h.admit()
 }
 
@@ -101,13 +79,7 @@ func (h *House) admit() {
 	invariant.Point("room.clear")
 	h.flags.Clear(flags.Awaited)
 	invariant.Point("room.take")
-	for at := h.annex.Load().await.Swap(nil); at != nil; {
-		c := callOf(at)
-		at, c.house.rungNext = at.rungNext, nil // before its signal: then c is the guest's
-		if !c.cell.Finish() {
-			pool.Send(&c.Object)
-		}
-	}
+	h.annex.Load().await.Finish(freeCall)
 }
 
 // count adds n to the number of calls that others see.

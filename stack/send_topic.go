@@ -11,7 +11,7 @@ import (
 // Publish. Users see it as core.Topic; the runtime's own topics are in Events.
 type Topic[Event any] struct {
 	all copied.Set[subscriber[Event]]
-	_   noCopy
+	_   copied.Never
 }
 
 // subscriber is an actor or a listener.

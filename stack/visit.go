@@ -127,6 +127,14 @@ func (w *Engine) visit(h *House) {
 	w.leave(h)
 }
 
+// took counts the message s, which h is about to handle, and tells Trace.
+func (w *Engine) took(h *House, s *Stack) {
+	w.handled++
+	if w.Trace != nil {
+		w.Trace(h, s)
+	}
+}
+
 // first handles one thing that goes ahead of calls: a hook, a system message, a timer or an answer.
 func (w *Engine) first(h *House) {
 	a := h.annex.Load()
@@ -147,10 +155,7 @@ func (w *Engine) first(h *House) {
 			w.hook(h, s)
 			return
 		}
-		w.handled++
-		if w.Trace != nil {
-			w.Trace(h, s)
-		}
+		w.took(h, s)
 		w.control(h, s)
 		return
 	}

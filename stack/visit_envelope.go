@@ -115,10 +115,7 @@ func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
 		e.by.envelope.unpack(s, entryAt(e, e.by, int(o.read)))
 		o.read++
 		h.unshown--
-		w.handled++
-		if w.Trace != nil {
-			w.Trace(h, s)
-		}
+		w.took(h, s)
 		w.drop(h, s)
 	}
 	return 0

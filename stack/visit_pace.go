@@ -1,7 +1,5 @@
 package stack
 
-import "github.com/stackhouse-go/stackhouse/stack/pace"
-
 // BeginTurn begins a turn. now is the clock, just read, ns. follows says that the worker has only
 // run turns since the last reading: then the messages since that are timed. Only who runs w's turn
 // calls it.
@@ -51,12 +49,7 @@ func (w *Engine) overtime() bool { return w.TurnTime > 0 && w.Now-w.turnAt.Load(
 
 // setVisitMax sets how many messages a visit handles at most from now on.
 func (w *Engine) setVisitMax() {
-	switch {
-	case w.borrower != nil:
+	if w.visitMax = w.pace.Visit(w.Budget, w.TurnTime); w.borrower != nil {
 		w.visitMax = 1
-	case w.TurnTime <= 0 || w.pace.Stride() == pace.Max:
-		w.visitMax = w.Budget
-	default:
-		w.visitMax = max(1, min(w.Budget, w.pace.Stride()))
 	}
 }

@@ -22,12 +22,12 @@ func (w *Engine) visitSorted(h *House, n int) {
 			return
 		}
 		w.sort(h, r)
-		if r.drain != nil && r.len() == 0 {
+		if r.drain != nil && r.sorter.Len() == 0 {
 			w.beginDrain(h, r)
 			continue
 		}
-		s := r.pop()
-		if r.len() == 0 && r.drain == nil {
+		s := r.sorter.Pop()
+		if r.sorter.Len() == 0 && r.drain == nil {
 			h.calls.pop() // the mark
 			r.marked = false
 		}
@@ -35,10 +35,7 @@ func (w *Engine) visitSorted(h *House, n int) {
 			return
 		}
 		h.unshown -= s.by.counts
-		w.handled++
-		if w.Trace != nil {
-			w.Trace(h, s)
-		}
+		w.took(h, s)
 		if s.by.batch.by != nil {
 			w.beginBatch(h, r, s)
 			continue
@@ -104,7 +101,6 @@ func (w *Engine) Spare(s *Stack) {
 // taken from q, first into q.
 func (r *rules) unsort(q *queue) {
 	var all queue
-	all.join(&r.again)
 	for s := r.sorter.Drain(); s != nil; s = r.sorter.Drain() {
 		all.push(s)
 	}
@@ -124,10 +120,7 @@ func (w *Engine) beginDrain(h *House, r *rules) {
 	r.drain, r.marked = nil, false
 	r.late.join(&h.calls)
 	h.calls, r.late = r.late, queue{}
-	w.handled++
-	if w.Trace != nil {
-		w.Trace(h, s)
-	}
+	w.took(h, s)
 	w.begin(h, s)
 }
 
@@ -138,12 +131,12 @@ func (h *House) line(r *rules, by *Handler) {
 	q.pop() // the mark, if it is there
 	r.marked = false
 	for n := 1; n < by.batch.max; n++ {
-		if s := r.peek(); s == nil || s.by != by {
+		if s := r.sorter.Peek(); s == nil || s.by != by {
 			break
 		}
-		q.push(r.pop())
+		q.push(r.sorter.Pop())
 	}
-	if r.len() > 0 || r.drain != nil {
+	if r.sorter.Len() > 0 || r.drain != nil {
 		r.marked = true
 		q.push(&r.mark)
 	}

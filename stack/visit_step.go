@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 )
 
@@ -187,7 +188,7 @@ func (w *Engine) oddly(h *House, s *Stack, y Yield) {
 	case y.how == yieldStash && s.state == idle:
 		w.stash(h, s)
 	case y.how == yieldOver:
-		w.command(h, control{verb: verbLeft})
+		w.command(h, control{verb: command.Left})
 		w.end(h, s)
 	case y.how == yieldNone:
 		w.fail(h, s, "stack: a step returned the zero Yield")

@@ -28,6 +28,7 @@ floor 0
 floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
+	stack/command                               # what an actor is told about its life
 	stack/count
 	stack/deferred                              # to the end of a turn
 	stack/ear
@@ -53,7 +54,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 	channel/secure -> channel/stage, pool    # TLS
 

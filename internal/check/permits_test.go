@@ -62,7 +62,7 @@ var permits = slices.Concat(raw, []permit{
 	// Guests are goroutines of the user's: they may block, and no worker's decision depends on
 	// them.
 	{files: "house/shutdown.go", what: "select", why: "the caller of Shutdown waits, or its context ends"},
-	{files: "stack/send_borrow.go", what: "go", why: "a panic that a guest must not recover, on a goroutine of its own"},
+	{files: "internal/turns/crash.go", what: "go", why: "a panic that a guest must not recover, on a goroutine of its own"},
 	{files: "stack/rendezvous/cell.go", what: "select", why: "a guest waits for its answer, or its context ends"},
 	{files: "stack/rendezvous/cell.go", what: "time.NewTimer", why: "a guest's timeout: it has no worker to keep it"},
 	{files: "stack/send_guest.go", what: "time.Until", why: "a context's deadline is wall-clock time; what is left of it is not"},

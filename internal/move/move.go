@@ -2,6 +2,8 @@ package move
 
 import (
 	"reflect"
+	"runtime"
+	"strings"
 	"unsafe"
 )
 
@@ -31,6 +33,12 @@ func Of(t reflect.Type) func(to, from unsafe.Pointer) {
 		reflect.NewAt(t, to).Elem().Set(v)
 		v.SetZero()
 	}
+}
+
+// FuncName returns the name of the function f, as in "main.(*Cache).get"; f is a func value.
+func FuncName(f unsafe.Pointer) string {
+	name := runtime.FuncForPC(*(*uintptr)(f)).Name()
+	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
 // moveWords moves a value of size bytes. A set bit in pointers says that the word is a pointer: it

@@ -121,3 +121,8 @@ func TestHasBytes(t *testing.T) {
 		require.False(t, HasBytes(reflect.TypeOf(none)), "%T", none)
 	}
 }
+
+func TestFuncName(t *testing.T) {
+	f := TestFuncName
+	require.Equal(t, "move.TestFuncName", FuncName(*(*unsafe.Pointer)(unsafe.Pointer(&f))))
+}

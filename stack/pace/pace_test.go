@@ -95,3 +95,13 @@ func TestMoment(t *testing.T) {
 	}
 	require.NotZero(t, MomentOf(0))
 }
+
+func TestVisit(t *testing.T) {
+	for _, c := range []struct {
+		stride uint64
+		turn   int64
+		want   int
+	}{{4, 0, 32}, {4, 80_000, 4}, {40, 80_000, 32}, {Max, 80_000, 32}, {0, 80_000, 1}} {
+		require.Equal(t, c.want, (&Pace{stride: c.stride}).Visit(32, c.turn), c)
+	}
+}

@@ -15,6 +15,7 @@ type Cell struct {
 	word   atomic.Uint32
 	signal chan struct{} // one slot, empty except between done and the goroutine's receive
 	timer  *time.Timer   // of Block's limit; stopped otherwise
+	behind *Cell         // in a Line
 }
 
 const (

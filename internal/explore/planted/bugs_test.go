@@ -120,7 +120,7 @@ var bugs = []bug{
 		{"	if err != nil {\n		c.cell.Take()\n	}\n", ""}}},
 	{"chain of who waits taken before the flag is clear", "stack/send_room.go", "room", [][2]string{
 		{"	h.flags.Clear(flags.Awaited)\n", ""},
-		{"		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n", "		if !c.cell.Finish() {\n			pool.Send(&c.Object)\n		}\n	}\n	h.flags.Clear(flags.Awaited)\n"}}},
+		{"	h.annex.Load().await.Finish(freeCall)\n", "	h.annex.Load().await.Finish(freeCall)\n	h.flags.Clear(flags.Awaited)\n"}}},
 	{"sent to who has stopped, and counted as sent", "stack/send_room.go", "stop", [][2]string{
 		{"		h.count(-1) // others came first\n		return false\n", "		h.count(-1) // others came first\n		return h.Gone()\n"}}},
 	{"what leaves with its worker stays counted", "stack/send_inbox.go", "full, and left", [][2]string{
@@ -167,8 +167,8 @@ var bugs = []bug{
 		{"	return armed && at < w.wakeAt\n", "	return armed && at < 0\n"}}},
 	{"given up between two looks", "stack/call_offload.go", "job given up", [][2]string{
 		{"	if s.cancelled.Doubtful() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
-	{"told twice that it was given up", "stack/call_offload.go", "job given up", [][2]string{
-		{"job.onGiveUp(s).Swap(nil); f != nil", "job.onGiveUp(s).Load(); f != nil"}}},
+	{"told twice that it was given up", "stack/giveup/hook.go", "job given up", [][2]string{
+		{"h.f.Swap(nil); f != nil", "h.f.Load(); f != nil"}}},
 	{"a row that two make", "stack/lost/tally.go", "tally", [][2]string{
 		{" || r.by.Load() == by {", " {"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{
