@@ -12,7 +12,8 @@ import (
 //	idle       taken, queued or being delivered; no step has begun, or its maker keeps it
 //	running    a step of it executes
 //	suspended  it waits for answers, and has at least one waiting promise. So is a stack whose
-//	           end is put off until its kept jobs are home, see keepOn
+//	           end is put off until its kept jobs are home, see keepOn; and a call that is
+//	           away, see house_remote.go, which waits for its Remote
 //	judged     suspended, while the predicate of its SuspendUntil is called
 //	ended      it returned, threw, failed, was dropped or forwarded. It is on its way home, or
 //	           a relay holds it. A connection's own stack, which has no home, begins once more
@@ -108,6 +109,9 @@ func (s *Stack) putOff() {
 
 // stay is the transition running -> idle: s goes into the stash, or back to its maker.
 func (s *Stack) stay() { s.state = idle }
+
+// goAway is the transition idle -> suspended of a call that a Remote takes.
+func (s *Stack) goAway() { s.state = suspended }
 
 // close is the transition to ended from any state: the runtime ends s.
 func (s *Stack) close() { s.state = ended }

@@ -16,6 +16,8 @@ const (
 	heldByBarrier
 	// heldByUser: the actor was told to pause.
 	heldByUser
+	// heldByLink: the Remote of a stand-in takes no calls now, see house_remote.go.
+	heldByLink
 )
 
 // hold keeps calls from beginning, for one more reason. Only the owner calls it, or whoever is the

@@ -52,6 +52,8 @@ type rules struct {
 	marked bool   // the mark stands there
 	drain  *Stack // a drain, which begins once the sorter is empty; nil: there is none
 	late   queue  // calls that came after the drain
+	remote Remote // gets the calls of a stand-in, in place of sorter; nil: it is none
+	gone   error  // why a stand-in has vanished; nil: it hasn't
 }
 
 // Mailbox gives the house a mailbox by m. Only the maker of the house calls it, before others know

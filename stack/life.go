@@ -53,6 +53,7 @@ func (w *Engine) live(h *House, l *life) {
 			return
 		case lifecycle.Refuse:
 			h.interrupt(flags.Stopped)
+			invariant.Point("end.refused")
 			h.withdraw()
 		case lifecycle.Hold:
 			h.hold(heldByLife)

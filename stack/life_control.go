@@ -19,6 +19,10 @@ func (w *Engine) control(h *House, s *Stack) {
 	if waits {
 		l.waiters.push(s)
 	}
+	if r := h.remote(); r != nil && !h.Gone() {
+		w.pass(h, r, &m)
+		m.verb = command.Gone
+	}
 	switch m.verb {
 	case command.Start:
 		l.Start()

@@ -141,7 +141,7 @@ func (w *Engine) drop(h *House, s *Stack) {
 	var why lost.Reason
 	switch {
 	case h.Gone():
-		s.err, s.unbegun, why = fault.ErrStopped, true, lost.Stopped
+		s.err, s.unbegun, why = h.goneBy(), true, lost.Stopped
 		w.Count.Add(count.Refused, 1)
 	case s.givenUp():
 		s.err, why = fault.ErrCancelled, lost.Cancelled

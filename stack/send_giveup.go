@@ -101,6 +101,9 @@ func heed(w *Engine, h *House) {
 	case !c.cancelled.Heed():
 		pool.Send(o)
 	case ends:
+		if r := h.remote(); r != nil {
+			r.Forget(h, s)
+		}
 		w.giveUp(h, s)
 	}
 }

@@ -171,7 +171,7 @@ func (g *Guests) countRefused(h *House) error {
 	t := &g.stripes[pool.Stripe()]
 	if h.Gone() {
 		t.refused.Add(1)
-		return fault.ErrStopped
+		return h.goneBy()
 	}
 	t.full.Add(1)
 	return fault.ErrMailboxFull

@@ -59,7 +59,7 @@ func (w *Engine) dropOldest(h *House) bool {
 	why := lost.Full
 	s.err = fault.ErrMailboxFull
 	if h.Gone() {
-		s.err, s.unbegun, why = fault.ErrStopped, true, lost.Stopped
+		s.err, s.unbegun, why = h.goneBy(), true, lost.Stopped
 	}
 	w.Count.Add(count.Full, 1)
 	if s.by.class == classNotice {
@@ -83,7 +83,7 @@ func (w *Engine) refuse(h *House, s *Stack) error {
 	case w.foreign(h):
 		err, why, counter = fault.ErrOtherSystem, lost.Foreign, count.Refused
 	case h.Gone():
-		err, why, counter = fault.ErrStopped, lost.Stopped, count.Refused
+		err, why, counter = h.goneBy(), lost.Stopped, count.Refused
 	}
 	w.Count.Add(counter, 1)
 	s.unbegun = why == lost.Stopped

@@ -69,6 +69,10 @@ var protocols = []struct {
 	{"room, one of two gives up", exploreRoomSwept},     // send_room.go
 	{"room, and refused", exploreRoomRefused},           // send_room.go
 	{"room, and stopped", exploreRoomStopped},           // send_room.go
+	{"away", exploreAway},                               // house_remote.go
+	{"away, and given up", exploreAwayGivenUp},          // house_remote.go
+	{"away, and held", exploreAwayHeld},                 // house_remote.go
+	{"away, and lost", exploreAwayLost},                 // house_remote.go
 	{"tally", exploreTally},                             // lost/tally.go
 }
 

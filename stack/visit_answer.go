@@ -29,6 +29,9 @@ func (w *Engine) Fire(n *future.Node) {
 func (w *Engine) resolve(h *House, c *Stack) {
 	p := h.annex.Load().table.Take(c.id, &w.Shard)
 	if p == nil {
+		if h.served(c) {
+			return
+		}
 		w.Count.Add(count.Late, 1)
 		c.late()
 		return

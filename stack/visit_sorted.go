@@ -21,6 +21,10 @@ func (w *Engine) visitSorted(h *House, n int) {
 		if h.calls.head == nil {
 			return
 		}
+		if r.remote != nil {
+			w.handOn(h, r.remote)
+			continue
+		}
 		w.sort(h, r)
 		if r.drain != nil && r.sorter.Len() == 0 {
 			w.beginDrain(h, r)

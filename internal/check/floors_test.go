@@ -46,6 +46,7 @@ floor 2
 	future            -> pool
 	netio             -> pool
 	channel/stage     -> pool                # what bytes pass between a socket and a codec
+	stack/away        -> stack/command       # how calls leave the process
 	stack/idleness    -> stack/pace          # when no call of an actor has begun
 	stack/lifecycle   -> stack/fault
 	stack/supervision -> stack/fault
@@ -54,7 +55,7 @@ floor 2
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/away, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 	channel/secure -> channel/stage, pool    # TLS
 

@@ -7,6 +7,6 @@ import (
 )
 
 func ExampleVerb() {
-	fmt.Println(command.Stop, command.GivenUp)
-	// Output: stop given up
+	fmt.Println(command.Stop, command.GivenUp, command.Drain)
+	// Output: stop given up drain
 }

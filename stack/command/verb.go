@@ -16,11 +16,12 @@ const (
 	Unwatch              // end Watch
 	Gone                 // do nothing; answered when the actor has gone
 	GivenUp              // there are calls whose askers gave up
+	Drain                // stop behind the calls that wait; among actors of one process a call says it
 
 	verbs = iota
 )
 
-var names = [verbs]string{"start", "stop", "failed", "left", "restart", "resume", "pause", "continue", "watch", "unwatch", "gone", "given up"}
+var names = [verbs]string{"start", "stop", "failed", "left", "restart", "resume", "pause", "continue", "watch", "unwatch", "gone", "given up", "drain"}
 
 // String returns the verb in lower-case words.
 func (v Verb) String() string { return names[v] }

@@ -169,6 +169,16 @@ var bugs = []bug{
 		{"	if s.cancelled.Doubtful() { // perhaps before f was there\n		s.tellGivenUp()\n	}\n", ""}}},
 	{"told twice that it was given up", "stack/giveup/hook.go", "job given up", [][2]string{
 		{"h.f.Swap(nil); f != nil", "h.f.Load(); f != nil"}}},
+	{"away, and nobody hears that it was given up", "stack/send_giveup.go", "away", [][2]string{
+		{"			r.Forget(h, s)\n", ""}}},
+	{"away, and not ended by who gives it up", "stack/visit_away.go", "away, and given up", [][2]string{
+		{"		s.goAway()\n", ""}}},
+	{"served for who has given up, and kept", "stack/visit_away.go", "away", [][2]string{
+		{".Answered(c)\n", ".Answered(c) || c.id != 0\n"}}},
+	{"vanished before anybody knows why", "stack/visit_away.go", "away, and lost", [][2]string{
+		{"	h.annex.Load().rules.gone = err\n	w.stop(h)\n", "	w.stop(h)\n	h.annex.Load().rules.gone = err\n"}}},
+	{"held while it is readmitted", "stack/visit_away.go", "away, and held", [][2]string{
+		{"{ w.release(h, heldByLink) }", "{ h.why &^= heldByLink }"}}},
 	{"a row that two make", "stack/lost/tally.go", "tally", [][2]string{
 		{" || r.by.Load() == by {", " {"}}},
 	{"collected without a swap", "pool/shard.go", "home", [][2]string{

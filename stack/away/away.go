@@ -1,0 +1,26 @@
+package away
+
+import "github.com/stackhouse-go/stackhouse/stack/command"
+
+// Remote is what does the calls of houses that stand in for actors of another process. All its
+// methods are called in visits of one worker, its own.
+type Remote[House, Call any] interface {
+	// Ready reports whether Take may be called. Otherwise the calls of h are held, until they are
+	// readmitted.
+	Ready(h *House) bool
+	// Take takes over a call of h. An ask stays away until it is answered. A notice is read and
+	// discarded before Take returns. If Take panics the call fails, and isn't the Remote's.
+	Take(h *House, c *Call)
+	// Forget says that the asker of an ask that is away has given up: it ends now.
+	Forget(h *House, c *Call)
+	// Command says what the actor is told beside calls: Stop, Drain, Pause, Continue; Watch and
+	// Unwatch, as somebody here begins to wait for its end, and as nobody does any more.
+	Command(h *House, what command.Verb)
+}
+
+// Server is an actor that asks in the name of other processes.
+type Server[Call any] interface {
+	// Answered gets an ask that has ended, and discards it. It reports false if the Server has
+	// given the ask up: then it isn't the Server's any more.
+	Answered(c *Call) bool
+}
