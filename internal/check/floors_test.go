@@ -58,6 +58,7 @@ floor 3
 	stack       -> future, internal/copied, internal/move, internal/turns, stack/away, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 	channel/secure -> channel/stage, pool    # TLS
+	core/wire   -> pool, internal/move       # what a message is between two nodes
 
 floor 4
 	core  -> stack               # what an actor says

@@ -74,6 +74,8 @@ var raw = []permit{
 	{files: "internal/move/move.go", what: "unsafe", why: "values of a type that is known at run time alone", test: "TestMove"},
 	{files: "pool/object.go", what: "unsafe", why: "from the pooled part of a struct to the whole", test: "TestWriteAfterPut"},
 	{files: "pool/bytes.go", what: "unsafe", why: "from a pooled object to the slab it begins; where in a slab a slice stands", test: "TestPart"},
+	{files: "core/wire/codec.go", what: "unsafe", why: "values of a type that is known at run time alone", test: "TestTyped"},
+	{files: "core/wire/run_*.go", what: "unsafe", why: "the fields of such values, by their offsets", test: "TestAgainstReflection"},
 	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},
 	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: "TestTableAgainstModel"},
 	{files: "stack/call_ask.go", what: "unsafe", why: "from a stack to the request and the reply that its handler's type gives it", test: "TestLayouts"},

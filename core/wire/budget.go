@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"math"
+	"math/bits"
+	"reflect"
+	"strconv"
+)
+
+const (
+	// Each byte of a message may ask for so many bytes of memory: a slice of empty strings does.
+	budgetFactor = 16
+	// Any message may ask for so many bytes: a map of one element takes some hundreds.
+	budgetLeast = 4 << 10
+)
+
+// budgetOf returns the budget of a message of n bytes.
+func budgetOf(n int) int {
+	return budgetLeast + budgetFactor*min(n, math.MaxInt/(2*budgetFactor))
+}
+
+// SetBudget says how many bytes of memory all that is read from now on may ask for.
+func (r *Reader) SetBudget(bytes int) { r.budget = max(bytes, 0) }
+
+// Budget returns how many bytes of memory may still be asked for.
+func (r *Reader) Budget() int { return r.budget }
+
+// spend takes n bytes of memory from the budget, or fails.
+//
+//alloc:none
+func (r *Reader) spend(n int) bool {
+	if n > r.budget {
+		r.Fail(ErrBudget)
+		return false
+	}
+	r.budget -= n
+	return true
+}
+
+// spendEach is spend for n elements of size bytes.
+//
+//alloc:none
+func (r *Reader) spendEach(n int, size uintptr) bool {
+	if size > 0 && uintptr(n) > uintptr(r.budget)/size {
+		r.Fail(ErrBudget)
+		return false
+	}
+	return r.spend(n * int(size))
+}
+
+const (
+	// mapLeast is the memory of a map without entries, in bytes, about.
+	mapLeast = 96
+	// A key or value of more than mapInline bytes has a malloc of its own.
+	mapInline = 128
+)
+
+// spendMap is spend for a map of type t with n entries, made for that many: about what Go's map
+// takes.
+func (r *Reader) spendMap(n int, t reflect.Type) bool {
+	slot, apart, align := uintptr(0), uintptr(0), uintptr(1)
+	for _, of := range [...]reflect.Type{t.Key(), t.Elem()} {
+		size, to := of.Size(), uintptr(of.Align())
+		if size > mapInline {
+			apart += size
+			size, to = pointerSize, pointerSize
+		}
+		slot = roundUp(slot, to) + size
+		align = max(align, to)
+	}
+	slot = roundUp(slot, align) + 1               // and a byte of the map's own
+	once := int(t.Key().Size() + t.Elem().Size()) // where an entry is read
+	return r.spend(mapLeast) && r.spend(once) && r.spendEach(mapSlots(n), slot) && r.spendEach(n, apart)
+}
+
+const pointerSize = strconv.IntSize / 8
+
+// roundUp returns the first multiple of to, a power of two, that isn't below n.
+func roundUp(n, to uintptr) uintptr { return (n + to - 1) &^ (to - 1) }
+
+// mapSlots returns how many slots a map of n entries has: a power of two, of which 7 of 8 are
+// filled at most.
+func mapSlots(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return max(8, 1<<bits.Len(uint(n+(n+6)/7-1)))
+}

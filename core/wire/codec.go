@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"bytes"
+	"reflect"
+	"unsafe"
+)
+
+// Codec appends and reads the values of one type. Any goroutine may use it.
+type Codec struct {
+	shape  *shape
+	flat   bool
+	schema []byte
+	own    Decoder // of what Append appends
+}
+
+// Decoder reads the values of one type as one peer sends them, or as oneself does. Any goroutine
+// may use it.
+type Decoder struct {
+	typ      reflect.Type
+	ops      []op
+	releases bool // the type has a method Release
+}
+
+// Of compiles the codec of a type: it takes microseconds, so keep it. Its error names the field
+// that can't cross, and says why.
+func Of(t reflect.Type) (*Codec, error) { return compile(t, littleEndian) }
+
+// For is Of by a type parameter.
+func For[T any]() (*Codec, error) { return Of(reflect.TypeFor[T]()) }
+
+func compile(t reflect.Type, flat bool) (*Codec, error) {
+	var b builder
+	s, err := b.shape(t, t.String())
+	if err != nil {
+		return nil, err
+	}
+	c := &Codec{shape: s, flat: flat}
+	c.schema = s.appendTo([]byte{schemaVersion})
+	if len(c.schema) > schemaMax {
+		return nil, refuse(t.String(), errLong)
+	}
+	d, err := c.decoder(s)
+	if err != nil {
+		return nil, err
+	}
+	c.own = *d
+	return c, nil
+}
+
+// decoder makes what reads values of a peer's shape.
+func (c *Codec) decoder(peer *shape) (*Decoder, error) {
+	t := c.shape.typ
+	p := planner{flat: c.flat}
+	if err := p.value(peer, c.shape, 0, t.String()); err != nil {
+		return nil, err
+	}
+	if peer.kind == kindCoded {
+		p.ops[0].do = opWhole
+	}
+	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType)}, nil
+}
+
+// Type returns the type whose values c appends and reads.
+func (c *Codec) Type() reflect.Type { return c.shape.typ }
+
+// Type returns the type whose values d reads.
+func (d *Decoder) Type() reflect.Type { return d.typ }
+
+// Append appends the value at v, which is of the codec's type, and returns the extended slice. It
+// allocates for maps, and when dst has no room.
+//
+//alloc:none
+func (c *Codec) Append(dst []byte, v unsafe.Pointer) []byte { return appendOps(dst, c.own.ops, v) }
+
+// Read reads what Append has appended: see Decoder.Read.
+//
+//alloc:none
+func (c *Codec) Read(r *Reader, v unsafe.Pointer) error { return c.own.Read(r, v) }
+
+// Read reads a value into v, which is of the decoder's type and zero. It returns the error of r.
+// After one the value holds what was read before: it is good for nothing but Release.
+//
+// If the type has a method Release, each pool.Bytes of the value has a count of its own, which that
+// releases; that is so for the whole of a message, whatever the types of its fields are.
+//
+//alloc:none
+func (d *Decoder) Read(r *Reader, v unsafe.Pointer) error {
+	if r.reading { // by a ReadWire
+		r.run(d.ops, v)
+		return r.err
+	}
+	r.reading, r.counted = true, d.releases
+	r.run(d.ops, v)
+	r.reading = false
+	return r.err
+}
+
+// AppendSchema appends what a peer's Translate needs to know of the type, at most 64 KiB.
+func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...) }
+
+// Translate returns what reads values that a peer has sent whose type is as schema says. Fields are
+// matched by name; those that are unknown here are skipped, those that are absent there stay zero.
+// Matched ones must be of the same kind: a wider or narrower integer is another, and so is an array
+// of another length; int is int64, []byte and pool.Bytes are one. Hand-coded types must have the
+// same name, with the path of their package. The error names the field.
+//
+// A schema may be any bytes. Translate takes as long as Of, so keep the result.
+func (c *Codec) Translate(schema []byte) (*Decoder, error) {
+	if bytes.Equal(schema, c.schema) {
+		return &c.own, nil
+	}
+	peer, err := parseSchema(schema)
+	if err != nil {
+		return nil, err
+	}
+	return c.decoder(peer)
+}
+
+// Append is c.Append of a value whose type the compiler knows.
+func Append[T any](c *Codec, dst []byte, v *T) []byte {
+	typed[T](c.Type())
+	return c.Append(dst, unsafe.Pointer(v))
+}
+
+// Read is c.Read, of a Codec or a Decoder, into a value whose type the compiler knows.
+func Read[T any](c interface {
+	Type() reflect.Type
+	Read(r *Reader, v unsafe.Pointer) error
+}, r *Reader, v *T) error {
+	typed[T](c.Type())
+	return c.Read(r, unsafe.Pointer(v))
+}
+
+func typed[T any](t reflect.Type) {
+	if t != reflect.TypeFor[T]() {
+		panic("wire: a codec of another type")
+	}
+}

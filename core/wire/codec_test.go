@@ -1,0 +1,291 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// row is a value, and the bytes that peers of all machines and versions know it by.
+type row struct {
+	value any
+	bytes string
+}
+
+func TestBytesOfEachKind(t *testing.T) {
+	type inner struct {
+		A bool
+		B uint16
+	}
+	type hidden struct {
+		A    int8
+		_    string `wire:"-"`
+		Func func() `wire:"-"`
+		Z    uint8
+	}
+	for _, r := range []row{
+		{true, "\x01"},
+		{false, "\x00"},
+		{int8(-2), "\xfe"},
+		{int16(-2), "\xfe\xff"},
+		{int32(-2), "\xfe\xff\xff\xff"},
+		{int64(-2), "\xfe\xff\xff\xff\xff\xff\xff\xff"},
+		{int(-2), "\xfe\xff\xff\xff\xff\xff\xff\xff"},
+		{uint8(0xab), "\xab"},
+		{uint16(0x0102), "\x02\x01"},
+		{uint32(0x01020304), "\x04\x03\x02\x01"},
+		{uint64(0x0102030405060708), "\x08\x07\x06\x05\x04\x03\x02\x01"},
+		{uint(0x01020304), "\x04\x03\x02\x01\x00\x00\x00\x00"},
+		{float32(1), "\x00\x00\x80\x3f"},
+		{1.0, "\x00\x00\x00\x00\x00\x00\xf0\x3f"},
+		{math.Float64frombits(0x7ff0dead0000beef), "\xef\xbe\x00\x00\xad\xde\xf0\x7f"},
+		{complex64(complex(1, -1)), "\x00\x00\x80\x3f\x00\x00\x80\xbf"},
+		{complex(1, -1), "\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\xf0\xbf"},
+		{"", "\x00"},
+		{"a\xff", "\x02a\xff"},
+		{strings.Repeat("x", 128), "\x80\x01" + strings.Repeat("x", 128)},
+		{[]byte(nil), "\x00"},
+		{[]byte{}, "\x01"},
+		{[]byte("ab"), "\x03ab"},
+		{pool.Bytes{}, "\x00"},
+		{new(pool.Shard).Copy([]byte("ab")), "\x03ab"},
+		{[]uint16(nil), "\x00"},
+		{[]uint16{}, "\x01"},
+		{[]uint16{1, 2}, "\x03\x01\x00\x02\x00"},
+		{[]bool{true, false}, "\x03\x01\x00"},
+		{[]string{"a", ""}, "\x03\x01a\x00"},
+		{[2]uint16{1, 2}, "\x01\x00\x02\x00"},
+		{[0]string{}, ""},
+		{[]struct{}{{}, {}}, "\x03\x00\x00"},
+		{[][0]int{{}}, "\x02\x00"},
+		{map[uint8]uint16(nil), "\x00"},
+		{map[uint8]uint16{}, "\x01"},
+		{map[uint8]uint16{7: 8}, "\x02\x07\x08\x00"},
+		{map[struct{}]struct{}{{}: {}}, "\x02\x00"},
+		{map[struct{}]uint8{{}: 5}, "\x02\x05"},
+		{inner{true, 0x0102}, "\x01\x02\x01"}, // without what lies between fields in memory
+		{[]inner{{true, 1}, {false, 2}}, "\x03\x01\x01\x00\x00\x02\x00"},
+		{hidden{A: 1, Z: 2}, "\x01\x02"},
+		{time.Unix(1, 2).UTC(), "\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00"},
+		{time.Unix(-1, 0).UTC(), "\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00"},
+		{time.Time{}, "\x00\x09\x6e\x88\xf1\xff\xff\xff\x00\x00\x00\x00"},
+		{time.Duration(3), "\x03\x00\x00\x00\x00\x00\x00\x00"},
+		{point{x: 1, y: 2}, "\x01\x00\x00\x00\x02\x00\x00\x00\x00"},
+		{[]point{{x: 1, y: 2}}, "\x02\x09\x01\x00\x00\x00\x02\x00\x00\x00\x00"},
+	} {
+		about := fmt.Sprintf("%T %v", r.value, r.value)
+		v := reflect.New(reflect.TypeOf(r.value))
+		v.Elem().Set(reflect.ValueOf(r.value))
+		for _, flat := range []bool{true, false} {
+			c := mustOf(v.Elem().Type(), flat)
+			require.Equal(t, r.bytes, string(c.Append(nil, v.UnsafePointer())), about)
+			back, err := read(c, []byte(r.bytes))
+			require.NoError(t, err, about)
+			require.Equal(t, text(v.Elem()), text(back), about)
+		}
+	}
+}
+
+// TestWrongBytes: bytes that no codec appends are errors.
+func TestWrongBytes(t *testing.T) {
+	type flags struct {
+		A uint8
+		B bool
+		C uint8
+		D bool
+	}
+	nine := strings.Repeat("\xff", 9)
+	for _, r := range []struct {
+		of    any
+		bytes string
+		err   error
+	}{
+		{false, "\x02", ErrBool},
+		{[2]bool{}, "\x01\x80", ErrBool},
+		{[]bool{}, "\x03\x01\x02", ErrBool},
+		{flags{}, "\xff\x01\xff\x01", nil},
+		{flags{}, "\xff\x02\xff\x01", ErrBool},
+		{flags{}, "\xff\x01\xff\x02", ErrBool},
+		{"", "\x80\x00", ErrVarint},
+		{"", nine + "\x02", ErrVarint},
+		{"", nine + "\x81\x00", ErrVarint},
+		{"", nine + "\x01", ErrTruncated},
+		{"", "\x02a", ErrTruncated},
+		{"", "\x80", ErrTruncated},
+		{"", "", ErrTruncated},
+		{[]byte{}, "\x03a", ErrTruncated},
+		{[]byte{}, nine + "\x01", ErrTruncated},
+		{pool.Bytes{}, "\x03a", ErrTruncated},
+		{[]uint16{}, "\x03\x01\x00\x02", ErrTruncated},
+		{[]struct{}{}, "\x03\x00", ErrTruncated},
+		{[]struct{}{}, "\x02\x01", ErrFiller},
+		{map[struct{}]struct{}{}, "\x03\x00\x00", ErrDuplicate},
+		{map[uint8]bool{}, "\x03\x01\x01\x01\x01", ErrDuplicate},
+		{map[string]bool{}, "\x03\x01a\x01\x01a\x01", ErrDuplicate},
+		{map[uint8]bool{}, "\x03\x01\x01\x02\x02", ErrBool},
+		{map[uint8]bool{}, "\x04\x01\x01\x02\x01", ErrTruncated},
+		{time.Time{}, "\x01\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b", ErrTime},
+		{time.Time{}, "\x01\x00\x00\x00\x00\x00\x00\x00\xff\xc9\x9a\x3b", nil},
+		{time.Time{}, "\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff", ErrTruncated},
+		{point{}, "\x01\x00\x00\x00\x02\x00\x00\x00\x00", nil},
+		{point{}, "\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00", ErrTrailing},
+		{[1]point{}, "\x09\x01\x00\x00\x00\x02\x00\x00\x00\x00", nil},
+		{[1]point{}, "\x0a\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00", ErrTrailing},
+		{[1]point{}, "\x08\x01\x00\x00\x00\x02\x00\x00\x00\x00", ErrTruncated}, // though a byte follows
+		{[1]point{}, "\x0b\x01\x00\x00\x00\x02\x00\x00\x00\x00", ErrTruncated},
+	} {
+		for _, flat := range []bool{true, false} {
+			v, err := read(mustOf(reflect.TypeOf(r.of), flat), []byte(r.bytes))
+			require.Equal(t, r.err, err, "%T %q", r.of, r.bytes)
+			if r.err == ErrBool {
+				require.NotPanics(t, func() { _ = text(v) })
+			}
+		}
+	}
+}
+
+// TestBadBoolIsNoBool: the memory of a bool that is refused is a bool nevertheless.
+func TestBadBoolIsNoBool(t *testing.T) {
+	v, err := read(mustOf(reflect.TypeFor[[2]bool](), true), []byte{1, 9})
+	require.Equal(t, ErrBool, err)
+	two := v.Interface().([2]bool)
+	require.Equal(t, [2]uint8{}, *(*[2]uint8)(unsafe.Pointer(&two)))
+}
+
+type (
+	embeds    struct{ point }
+	Embedded  = struct{ Point }
+	Point     struct{ point }
+	appends   struct{}
+	reads     struct{}
+	recursive struct{ Next []recursive }
+	tree      struct{ Sub map[string]tree }
+	list      []list
+	twice     struct {
+		A int `wire:"B"`
+		B int
+	}
+	unexported struct {
+		Rows []map[string]struct {
+			A int
+			b int
+		}
+	}
+	deep1 struct{ A [2][][]deep2 }
+	deep2 struct{ F map[int]func() }
+)
+
+func (*appends) AppendWire([]byte) []byte { return nil }
+func (*reads) ReadWire(*Reader) error     { return nil }
+
+func TestRefused(t *testing.T) {
+	for _, r := range []struct {
+		of   any
+		want string
+	}{
+		{func() {}, "func(): no func can be sent (func())"},
+		{struct{ C chan int }{}, "C: no chan can be sent (chan int)"},
+		{struct{ E error }{}, "E: no interface can be sent (error)"},
+		{struct{ P *int }{}, "P: no ptr can be sent (*int)"},
+		{struct{ P *point }{}, "P: no ptr can be sent (*wire.point)"},
+		{struct{ P unsafe.Pointer }{}, "P: no unsafe.Pointer can be sent (unsafe.Pointer)"},
+		{struct{ P uintptr }{}, "P: no uintptr can be sent (uintptr)"},
+		{struct{ M sync.Mutex }{}, "M: no sync.Mutex can be sent"},
+		{struct{ N atomic.Int32 }{}, "N: no atomic.Int32 can be sent"},
+		{recursive{}, "wire.recursive.Next[]: wire.recursive is within itself"},
+		{tree{}, "wire.tree.Sub[]: wire.tree is within itself"},
+		{list{}, "wire.list[]: wire.list is within itself"},
+		{unexported{}, "wire.unexported.Rows[][].b: it isn't exported: export it, or give it the tag `wire:\"-\"`"},
+		{deep1{}, "wire.deep1.A[][][].F[]: no func can be sent (func())"},
+		{map[pool.Bytes]int{}, "[key]: pool.Bytes are no keys"},
+		{map[struct{ A [1]pool.Bytes }]int{}, "[key]: pool.Bytes are no keys"},
+		{map[any]int{}, "[key]: no interface can be sent"},
+		{twice{}, `wire.twice.B: two fields have the name "B"`},
+		{embeds{}, "wire.embeds.point: embedded, it would code the whole: give the field a name"},
+		{Embedded{}, "Point: embedded, it would code the whole"},
+		{appends{}, "wire.appends has AppendWire and no ReadWire"},
+		{reads{}, "wire.reads has ReadWire and no AppendWire"},
+		{struct {
+			A int `wire:"a"`
+			b int `wire:"b"`
+		}{}, "b: it isn't exported"},
+		{reflect.TypeFor[[1<<30 + 1]uint8](), "its values are too long"},
+		{reflect.TypeFor[[1 << 29][1][3]uint8](), "its values are too long"},
+		{reflect.TypeFor[[1<<30 + 1]struct{}](), "its values are too long"},
+		{reflect.TypeFor[struct{ A, B [1<<27 + 1]int32 }](), "its values are too long"},
+	} {
+		of, ok := r.of.(reflect.Type)
+		if !ok {
+			of = reflect.TypeOf(r.of)
+		}
+		_, err := Of(of)
+		require.ErrorContains(t, err, r.want, "%T", r.of)
+		require.True(t, strings.HasPrefix(err.Error(), "wire: "), err)
+	}
+}
+
+func TestRefusedForSize(t *testing.T) {
+	deep := reflect.TypeFor[string]()
+	for range depthMax - 1 {
+		deep = reflect.SliceOf(deep)
+	}
+	c, err := Of(deep)
+	require.NoError(t, err)
+	_, err = parseSchema(c.AppendSchema(nil))
+	require.NoError(t, err)
+	_, err = Of(reflect.SliceOf(deep))
+	require.ErrorContains(t, err, errDepth.Error())
+
+	type four struct{ A, B, C, D []string }
+	wide := reflect.TypeFor[four]()
+	for range 4 {
+		wide = reflect.StructOf([]reflect.StructField{{Name: "A", Type: wide}, {Name: "B", Type: wide}, {Name: "C", Type: wide}, {Name: "D", Type: wide}})
+	}
+	c, err = Of(wide)
+	require.NoError(t, err)
+	_, err = parseSchema(c.AppendSchema(nil))
+	require.NoError(t, err)
+	_, err = Of(reflect.StructOf([]reflect.StructField{{Name: "A", Type: wide}, {Name: "B", Type: wide}}))
+	require.ErrorContains(t, err, errNodes.Error())
+
+	long := reflect.StructOf([]reflect.StructField{{Name: strings.Repeat("A", schemaMax), Type: reflect.TypeFor[int]()}})
+	_, err = Of(long)
+	require.ErrorContains(t, err, errLong.Error())
+}
+
+func TestTyped(t *testing.T) {
+	c, err := For[point]()
+	require.NoError(t, err)
+	require.Equal(t, reflect.TypeFor[point](), c.Type())
+	in := Append(c, nil, &point{x: 1})
+	var r Reader
+	var p point
+	r.Reset(in)
+	require.NoError(t, Read(c, &r, &p))
+	require.Equal(t, point{x: 1}, p)
+	require.NoError(t, r.End())
+	const want = "wire: a codec of another type"
+	require.PanicsWithValue(t, want, func() { Append(c, nil, new(int)) })
+	require.PanicsWithValue(t, want, func() { _ = Read(c, &r, new(int)) })
+}
+
+type takes struct{ A int }
+
+func (takes) AppendWire([]byte) []byte { return nil }
+func (*takes) ReadWire(*Reader) error  { return nil }
+
+func TestAppendWireThatTakesBytesAway(t *testing.T) {
+	c, err := For[[1]takes]()
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "wire: AppendWire returns less than it was given", func() { Append(c, []byte("abc"), new([1]takes)) })
+}

@@ -1,0 +1,262 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// borrowed is a message in a slab, and the stack that carries what is read of it.
+type borrowed struct {
+	shard   pool.Shard
+	slab    pool.Bytes
+	carrier pool.Carrier
+	r       Reader
+}
+
+// lent returns a reader of a message at the offset 3 of a slab of size bytes.
+func lent(message []byte, size int) *borrowed {
+	b := &borrowed{}
+	b.slab = b.shard.Bytes(size)
+	n := copy(b.slab.B()[3:], message)
+	b.r.Reset(b.slab.B()[3 : 3+n])
+	b.r.Lend(b.slab, &b.carrier, &b.shard)
+	return b
+}
+
+// aliases reports whether p lies in the slab.
+func (b *borrowed) aliases(p []byte) bool {
+	_, ok := b.slab.Part(p)
+	return ok && len(p) > 0
+}
+
+// dead reports whether bytes were released.
+func dead(b pool.Bytes) (is bool) {
+	defer func() { is = recover() != nil }()
+	b.Retain().Release()
+	return false
+}
+
+type holding struct {
+	Raw  []byte
+	View pool.Bytes
+}
+
+// releasing is a message with a Release of its own.
+type releasing struct {
+	Holding holding
+	More    []holding
+	By      map[string]pool.Bytes
+	Hand    handBytes
+}
+
+func (m *releasing) Release() {
+	m.Holding.View.Release()
+	for _, h := range m.More {
+		h.View.Release()
+	}
+	for _, b := range m.By {
+		b.Release()
+	}
+	m.Hand.b.Release()
+}
+
+type handBytes struct{ b pool.Bytes }
+
+func (h *handBytes) AppendWire(dst []byte) []byte { return AppendBytes(dst, h.b.B()) }
+func (h *handBytes) ReadWire(r *Reader) error {
+	h.b = r.PoolBytes()
+	return r.Err()
+}
+
+// TestBytesLiveAsLongAsTheStack: those of an eighth of the slab alias it, shorter ones are copied,
+// and both live until the carrier is released, though the link has let the slab go.
+func TestBytesLiveAsLongAsTheStack(t *testing.T) {
+	c, err := For[holding]()
+	require.NoError(t, err)
+	for _, long := range []bool{true, false} {
+		n := 128
+		if !long {
+			n--
+		}
+		text := strings.Repeat("x", n)
+		b := lent(Append(c, nil, &holding{[]byte(text), new(pool.Shard).Copy([]byte(text))}), 1024)
+		var h holding
+		require.NoError(t, Read(c, &b.r, &h))
+		require.NoError(t, b.r.End())
+		require.Equal(t, long, b.aliases(h.Raw))
+		require.Equal(t, long, b.aliases(h.View.B()))
+		require.Equal(t, len(h.Raw), cap(h.Raw))
+		b.slab.Release()
+		require.Equal(t, !long, dead(b.slab))
+		require.False(t, dead(h.View))
+		require.Equal(t, text, string(h.Raw))
+		require.Equal(t, text, string(h.View.B()))
+		b.carrier.Release()
+		require.True(t, dead(b.slab))
+		require.True(t, dead(h.View))
+	}
+}
+
+// TestSlabIsHeldOnce, and not at all if nothing aliases it.
+func TestSlabIsHeldOnce(t *testing.T) {
+	c, err := For[[]holding]()
+	require.NoError(t, err)
+	text := strings.Repeat("x", 20)
+	v := []holding{{[]byte(text), pool.Bytes{}}, {[]byte(text), pool.Bytes{}}}
+	b := lent(Append(c, nil, &v), 128)
+	var got []holding
+	require.NoError(t, Read(c, &b.r, &got))
+	require.Equal(t, b.slab.Len(), b.carrier.Size(), "shared once")
+
+	b = lent(Append(c, nil, &[]holding{{[]byte{}, pool.Bytes{}}, {}}), 128)
+	got = nil
+	require.NoError(t, Read(c, &b.r, &got))
+	require.True(t, b.carrier.Empty())
+	require.Equal(t, []holding{{Raw: []byte{}}, {}}, got)
+	require.NotNil(t, got[0].Raw)
+}
+
+// TestReleaseHasCounts: each pool.Bytes of a message with Release has a count, wherever it stands
+// and however far reading came.
+func TestReleaseHasCounts(t *testing.T) {
+	c, err := For[releasing]()
+	require.NoError(t, err)
+	for _, size := range []int{256, 16 << 10} { // aliases, and copies
+		text := func(s string) pool.Bytes { return new(pool.Shard).Copy([]byte(strings.Repeat(s, 40))) }
+		m := releasing{
+			Holding: holding{View: text("a")}, More: []holding{{View: text("b")}, {View: text("c")}},
+			By: map[string]pool.Bytes{"x": text("d")}, Hand: handBytes{text("e")},
+		}
+		whole := Append(c, nil, &m)
+		for n := range len(whole) + 1 {
+			b := lent(whole[:n], size)
+			var got releasing
+			err := Read(c, &b.r, &got)
+			require.Equal(t, n < len(whole), err != nil)
+			views := []pool.Bytes{got.Holding.View, got.By["x"], got.Hand.b}
+			for _, h := range got.More {
+				views = append(views, h.View)
+			}
+			b.carrier.Release()
+			b.slab.Release()
+			for _, view := range views {
+				require.Equal(t, view.Len() == 0, view == pool.Bytes{})
+				require.True(t, view.Len() == 0 || !dead(view), "released before its message, at %d", n)
+			}
+			got.Release()
+			for _, view := range views {
+				require.True(t, view.Len() == 0 || dead(view), "never released, at %d", n)
+			}
+			require.True(t, dead(b.slab))
+		}
+	}
+}
+
+// TestFieldsWithReleaseHaveNoCounts: nobody calls the Release of a part.
+func TestFieldsWithReleaseHaveNoCounts(t *testing.T) {
+	c, err := For[[]releasing]()
+	require.NoError(t, err)
+	v := []releasing{{Holding: holding{View: new(pool.Shard).Copy(make([]byte, 40))}}}
+	b := lent(Append(c, nil, &v), 128)
+	var got []releasing
+	require.NoError(t, Read(c, &b.r, &got))
+	b.slab.Release()
+	b.carrier.Release()
+	require.True(t, dead(got[0].Holding.View))
+}
+
+// wrapped is a message without Release whose hand-written half reads one with.
+type wrapped struct{ one releasing }
+
+var releasingCodec, _ = For[releasing]()
+
+func (w *wrapped) AppendWire(dst []byte) []byte { return Append(releasingCodec, dst, &w.one) }
+func (w *wrapped) ReadWire(r *Reader) error     { return Read(releasingCodec, r, &w.one) }
+
+// TestTheMessageSaysWhetherBytesAreCounted, and not what its ReadWire reads; the next message says
+// it anew.
+func TestTheMessageSaysWhetherBytesAreCounted(t *testing.T) {
+	c, err := For[wrapped]()
+	require.NoError(t, err)
+	v := wrapped{releasing{Holding: holding{View: new(pool.Shard).Copy(make([]byte, 40))}}}
+	b := lent(Append(releasingCodec, Append(c, nil, &v), &v.one), 128)
+	var got wrapped
+	require.NoError(t, Read(c, &b.r, &got))
+	require.False(t, b.carrier.Empty())
+	b.carrier.Release()
+	var second releasing
+	require.NoError(t, Read(releasingCodec, &b.r, &second))
+	b.slab.Release()
+	require.False(t, dead(second.Holding.View))
+	second.Release()
+	require.True(t, dead(b.slab))
+}
+
+// TestCopiesShareSlabs: a thousand short pieces take about their bytes, not a slab each.
+func TestCopiesShareSlabs(t *testing.T) {
+	c, err := For[[][]byte]()
+	require.NoError(t, err)
+	var v [][]byte
+	for i := range 1000 {
+		v = append(v, []byte(strings.Repeat("x", i%20)))
+	}
+	b := lent(Append(c, nil, &v), 60_000)
+	var got [][]byte
+	require.NoError(t, Read(c, &b.r, &got))
+	require.Equal(t, v, got)
+	require.False(t, dead(b.slab))
+	require.Less(t, b.carrier.Size(), 13_000)
+	b.slab.Release()
+	require.True(t, dead(b.slab))
+	require.Equal(t, v, got)
+}
+
+// TestNoSlab: a message that lies in no slab is copied.
+func TestNoSlab(t *testing.T) {
+	c, err := For[holding]()
+	require.NoError(t, err)
+	in := Append(c, nil, &holding{[]byte("raw"), new(pool.Shard).Copy([]byte("view"))})
+	var shard pool.Shard
+	var carrier pool.Carrier
+	var r Reader
+	r.Reset(in)
+	r.Lend(pool.Bytes{}, &carrier, &shard)
+	var h holding
+	require.NoError(t, Read(c, &r, &h))
+	clear(in)
+	require.Equal(t, "raw", string(h.Raw))
+	require.Equal(t, "view", string(h.View.B()))
+	carrier.Release()
+	require.True(t, dead(h.View))
+}
+
+// TestNothingLent: a []byte aliases what Reset got, a pool.Bytes is a copy.
+func TestNothingLent(t *testing.T) {
+	c, err := For[holding]()
+	require.NoError(t, err)
+	in := Append(c, nil, &holding{[]byte("raw"), new(pool.Shard).Copy([]byte("view"))})
+	var r Reader
+	r.Reset(in)
+	var h holding
+	require.NoError(t, Read(c, &r, &h))
+	require.Same(t, &in[1], unsafe.SliceData(h.Raw))
+	clear(in)
+	require.Equal(t, "view", string(h.View.B()))
+	h.View.Release()
+}
+
+func TestLendPanics(t *testing.T) {
+	var r Reader
+	var shard pool.Shard
+	var carrier pool.Carrier
+	r.Reset([]byte("abc"))
+	const without = "wire: Lend without a carrier and a shard"
+	require.PanicsWithValue(t, without, func() { r.Lend(pool.Bytes{}, nil, &shard) })
+	require.PanicsWithValue(t, without, func() { r.Lend(pool.Bytes{}, &carrier, nil) })
+	require.PanicsWithValue(t, "wire: the message isn't in its slab", func() { r.Lend(shard.Bytes(10), &carrier, &shard) })
+}

@@ -1,0 +1,198 @@
+package wire
+
+import (
+	"encoding/binary"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/stackhouse-go/stackhouse/internal/move"
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+// run reads a value into v, which is zero, as ops say. It reports whether r has no error.
+//
+//alloc:none
+func (r *Reader) run(ops []op, v unsafe.Pointer) bool {
+	for i := range ops {
+		o := &ops[i]
+		p := unsafe.Add(v, o.at)
+		switch o.do {
+		case opCopy:
+			if len(r.in) < o.n {
+				r.Fail(ErrTruncated)
+				return false
+			}
+			copy(unsafe.Slice((*byte)(p), o.n), r.in)
+			r.in = r.in[o.n:]
+			continue
+		case opBools:
+			r.checkBools(unsafe.Slice((*byte)(p), o.n))
+		case opNumber16, opNumber32, opNumber64:
+			r.readNumbers(o, p)
+		case opInt:
+			*(*int)(p) = r.Int()
+		case opUint:
+			*(*uint)(p) = r.Uint()
+		case opString:
+			*(*string)(p) = r.String()
+		case opBytes:
+			*(*[]byte)(p) = r.Bytes()
+		case opPoolBytes:
+			*(*pool.Bytes)(p) = r.PoolBytes()
+		case opTime:
+			*(*time.Time)(p) = r.Time()
+		case opCoded:
+			r.readHand(move.Boxed(o.hand, p))
+		case opWhole:
+			r.readWire(move.Boxed(o.hand, p))
+		case opArray:
+			for j := range o.n {
+				if !r.run(o.sub, unsafe.Add(p, uintptr(j)*o.stride)) {
+					return false
+				}
+			}
+		case opSlice:
+			r.readList(o, p)
+		case opMap:
+			r.readMap(o, p)
+		case opFiller:
+			if r.Uint8() != 0 {
+				r.Fail(ErrFiller)
+			}
+		case opSkip:
+			r.take(o.n)
+		case opSkipSized:
+			r.sized()
+		case opSkipBytes:
+			r.maybe()
+		case opSkipEach:
+			n, _ := r.count(o.least)
+			for range n {
+				if !r.run(o.sub, v) {
+					return false
+				}
+			}
+		}
+		if r.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// checkBools looks at bytes that are bools. They are no bools if one is above 1, so all become 0.
+func (r *Reader) checkBools(b []byte) {
+	all := byte(0)
+	for _, c := range b {
+		all |= c
+	}
+	if all > 1 {
+		clear(b)
+		r.Fail(ErrBool)
+	}
+}
+
+func (r *Reader) readNumbers(o *op, p unsafe.Pointer) {
+	for j := range o.n {
+		switch o.do {
+		case opNumber16:
+			*(*uint16)(unsafe.Add(p, 2*j)) = r.Uint16()
+		case opNumber32:
+			*(*uint32)(unsafe.Add(p, 4*j)) = r.Uint32()
+		case opNumber64:
+			*(*uint64)(unsafe.Add(p, 8*j)) = r.Uint64()
+		}
+	}
+}
+
+// readWire reads a value of a hand-coded type.
+func (r *Reader) readWire(v Coded) {
+	if err := v.ReadWire(r); err != nil {
+		r.Fail(err)
+	}
+}
+
+// readHand reads a value of a hand-coded type behind its length: it sees no other bytes.
+func (r *Reader) readHand(v Coded) {
+	all := r.sized()
+	if r.err != nil {
+		return
+	}
+	behind := r.in
+	r.in = all
+	r.readWire(v)
+	if r.End() == nil {
+		r.in = behind
+	}
+}
+
+// readList makes a slice and reads its elements.
+func (r *Reader) readList(o *op, p unsafe.Pointer) {
+	n, none := r.Count(o.least, o.stride)
+	if none {
+		return
+	}
+	if n == 0 {
+		*(*[]struct{})(p) = []struct{}{}
+		return
+	}
+	data := makeSlice(o.typ, p, n)
+	if o.dense {
+		copy(unsafe.Slice((*byte)(data), n*int(o.stride)), r.take(n*int(o.stride)))
+		return
+	}
+	for j := range n {
+		if !r.run(o.sub, unsafe.Add(data, uintptr(j)*o.stride)) {
+			return
+		}
+	}
+}
+
+// makeSlice makes the slice at p, of type t and nil, n elements long. It takes one malloc: that of
+// the elements.
+//
+//go:noinline
+func makeSlice(t reflect.Type, p unsafe.Pointer, n int) unsafe.Pointer {
+	s := reflect.NewAt(t, p).Elem()
+	s.Grow(n)
+	s.SetLen(n)
+	s.SetCap(n)
+	return s.UnsafePointer()
+}
+
+// readMap makes a map and reads its entries. An entry whose value fails is in the map, as it may
+// hold bytes that Release finds.
+//
+//go:noinline
+func (r *Reader) readMap(o *op, p unsafe.Pointer) {
+	n, none := r.count(o.least)
+	if none || !r.spendMap(n, o.typ) {
+		return
+	}
+	m := reflect.MakeMapWithSize(o.typ, n)
+	reflect.NewAt(o.typ, p).Elem().Set(m)
+	if n == 0 {
+		return
+	}
+	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
+	for range n {
+		key.Elem().SetZero()
+		value.Elem().SetZero()
+		if !r.run(o.key, key.UnsafePointer()) {
+			return
+		}
+		if m.MapIndex(key.Elem()).IsValid() {
+			r.Fail(ErrDuplicate)
+			return
+		}
+		ok := r.run(o.sub, value.UnsafePointer())
+		m.SetMapIndex(key.Elem(), value.Elem())
+		if !ok {
+			return
+		}
+	}
+}
+
+// littleEndian reports whether the memory of numbers is their encoding.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

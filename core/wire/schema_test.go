@@ -1,0 +1,192 @@
+package wire
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/pool"
+)
+
+type described struct {
+	A int  `wire:"a"`
+	B bool `wire:"-"`
+	C []struct{ D [2]string }
+	E map[uint8][]byte
+	F point
+}
+
+func TestSchema(t *testing.T) {
+	want := "\x01\x14\x04\x01a\x05\x01C\x12\x14\x01\x01D\x11\x02\x0f\x01E\x13\x06\x10\x01F\x15" +
+		"\x33github.com/stackhouse-go/stackhouse/core/wire.point"
+	c, err := For[described]()
+	require.NoError(t, err)
+	require.Equal(t, "before"+want, string(c.AppendSchema([]byte("before"))))
+}
+
+// TestSchemaOfKinds: schemas of a kind each, which stay as they are.
+func TestSchemaOfKinds(t *testing.T) {
+	for _, r := range []struct {
+		of     any
+		schema string
+	}{
+		{false, "\x01"}, {int8(0), "\x02"}, {int16(0), "\x03"}, {int32(0), "\x04"}, {int64(0), "\x05"}, {0, "\x05"},
+		{uint8(0), "\x06"}, {uint16(0), "\x07"}, {uint32(0), "\x08"}, {uint64(0), "\x09"}, {uint(0), "\x09"},
+		{float32(0), "\x0a"}, {0.0, "\x0b"}, {complex64(0), "\x0c"}, {complex128(0), "\x0d"}, {"", "\x0f"},
+		{[]byte{}, "\x10"}, {pool.Bytes{}, "\x10"}, {[300]bool{}, "\x11\xac\x02\x01"}, {[]bool{}, "\x12\x01"},
+		{map[int8]bool{}, "\x13\x02\x01"}, {struct{}{}, "\x14\x00"}, {[]int8{}, "\x12\x02"},
+	} {
+		c := mustOf(reflect.TypeOf(r.of), true)
+		require.Equal(t, "\x01"+r.schema, string(c.AppendSchema(nil)), "%T", r.of)
+		s, err := parseSchema([]byte("\x01" + r.schema))
+		require.NoError(t, err)
+		require.Equal(t, r.schema, string(s.appendTo(nil)))
+	}
+	require.Equal(t, "\x01\x0e", string(mustOf(timeType, true).AppendSchema(nil)))
+}
+
+// TestWrongSchemas: a schema is of a stranger.
+func TestWrongSchemas(t *testing.T) {
+	huge := "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+	for schema, want := range map[string]string{
+		"":                                     "wire: truncated",
+		"\x01":                                 "wire: truncated",
+		"\x02\x01":                             "a schema of another version",
+		"\x00\x01":                             "a schema of another version",
+		"\x01\x00":                             "no kind has this number",
+		"\x01\x16":                             "no kind has this number",
+		"\x01\xff":                             "no kind has this number",
+		"\x01\x01\x01":                         "wire: bytes behind the end",
+		"\x01\x14\x01\x01A":                    "wire: truncated",
+		"\x01\x14" + huge:                      "wire: truncated",
+		"\x01\x14\x02\x01A\x01\x01A\x01":       "two fields have one name",
+		"\x01\x11" + huge + "\x01":             "its values are too long",
+		"\x01\x11\x81\x80\x80\x80\x04\x01":     "its values are too long",
+		"\x01\x11\x80\x80\x80\x80\x01\x0d":     "its values are too long",
+		"\x01\x11\x81\x80\x80\x80\x04\x14\x00": "its values are too long",
+		"\x01\x11\x80\x80\x04\x11\x80\x80\x04\x01":              "its values are too long",
+		"\x01\x15" + huge:                                       "wire: truncated",
+		"\x01\x15\x02a":                                         "wire: truncated",
+		"\x01" + strings.Repeat("\x12", depthMax) + "\x01":      "it is nested too deeply",
+		"\x01" + strings.Repeat("\x12", 1000) + "\x01":          "it is nested too deeply",
+		"\x01" + strings.Repeat("\x13\x01", 1000) + "\x01":      "it is nested too deeply",
+		"\x01\x15\x80\x80\x04" + strings.Repeat("a", schemaMax): "it is too long",
+	} {
+		c := mustOf(reflect.TypeFor[int](), true)
+		_, err := c.Translate([]byte(schema))
+		require.ErrorContains(t, err, want, "%q", schema[:min(len(schema), 100)])
+	}
+}
+
+// TestSchemaOfManyParts: as many as a type may have, and one more.
+func TestSchemaOfManyParts(t *testing.T) {
+	fields := func(n int) []byte {
+		s := AppendUvarint([]byte{schemaVersion, byte(kindStruct)}, uint64(n))
+		for i := range n {
+			s = append(AppendString(s, string([]byte{byte(i), byte(i >> 8)})), byte(kindBool))
+		}
+		return s
+	}
+	_, err := parseSchema(fields(nodesMax - 1))
+	require.NoError(t, err)
+	_, err = parseSchema(fields(nodesMax))
+	require.ErrorIs(t, err, errNodes)
+}
+
+// TestSchemasCostLittle: no schema takes much more memory than the largest type.
+func TestSchemasCostLittle(t *testing.T) {
+	huge := "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+	for _, s := range []string{
+		"\x01\x14" + huge, "\x01\x15" + huge, "\x01\x11" + huge + "\x01", "\x01" + strings.Repeat("\x13", 60_000),
+		"\x01\x14" + huge + strings.Repeat("\x00\x14\x01", 20_000),
+	} {
+		require.Less(t, least(func() { _, _ = parseSchema([]byte(s)) }), 100_000)
+	}
+}
+
+type version1 struct {
+	ID    uint32
+	Name  string
+	Tags  []string
+	Inner struct{ A, B int16 }
+	Gone  map[string][]point
+	Flags [3]bool
+	Raw   []byte
+}
+
+type version2 struct {
+	Flags [3]bool
+	Raw   pool.Bytes
+	New   []string
+	Inner struct{ B, C int16 }
+	Count int64 `wire:"ID"`
+}
+
+type version3 struct {
+	Label string `wire:"Name"`
+	Raw   pool.Bytes
+	ID    uint32
+	Inner struct{ B, C int16 }
+	Since []string
+}
+
+func TestTranslate(t *testing.T) {
+	one, two, three := mustOf(reflect.TypeFor[version1](), true), mustOf(reflect.TypeFor[version2](), true), mustOf(reflect.TypeFor[version3](), true)
+	_, err := two.Translate(one.AppendSchema(nil))
+	require.EqualError(t, err, "wire: wire.version2.ID: uint32 there, int64 here")
+
+	d, err := three.Translate(one.AppendSchema(nil))
+	require.NoError(t, err)
+	require.Equal(t, three.Type(), d.Type())
+	v := version1{ID: 7, Name: "name", Tags: []string{"a"}, Gone: map[string][]point{"x": {{x: 1}}}, Raw: []byte("raw")}
+	v.Inner.A, v.Inner.B = 1, 2
+	got, err := read(d, Append(one, nil, &v))
+	require.NoError(t, err)
+	g := got.Interface().(version3)
+	require.Equal(t, "raw", string(g.Raw.B()))
+	g.Raw = pool.Bytes{}
+	want := version3{Label: "name", ID: 7}
+	want.Inner.B = 2
+	require.Equal(t, want, g)
+
+	d, err = one.Translate(one.AppendSchema(nil))
+	require.NoError(t, err)
+	require.Same(t, &one.own, d)
+}
+
+// TestTranslateRefuses: what is of another kind, and says where.
+func TestTranslateRefuses(t *testing.T) {
+	for _, r := range []struct {
+		from, to any
+		want     string
+	}{
+		{int32(0), int64(0), "wire: int64: int32 there, int64 here"},
+		{int64(0), int32(0), "wire: int32: int64 there, int32 here"},
+		{uint8(0), int8(0), "wire: int8: uint8 there, int8 here"},
+		{float32(0), 0.0, "wire: float64: float32 there, float64 here"},
+		{"", []byte{}, "wire: []uint8: string there, bytes here"},
+		{[]int8{}, []byte{}, "wire: []uint8: slice there, bytes here"},
+		{[2]int8{}, [3]int8{}, "wire: [3]int8: an array of 2 there, of 3 here"},
+		{[]int8{}, []int16{}, "wire: []int16[]: int8 there, int16 here"},
+		{[1]int8{}, [1]int16{}, "wire: [1]int16[]: int8 there, int16 here"},
+		{map[int8]int{}, map[int16]int{}, "wire: map[int16]int[key]: int8 there, int16 here"},
+		{map[int8]int{}, map[int8]bool{}, "wire: map[int8]bool[]: int64 there, bool here"},
+		{point{}, failing{}, `wire: wire.failing: "github.com/stackhouse-go/stackhouse/core/wire.point" there, ` +
+			`"github.com/stackhouse-go/stackhouse/core/wire.failing" here`},
+		{struct{ A, B int32 }{}, point{}, "wire: wire.point: struct there, hand-coded here"},
+		{point{}, struct{ A, B int32 }{}, "hand-coded there, struct here"},
+		{struct{ A []struct{ B string } }{}, struct{ A []struct{ B int } }{}, ".A[].B: string there, int64 here"},
+	} {
+		from, to := mustOf(reflect.TypeOf(r.from), true), mustOf(reflect.TypeOf(r.to), true)
+		_, err := to.Translate(from.AppendSchema(nil))
+		require.ErrorContains(t, err, r.want)
+	}
+	same := [][2]any{{int64(0), 0}, {uint(0), uint64(0)}, {[]byte{}, pool.Bytes{}}}
+	for _, pair := range same {
+		from, to := mustOf(reflect.TypeOf(pair[0]), true), mustOf(reflect.TypeOf(pair[1]), true)
+		_, err := to.Translate(from.AppendSchema(nil))
+		require.NoError(t, err)
+	}
+}
