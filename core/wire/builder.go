@@ -14,8 +14,9 @@ import (
 type Coded interface {
 	// AppendWire appends the value and returns the extended slice.
 	AppendWire(dst []byte) []byte
-	// ReadWire reads into a zero value, and mostly ends with return r.Err(). It may read any
-	// bytes, and must not panic. After an error the value is what it is.
+	// ReadWire reads into a zero value, and mostly ends with return r.Err(). It may get any bytes:
+	// it must not panic, makes nothing before Count has allowed it, and bounds its depth if a value
+	// may be within another of its type. After an error the value is what it is.
 	ReadWire(r *Reader) error
 }
 

@@ -103,7 +103,8 @@ func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...
 // matched by name; those that are unknown here are skipped, those that are absent there stay zero.
 // Matched ones must be of the same kind: a wider or narrower integer is another, and so is an array
 // of another length; int is int64, []byte and pool.Bytes are one. Hand-coded types must have the
-// same name, with the path of their package. The error names the field.
+// same name, with the path of their package. Keys of a map that differ only in what is unknown here
+// are ErrDuplicate. The error names the field.
 //
 // A schema may be any bytes. Translate takes as long as Of, so keep the result.
 func (c *Codec) Translate(schema []byte) (*Decoder, error) {

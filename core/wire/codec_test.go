@@ -279,6 +279,19 @@ func TestTyped(t *testing.T) {
 	require.PanicsWithValue(t, want, func() { _ = Read(c, &r, new(int)) })
 }
 
+// TestSlicesHaveNoRoom: appending to one never writes into what it was read with.
+func TestSlicesHaveNoRoom(t *testing.T) {
+	for n := range 20 {
+		c, err := For[[][3]uint16]()
+		require.NoError(t, err)
+		v := make([][3]uint16, n)
+		got, err := read(c, Append(c, nil, &v))
+		require.NoError(t, err)
+		require.Equal(t, n, got.Len())
+		require.Equal(t, n, got.Cap())
+	}
+}
+
 type takes struct{ A int }
 
 func (takes) AppendWire([]byte) []byte { return nil }

@@ -9,9 +9,9 @@ const (
 	chunkSize = 1 << 10
 )
 
-// Lend says where bytes that are read live; call it after Reset, as the owner of s. The message
-// lies in slab, which begins where its memory begins. c is what the stack carries that gets the
-// value.
+// Lend says where bytes that are read from now on live; call it after Reset, as the owner of s, and
+// again if the next value is for another stack. The message lies in slab, which begins where its
+// memory begins. c is what the stack carries that gets the value.
 //
 // A []byte or pool.Bytes of an eighth of the slab or more aliases it, and c holds slab then: once,
 // and not if nothing needs it. A shorter one is copied to memory that c holds, which comes from s.

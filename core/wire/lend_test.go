@@ -46,11 +46,13 @@ type holding struct {
 	View pool.Bytes
 }
 
+type two struct{ A, B pool.Bytes }
+
 // releasing is a message with a Release of its own.
 type releasing struct {
 	Holding holding
 	More    []holding
-	By      map[string]pool.Bytes
+	By      map[string]two
 	Hand    handBytes
 }
 
@@ -60,7 +62,8 @@ func (m *releasing) Release() {
 		h.View.Release()
 	}
 	for _, b := range m.By {
-		b.Release()
+		b.A.Release()
+		b.B.Release()
 	}
 	m.Hand.b.Release()
 }
@@ -127,10 +130,10 @@ func TestReleaseHasCounts(t *testing.T) {
 	c, err := For[releasing]()
 	require.NoError(t, err)
 	for _, size := range []int{256, 16 << 10} { // aliases, and copies
-		text := func(s string) pool.Bytes { return new(pool.Shard).Copy([]byte(strings.Repeat(s, 40))) }
+		text := func(s string) pool.Bytes { return new(pool.Shard).Copy([]byte(strings.Repeat(s, 36))) }
 		m := releasing{
 			Holding: holding{View: text("a")}, More: []holding{{View: text("b")}, {View: text("c")}},
-			By: map[string]pool.Bytes{"x": text("d")}, Hand: handBytes{text("e")},
+			By: map[string]two{"x": {text("d"), text("f")}}, Hand: handBytes{text("e")},
 		}
 		whole := Append(c, nil, &m)
 		for n := range len(whole) + 1 {
@@ -138,9 +141,12 @@ func TestReleaseHasCounts(t *testing.T) {
 			var got releasing
 			err := Read(c, &b.r, &got)
 			require.Equal(t, n < len(whole), err != nil)
-			views := []pool.Bytes{got.Holding.View, got.By["x"], got.Hand.b}
+			views := []pool.Bytes{got.Holding.View, got.By["x"].A, got.By["x"].B, got.Hand.b}
 			for _, h := range got.More {
 				views = append(views, h.View)
+			}
+			if size == 256 {
+				require.True(t, b.carrier.Empty(), "held for views that have counts")
 			}
 			b.carrier.Release()
 			b.slab.Release()
@@ -214,6 +220,34 @@ func TestCopiesShareSlabs(t *testing.T) {
 	b.slab.Release()
 	require.True(t, dead(b.slab))
 	require.Equal(t, v, got)
+
+	b = lent(Append(c, nil, &[][]byte{make([]byte, 1100), make([]byte, 500)}), 64<<10)
+	got = nil
+	require.NoError(t, Read(c, &b.r, &got))
+	require.Equal(t, 2048, b.carrier.Size(), "what the first has left is for the second")
+}
+
+// TestLendAgain: two messages in one slab, each for a stack of its own.
+func TestLendAgain(t *testing.T) {
+	c, err := For[holding]()
+	require.NoError(t, err)
+	for _, size := range []int{128, 4096} {
+		v := holding{Raw: []byte(strings.Repeat("x", 30))}
+		b := lent(Append(c, Append(c, nil, &v), &v), size)
+		var one, two holding
+		var second pool.Carrier
+		require.NoError(t, Read(c, &b.r, &one))
+		b.r.Lend(b.slab, &second, &b.shard)
+		require.NoError(t, Read(c, &b.r, &two))
+		require.NoError(t, b.r.End())
+		require.Equal(t, b.carrier.Size(), second.Size())
+		b.slab.Release()
+		b.carrier.Release()
+		require.Equal(t, v, two)
+		require.Equal(t, size == 4096, dead(b.slab))
+		second.Release()
+		require.True(t, dead(b.slab))
+	}
 }
 
 // TestNoSlab: a message that lies in no slab is copied.

@@ -194,6 +194,40 @@ func TestErrorOfReadWire(t *testing.T) {
 	require.Equal(t, ErrTruncated, err)
 }
 
+// sparse is coded by hand, and reads no zero into its field.
+type sparse struct{ n uint8 }
+
+func (s *sparse) AppendWire(dst []byte) []byte { return AppendUint8(dst, s.n) }
+func (s *sparse) ReadWire(r *Reader) error {
+	if n := r.Uint8(); n != 0 {
+		s.n = n
+	}
+	return r.Err()
+}
+
+func TestReadWireGetsZeros(t *testing.T) {
+	c, err := For[map[sparse]sparse]()
+	require.NoError(t, err)
+	v, err := read(c, []byte("\x04\x01\x01\x01\x01\x01\x00\x01\x00\x01\x02\x01\x02"))
+	require.NoError(t, err)
+	require.Equal(t, map[sparse]sparse{{1}: {1}, {0}: {0}, {2}: {2}}, v.Interface())
+}
+
+// TestLengthsOfCoded: a value of any length is behind its length, in as few digits as there are.
+func TestLengthsOfCoded(t *testing.T) {
+	c, err := For[[]point]()
+	require.NoError(t, err)
+	for _, n := range []int{1, 115, 116, 117, 118, 119, 127, 128, 8181, 8182, 8183, 16_373, 16_374, 16_375, 16_384, 70_000} {
+		v := []point{{1, 2, make([]byte, n)}, {3, 4, nil}}
+		own := v[0].AppendWire(nil)
+		want := append(append(AppendUvarint([]byte{3}, uint64(len(own))), own...), "\x09\x03\x00\x00\x00\x04\x00\x00\x00\x00"...)
+		require.Equal(t, want, Append(c, nil, &v), n)
+		got, err := read(c, want)
+		require.NoError(t, err)
+		require.Equal(t, v, got.Interface())
+	}
+}
+
 // outer is coded by hand, but for a field, which has a codec.
 type outer struct {
 	rest  string
