@@ -54,7 +54,7 @@ func (o *orderByHand) ReadWire(r *Reader) error {
 // with another order of bytes, and by that for a peer with another version. Bytes alias the slab,
 // and are copied.
 func TestNoMallocs(t *testing.T) {
-	n := 250_000
+	n := 500_000 // of each size of slab
 	if housetest.Slow {
 		n = 1000
 	}

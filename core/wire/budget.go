@@ -65,18 +65,15 @@ func (r *Reader) spendMap(n int, t reflect.Type) bool {
 			apart += size
 			size, to = pointerSize, pointerSize
 		}
-		slot = roundUp(slot, to) + size
+		slot += size
 		align = max(align, to)
 	}
-	slot = roundUp(slot, align) + 1               // and a byte of the map's own
+	slot = (slot+align-1)&^(align-1) + 1          // and a byte of the map's own
 	once := int(t.Key().Size() + t.Elem().Size()) // where an entry is read
 	return r.spend(mapLeast) && r.spend(once) && r.spendEach(mapSlots(n), slot) && r.spendEach(n, apart)
 }
 
 const pointerSize = strconv.IntSize / 8
-
-// roundUp returns the first multiple of to, a power of two, that isn't below n.
-func roundUp(n, to uintptr) uintptr { return (n + to - 1) &^ (to - 1) }
 
 // mapSlots returns how many slots a map of n entries has: a power of two, of which 7 of 8 are
 // filled at most.
