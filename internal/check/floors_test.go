@@ -29,6 +29,7 @@ floor 1
 	internal/turns -> internal/self
 	pool           -> internal/invariant, internal/stat, internal/self
 	stack/command                               # what an actor is told about its life
+	cluster/frame                               # bytes between two nodes
 	stack/count
 	stack/deferred                              # to the end of a turn
 	stack/ear

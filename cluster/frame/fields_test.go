@@ -1,0 +1,159 @@
+package frame
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBadBodies: what is wrong with the fields of frames whose heads are right.
+func TestBadBodies(t *testing.T) {
+	nine := strings.Repeat("\xff", 9)
+	long := func(n int) string { return string(appendNumber(nil, uint64(n))) + strings.Repeat("x", n) }
+	for _, test := range []struct {
+		kind Kind
+		body string
+		want error
+	}{
+		{KindTell, "", ErrShort}, {KindTell, "\x01", ErrShort}, {KindTell, "\x01\x80", ErrShort}, {KindTell, "\x01\x02", nil},
+		{KindTell, "\x81\x00\x02", ErrNumber}, {KindTell, nine + "\x01\x02", nil}, {KindTell, nine + "\x02\x02", ErrNumber}, {KindTell, nine + "\xff\x01", ErrNumber},
+		{KindTells, "\x01\x02", ErrRange}, {KindTells, "\x01\x02\x00", nil}, {KindTells, "\x01\x02\x01", ErrShort}, {KindTells, "\x01\x02\x01ab", ErrShort},
+		{KindTells, "\x01\x02\x01a\x80\x00", ErrNumber}, {KindTells, "\x01\x02" + nine + "\x01", ErrRange}, {KindTells, "\x01", ErrShort},
+		{KindAsk, "\x01\x02\x03\x00\x00", ErrShort}, {KindAsk, "\x01\x02\x03\x00\x00\x00", nil}, {KindAsk, "\x01\x02\x03" + nine[1:] + "\x7f\x00\x00", nil},
+		{KindAsk, "\x01\x02\x03" + nine + "\x01\x00\x00", ErrRange},
+		{KindAsk, "\x01\x02\x03\x00\x00" + long(TraceMax), nil}, {KindAsk, "\x01\x02\x03\x00\x00" + long(TraceMax+1), ErrRange},
+		{KindReply, "", ErrShort}, {KindReply, "\x01", nil},
+		{KindFail, "\x01\x00\x01a\x00", nil}, {KindFail, "\x01\x01\x00\x00", nil}, {KindFail, "\x01\x01\x01a\x00", ErrRange}, {KindFail, "\x01\x01\x00\x00a", ErrTrailing},
+		{KindFail, "\x01\x01\x00", ErrShort}, {KindFail, "\x01\x01\x00" + long(TextMax), nil}, {KindFail, "\x01\x01\x00" + long(TextMax+1), ErrRange},
+		{KindFail, "\x01\x00" + long(NameMax) + "\x00", nil}, {KindFail, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange},
+		{KindCancel, "", ErrShort}, {KindCancel, "\x01\x00", ErrTrailing},
+		{KindRef, "\x00\x01\x00\x00", ErrRange}, {KindRef, "\x01\x00\x00\x00", ErrRange}, {KindRef, "\x01\x01\x01a\x00", ErrRange}, {KindRef, "\x01\x00\x01a\x00", nil},
+		{KindRef, "\x01\x01\x00\x00a", ErrTrailing}, {KindRef, "\x01\x01\x00" + long(NameMax+1), ErrRange},
+		{KindRef, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange}, {KindRef, "\x01\x01\x00", ErrShort},
+		{KindWatch, "", ErrShort}, {KindUnwatch, "\x01\x01", ErrTrailing}, {KindStop, "\x80", ErrShort}, {KindGone, "\x01", ErrShort}, {KindGone, "\x01\x01\x01", ErrTrailing},
+		{KindFind, "\x01\x02a", ErrShort}, {KindFind, "\x01\x01ab", ErrTrailing}, {KindFind, "\x01" + long(NameMax+1), ErrRange},
+		{KindFound, "\x01\x02", ErrShort}, {KindFound, "\x01\x02\x00\x00", ErrTrailing}, {KindFound, "\x01\x02" + long(NameMax+1), ErrRange},
+		{KindSpawn, "\x01\x00", ErrShort}, {KindSpawn, "\x01\x00\x00any", nil}, {KindSpawn, "\x01" + long(NameMax+1) + "\x00", ErrRange},
+		{KindSpawn, "\x01\x00" + long(NameMax+1), ErrRange},
+		{KindHold, "", ErrShort}, {KindResume, "\x01\x01", ErrTrailing},
+		{KindPart, "\x01\x81\x80\x04\x00", ErrRange}, {KindPart, "\x01\x81\x80\x04\x00a", nil}, {KindPart, "\x01\x80\x80\x04\x00a", ErrRange},
+		{KindPart, "\x01\x81\x80\x04\x80\x80\x04a", nil}, {KindPart, "\x01\x81\x80\x04\x80\x80\x04ab", ErrRange}, {KindPart, "\x01\x81\x80\x04\x81\x80\x04a", ErrRange},
+		{KindPart, "\x01\x80\x80\x80\x08\x00a", nil}, {KindPart, "\x01\x81\x80\x80\x08\x00a", ErrRange}, {KindPart, "\x01\x81\x80\x04" + nine + "\x01a", ErrRange},
+		{KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax), nil}, {KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax+1), ErrRange},
+		{KindAck, "", ErrShort}, {KindAck, "\x01\x01", ErrTrailing}, {KindPing, "\x00", ErrTrailing}, {KindBye, "\x01", ErrShort}, {KindBye, "\x01\x00\x00", ErrTrailing},
+		{KindBye, "\x01" + long(TextMax+1), ErrRange},
+	} {
+		in := closed(append(open(nil, test.kind, test.kind.flags()), test.body...), 0)
+		r, n, err := Next(in)
+		require.NoError(t, err)
+		require.Equal(t, len(in), n)
+		b := makers[test.kind]()
+		require.Equal(t, test.want, b.Read(r), "%s %.40q", test.kind, test.body)
+		if test.want == nil {
+			require.Equal(t, in, b.Append(nil), "%s %.40q", test.kind, test.body)
+		}
+	}
+}
+
+// TestAppendRefuses what no caller may send, at the limit and beyond it.
+func TestAppendRefuses(t *testing.T) {
+	name, longName := make([]byte, NameMax), make([]byte, NameMax+1)
+	for _, b := range []body{
+		&Tells{}, &Ask{Trace: longName[:TraceMax+1]}, &Ask{Remaining: math.MaxInt64 + 1}, &Fail{Code: 1, Name: []byte("a")}, &Fail{Name: longName},
+		&Ref{Serial: 1}, &Ref{Number: 1}, &Ref{Number: 1, Serial: 1, Path: name}, &Ref{Number: 1, Path: longName}, &Ref{Number: 1, Serial: 1, Type: longName},
+		&Find{Path: longName}, &Found{Type: longName}, &Spawn{Kind: longName}, &Spawn{Path: longName},
+		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
+		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
+	} {
+		require.Panics(t, func() { b.Append(nil) }, "%T", b)
+	}
+	for _, b := range []body{
+		&Ask{Trace: name[:TraceMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name}, &Spawn{Kind: name, Path: name},
+		&Part{Number: math.MaxUint64, Total: LongMax, At: LongMax - PieceMax, Piece: make([]byte, PieceMax)},
+		&Spawn{Slot: math.MaxUint64, Kind: name, Path: name, Message: make([]byte, FrameMax-HeadMax)},
+	} {
+		all, err := read(b.Append(nil))
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+	}
+	for _, h := range []Hello{
+		{Session: 1, Tracks: 1}, {Name: longName, Session: 1, Tracks: 1}, {Name: name, Tracks: 1}, {Name: name, Session: 1}, {Name: name, Session: 1, Track: 1, Tracks: 1},
+		{Name: name, Session: 1, Tracks: TracksMax + 1},
+	} {
+		require.Panics(t, func() { h.Append(nil) })
+	}
+	longest := Hello{name, math.MaxUint64, math.MaxUint64, TracksMax - 1, TracksMax, math.MaxUint64}
+	require.LessOrEqual(t, len(longest.Append(nil)), helloMax+len(magic)+1)
+	require.Panics(t, func() { (&Tell{}).Read(Raw{Kind: KindTells}) })
+	require.Panics(t, func() { (&Tells{Messages: []byte("\x05a")}).Take() })
+}
+
+// TestTextsAreCut rather than refused: others have written them.
+func TestTextsAreCut(t *testing.T) {
+	text := []byte(strings.Repeat("x", TextMax+1))
+	for _, b := range []body{&Fail{Text: text}, &Bye{Text: text}} {
+		all, err := read(b.Append(nil))
+		require.NoError(t, err)
+		require.Contains(t, all[0], `"`+strings.Repeat("x", TextMax)+`"`)
+	}
+}
+
+// TestEnvelope: a TELLS gives its messages in their order, and changes none of them.
+func TestEnvelope(t *testing.T) {
+	var messages []byte
+	for _, m := range []string{"first", "", "third"} {
+		messages = AppendMessage(messages, []byte(m))
+	}
+	r, _, err := Next((&Tells{To: 1, Method: 2, Messages: messages}).Append(nil))
+	require.NoError(t, err)
+	var e Tells
+	require.NoError(t, e.Read(r))
+	var got []string
+	for m, ok := e.Take(); ok; m, ok = e.Take() {
+		got = append(got, string(m))
+	}
+	require.Equal(t, []string{"first", "", "third"}, got)
+}
+
+// TestLong takes a frame of more than FrameMax apart, and together.
+func TestLong(t *testing.T) {
+	message := []byte(strings.Repeat("0123456789", 30_000))
+	long := (&Tell{To: 1, Method: 2, Message: message}).Append(nil)
+	_, _, err := Next(long)
+	require.Equal(t, ErrLength, err)
+	var stream []byte
+	for at := 0; at < len(long); at += PieceMax {
+		p := Part{Number: 5, Total: uint64(len(long)), At: uint64(at), Piece: long[at:min(at+PieceMax, len(long))]}
+		stream = p.Append(stream)
+	}
+	var together []byte
+	for len(stream) > 0 {
+		r, n, err := Next(stream)
+		require.NoError(t, err)
+		var p Part
+		require.NoError(t, p.Read(r))
+		require.EqualValues(t, len(together), p.At)
+		together = append(together, p.Piece...)
+		stream = stream[n:]
+		require.Equal(t, len(stream) == 0, p.Last())
+	}
+	r, err := Long(together)
+	require.NoError(t, err)
+	var tell Tell
+	require.NoError(t, tell.Read(r))
+	require.Equal(t, message, tell.Message)
+
+	_, err = Long(together[:len(together)-1])
+	require.Equal(t, ErrShort, err)
+	_, err = Long(append(together, 0))
+	require.Equal(t, ErrTrailing, err)
+	_, err = Long((&Ping{}).Append(nil))
+	require.Equal(t, ErrKind, err)
+	_, err = Long((&Part{Total: LongMax, Piece: message[:1]}).Append(nil))
+	require.Equal(t, ErrKind, err)
+	_, err = Long([]byte("\xff\xff\xfe\x01\x00"))
+	require.Equal(t, ErrLength, err)
+	require.Equal(t, LongMax, Len((&Tell{Message: make([]byte, LongMax-head-2)}).Append(nil)))
+}

@@ -1,0 +1,47 @@
+package frame
+
+import (
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write testdata/frames.txt anew")
+
+const golden = "testdata/frames.txt"
+
+// TestGolden: each sample has the bytes that earlier versions gave it. A line is the bytes, and the
+// fields.
+func TestGolden(t *testing.T) {
+	lines := []string{fmt.Sprintf("%x %s", hello.Append(nil), describe(KindHello, hello))}
+	for _, b := range samples() {
+		text := b.Append(nil)
+		lines = append(lines, fmt.Sprintf("%x %s", text, describe(Kind(text[3]), b)))
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+	}
+	text, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, lines, strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\r", "")), "\n"))
+	for i, line := range lines {
+		digits, want, _ := strings.Cut(line, " ")
+		in, err := hex.DecodeString(digits)
+		require.NoError(t, err)
+		if i == 0 {
+			h, n, err := NextHello(in)
+			require.NoError(t, err)
+			require.Equal(t, len(in), n)
+			require.Equal(t, want, describe(KindHello, h))
+			continue
+		}
+		all, err := read(in)
+		require.NoError(t, err, line)
+		require.Equal(t, []string{want}, all)
+	}
+}

@@ -1,0 +1,80 @@
+package frame
+
+// Watch asks to hear, by GONE, when an actor has stopped.
+type Watch struct {
+	To uint64 // the number of the actor
+}
+
+// Append appends w as a frame.
+//
+//alloc:none
+func (w *Watch) Append(dst []byte) []byte { return appendOne(dst, KindWatch, w.To) }
+
+// Read reads w from a WATCH.
+//
+//alloc:none
+func (w *Watch) Read(r Raw) (err error) {
+	w.To, err = readOne(r, KindWatch)
+	return err
+}
+
+// Unwatch takes a WATCH back. A GONE may be on its way already.
+type Unwatch struct {
+	To uint64 // the number of the actor
+}
+
+// Append appends u as a frame.
+//
+//alloc:none
+func (u *Unwatch) Append(dst []byte) []byte { return appendOne(dst, KindUnwatch, u.To) }
+
+// Read reads u from an UNWATCH.
+//
+//alloc:none
+func (u *Unwatch) Read(r Raw) (err error) {
+	u.To, err = readOne(r, KindUnwatch)
+	return err
+}
+
+// Stop tells an actor to stop.
+type Stop struct {
+	To uint64 // the number of the actor
+}
+
+// Append appends s as a frame.
+//
+//alloc:none
+func (s *Stop) Append(dst []byte) []byte { return appendOne(dst, KindStop, s.To) }
+
+// Read reads s from a STOP.
+//
+//alloc:none
+func (s *Stop) Read(r Raw) (err error) {
+	s.To, err = readOne(r, KindStop)
+	return err
+}
+
+// Gone says that an actor has stopped, to whoever watches it.
+type Gone struct {
+	To   uint64 // the number of the actor, of the watcher's REF
+	Code uint64 // why, as the runtime numbers it; 0: it was told to stop
+}
+
+// Append appends g as a frame.
+//
+//alloc:none
+func (g *Gone) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = appendNumber(open(dst, KindGone, 0), g.To)
+	return closed(appendNumber(dst, g.Code), start)
+}
+
+// Read reads g from a GONE.
+//
+//alloc:none
+func (g *Gone) Read(r Raw) error {
+	f := fieldsOf(r, KindGone)
+	g.To = f.number()
+	g.Code = f.number()
+	return f.end()
+}

@@ -1,0 +1,131 @@
+package frame
+
+import "math"
+
+// Tell is a notice to an actor.
+type Tell struct {
+	To      uint64 // the number of the actor, which a REF has declared
+	Method  uint64 // the number of the message's method
+	Message []byte
+}
+
+// Append appends t as a frame.
+//
+//alloc:none
+func (t *Tell) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = open(dst, KindTell, 0)
+	dst = appendNumber(dst, t.To)
+	dst = appendNumber(dst, t.Method)
+	return closed(append(dst, t.Message...), start)
+}
+
+// Read reads t from a TELL.
+//
+//alloc:none
+func (t *Tell) Read(r Raw) error {
+	f := fieldsOf(r, KindTell)
+	t.To = f.number()
+	t.Method = f.number()
+	t.Message = f.rest()
+	return f.end()
+}
+
+// Tells is many notices of one method to one actor: an envelope.
+type Tells struct {
+	To       uint64
+	Method   uint64
+	Messages []byte // one or more, as AppendMessage has appended them; Take takes them
+}
+
+// Append appends t as a frame. It panics without a message.
+//
+//alloc:none
+func (t *Tells) Append(dst []byte) []byte {
+	demand(len(t.Messages) > 0)
+	start := len(dst)
+	dst = open(dst, KindTells, 0)
+	dst = appendNumber(dst, t.To)
+	dst = appendNumber(dst, t.Method)
+	return closed(append(dst, t.Messages...), start)
+}
+
+// Read reads t from a TELLS. It looks at the length of each message: so Take finds them all.
+//
+//alloc:none
+func (t *Tells) Read(r Raw) error {
+	f := fieldsOf(r, KindTells)
+	t.To = f.number()
+	t.Method = f.number()
+	t.Messages = f.in
+	f.must(f.err != nil || len(f.in) > 0)
+	for f.err == nil && len(f.in) > 0 {
+		f.bytes(LongMax)
+	}
+	return f.end()
+}
+
+// AppendMessage appends a message to those of a Tells.
+//
+//alloc:none
+func AppendMessage(messages, message []byte) []byte {
+	return appendBytes(messages, message, LongMax)
+}
+
+// Take takes out the first message; ok is false if none is left. It aliases Messages.
+//
+//alloc:none
+func (t *Tells) Take() (message []byte, ok bool) {
+	if len(t.Messages) == 0 {
+		return nil, false
+	}
+	f := fields{in: t.Messages}
+	message = f.bytes(LongMax)
+	if f.err != nil {
+		panic("frame: messages that weren't read from a frame")
+	}
+	t.Messages = f.in
+	return message, true
+}
+
+// Ask is a request to an actor. A REPLY or a FAIL with its slot answers it, a CANCEL ends it.
+type Ask struct {
+	Slot      uint64 // where the asker waits; it is used again after the answer
+	To        uint64
+	Method    uint64
+	Remaining uint64 // until the deadline, ns, at most the highest int64; 0: there is none
+	Sender    uint64 // the number of the asker; 0: it is no actor
+	Trace     []byte // trace context, at most TraceMax bytes; empty: none
+	Message   []byte
+}
+
+// Append appends a as a frame.
+//
+//alloc:none
+func (a *Ask) Append(dst []byte) []byte {
+	demand(a.Remaining <= math.MaxInt64)
+	start := len(dst)
+	dst = open(dst, KindAsk, 0)
+	dst = appendNumber(dst, a.Slot)
+	dst = appendNumber(dst, a.To)
+	dst = appendNumber(dst, a.Method)
+	dst = appendNumber(dst, a.Remaining)
+	dst = appendNumber(dst, a.Sender)
+	dst = appendBytes(dst, a.Trace, TraceMax)
+	return closed(append(dst, a.Message...), start)
+}
+
+// Read reads a from an ASK.
+//
+//alloc:none
+func (a *Ask) Read(r Raw) error {
+	f := fieldsOf(r, KindAsk)
+	a.Slot = f.number()
+	a.To = f.number()
+	a.Method = f.number()
+	a.Remaining = f.between(0, math.MaxInt64)
+	a.Sender = f.number()
+	a.Trace = f.bytes(TraceMax)
+	a.Message = f.rest()
+	return f.end()
+}
