@@ -46,6 +46,7 @@ floor 1
 floor 2
 	future            -> pool
 	netio             -> pool
+	cluster/session   -> cluster/frame, pool # what outlives a connection
 	channel/stage     -> pool                # what bytes pass between a socket and a codec
 	stack/away        -> stack/command       # how calls leave the process
 	stack/idleness    -> stack/pace          # when no call of an actor has begun
