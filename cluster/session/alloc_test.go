@@ -47,3 +47,39 @@ func TestSteadyStreamAllocatesNothing(t *testing.T) {
 	})
 	o.End()
 }
+
+// TestLinkAllocatesNothing dials, greets, keeps alive, loses connections and gives sessions up.
+func TestLinkAllocatesNothing(t *testing.T) {
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 4, Timing{})
+	h := frame.Hello{Name: []byte("b"), Incarnation: 1, Tracks: 4}
+	now := int64(0)
+	housetest.ZeroAlloc(t, 1000, func(n int) {
+		for range n {
+			h.Session = l.Session()
+			for i := range l.tracks {
+				l.Want(i, true, now)
+				l.Tick(now)
+				l.Dialled(i, l.tracks[i].conn, now)
+				h.Track = uint64(i)
+				if l.Greeted(i, l.tracks[i].conn, &h, now) != nil || l.State(i) != Up {
+					panic("a good HELLO is refused")
+				}
+			}
+			now += second
+			l.Tick(now)
+			l.Lost(0, l.tracks[0].conn, now)
+			for range 100 {
+				now += second
+				l.Tick(now)
+				for l.Next().What != None {
+				}
+			}
+			if l.Session() == h.Session {
+				panic("patience doesn't end")
+			}
+		}
+	})
+	if cap(l.duties) > 64 {
+		t.Errorf("there is room for %d duties", cap(l.duties))
+	}
+}

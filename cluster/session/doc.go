@@ -25,6 +25,9 @@
 // delivered and what was not acknowledged are together all that was written, or more, by at most
 // the window: what was delivered while its ACK never came.
 //
+// [Link] says when to dial, greet, ping, close and give up: the life of all that, with time as an
+// argument.
+//
 // ACK, PING, HELLO and BYE are outside the stream: not counted, not kept, not sent again. So two
 // ends whose windows are full don't wait for each other.
 package session

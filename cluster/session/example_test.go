@@ -47,3 +47,38 @@ func Example() {
 	// message 1, to byte 32
 	// {32 32 32}
 }
+
+// A link is dialled when a frame waits, and its connection is lost.
+func ExampleLink() {
+	self, peer := session.Node{Name: "a", Incarnation: 1}, session.Node{Name: "b"}
+	link := session.MakeLink(self, peer, 1, session.Timing{})
+	show := func() {
+		for d := link.Next(); d.What != session.None; d = link.Next() {
+			switch d.What {
+			case session.Dial:
+				fmt.Println("dial, as connection", d.Conn)
+			case session.SendHello:
+				fmt.Println("send HELLO, for session", d.Session)
+			case session.Resume:
+				fmt.Println("send from byte", d.Position)
+			}
+		}
+	}
+	link.Want(0, true, 0)
+	show()
+	link.Dialled(0, 1, 1e6)
+	show()
+	hello := frame.Hello{Name: []byte("b"), Incarnation: 1, Session: 1, Tracks: 1}
+	fmt.Println(link.Greeted(0, 1, &hello, 2e6))
+	show()
+	link.Lost(0, 1, 3e6)
+	at, _ := link.Wake()
+	link.Tick(at)
+	show()
+	// Output:
+	// dial, as connection 1
+	// send HELLO, for session 1
+	// <nil>
+	// send from byte 0
+	// dial, as connection 2
+}

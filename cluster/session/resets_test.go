@@ -45,7 +45,7 @@ func TestResetsAtEveryByte(t *testing.T) {
 		window, size, room int
 		a, b               []int
 	}{
-		{21, 14, 1 << 10, []int{7, 9, 8, 14, 7}, []int{8, 7, 7}}, // the window holds two frames, a slab one or two
+		{21, 14, 1 << 10, []int{7, 9, 8, 14, 7}, []int{8, 7, 7}}, // the window has room for two frames
 		{1 << 10, 64, 1 << 10, []int{7, 12, 9, 7}, []int{10, 7}}, // no end waits for an ACK
 		{16, 16, 16, []int{16, 7, 8, 16}, nil},                   // one way only
 	} {
@@ -68,8 +68,8 @@ func TestResetsAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestManyResets loses all connections at the same byte. Each that lives long enough for its HELLOs,
-// a PING, an ACK and a frame each way brings the session on: so it ends.
+// TestManyResets loses all connections at the same byte. Each that lives long enough for HELLOs, a
+// PING, an ACK and a frame each way brings the session on: so it ends.
 func TestManyResets(t *testing.T) {
 	sizes := []int{7, 9, 20, 7, 7, 13, 8, 7, 19, 7}
 	enough := 2 * (17 + 5 + 8 + 20)
