@@ -64,5 +64,8 @@
 // actor's end. [Stash] puts a call back; [Middleware] is called around calls; [Schedules] sends
 // notices at set times.
 //
+// [NewMethod] makes a contract: the name and the types of an ask, apart from any actor. A handler
+// is As a method, and a method At an [AnyAddress] is a port.
+//
 // Nothing here allocates per message in steady state.
 package core

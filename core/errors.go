@@ -21,6 +21,8 @@ var (
 	ErrMailboxFull = fault.ErrMailboxFull
 	ErrUnanswered  = fault.ErrUnanswered // a batch ended without answering this ask
 
+	// ErrNoHandler: no handler of the callee's type is As the method.
+	ErrNoHandler = fault.ErrNoHandler
 	// ErrNotSent: the request was for another process, and no byte of it has left. Asking again does
 	// nothing twice.
 	ErrNotSent = fault.ErrNotSent

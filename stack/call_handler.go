@@ -46,6 +46,8 @@ type Handler struct {
 	around []Middleware // called around each call
 	users  Running      // with middleware: a nil pointer to the type of its stacks
 	actor  reflect.Type // the struct of the actors that handle it
+
+	Contract string // the name of the method that it is a handler of, see core.Method; empty: none
 }
 
 // barePart is of notices without locals, whose message has no Release.

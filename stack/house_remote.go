@@ -40,8 +40,8 @@ func NewStandIn(w *Engine, serial uint64, kind reflect.Type, max int, r Remote) 
 	return h
 }
 
-// remote returns the Remote of h; nil: h is no stand-in.
-func (h *House) remote() Remote {
+// Remote returns the Remote of h; nil: h is no stand-in. Any goroutine may ask.
+func (h *House) Remote() Remote {
 	if a := h.annex.Load(); a != nil && a.rules != nil {
 		return a.rules.remote
 	}
@@ -50,7 +50,7 @@ func (h *House) remote() Remote {
 
 // goneBy returns why calls to h, which has stopped, end. Any goroutine may ask.
 func (h *House) goneBy() error {
-	if h.remote() != nil {
+	if h.Remote() != nil {
 		return h.annex.Load().rules.gone
 	}
 	return fault.ErrStopped

@@ -19,7 +19,7 @@ func (w *Engine) control(h *House, s *Stack) {
 	if waits {
 		l.waiters.push(s)
 	}
-	if r := h.remote(); r != nil && !h.Gone() {
+	if r := h.Remote(); r != nil && !h.Gone() {
 		w.pass(h, r, &m)
 		m.verb = command.Gone
 	}

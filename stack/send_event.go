@@ -62,6 +62,10 @@ func (a AnyAddress) House(kind reflect.Type) *House {
 	return a.house
 }
 
+// Any returns the actor's house and its type; nil: a is the address of no actor. It is for the
+// runtime.
+func (a AnyAddress) Any() (*House, reflect.Type) { return a.house, a.kind }
+
 // Any returns the address of h, whose actor is of the type kind.
 func (h *House) Any(kind reflect.Type) AnyAddress { return AnyAddress{h, kind} }
 

@@ -101,7 +101,7 @@ func heed(w *Engine, h *House) {
 	case !c.cancelled.Heed():
 		pool.Send(o)
 	case ends:
-		if r := h.remote(); r != nil {
+		if r := h.Remote(); r != nil {
 			r.Forget(h, s)
 		}
 		w.giveUp(h, s)

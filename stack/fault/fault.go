@@ -34,6 +34,8 @@ var (
 	// ErrBlockingOnWorker: a step called a function that blocks until an answer comes, or an
 	// offloaded function called one that waits for its own end.
 	ErrBlockingOnWorker = errors.New("stackhouse: blocking call on a worker")
+	// ErrNoHandler: actors of the callee's type don't handle the method.
+	ErrNoHandler = errors.New("stackhouse: no handler for the method")
 	// ErrNotSent: no byte of the request has left. Asking again does nothing twice.
 	ErrNotSent = errors.New("stackhouse: request not sent")
 	// ErrLost: the request has left, all or in part, and the connection ended before its reply: the
