@@ -95,6 +95,9 @@ func TestClientAsksAllocateNothing(t *testing.T) {
 			for _, line := range []string{"echo of some bytes", "big 3000", "staged echo"} {
 				var stages func() []stage.Stage
 				if line[0] == 's' {
+					if network == "unix" {
+						continue // stages don't know what the network is
+					}
 					stages = ciphers
 				}
 				n := 1_000_000
