@@ -27,8 +27,10 @@ func (s *ChannelStack[Req, Rep]) Return(rep Rep) Yield {
 	return y
 }
 
-// ReturnLast is Return, after which the connection is closed: once the result is written. What the
-// client sent after this request is ignored.
+// ReturnLast is Return, after which the connection is closed: once the result is written, behind
+// those of the requests before. What the client sent after this request is ignored. Messages to the
+// Peer are refused from now on, also while requests before it go on: one that is channel.Alone
+// begins behind them.
 func (s *ChannelStack[Req, Rep]) ReturnLast(rep Rep) Yield {
 	s.state.Last = true
 	return s.Return(rep)

@@ -71,12 +71,15 @@ func (c *contract[H]) at(a AnyAddress) (*stack.House, H, bool) {
 // contract of one name panics. The name is for good, as other processes may know it.
 func NewMethod[Req, Rep any](name string) Method[Req, Rep] {
 	far := stack.NewAsk[Req, Rep](stack.EntryOf((*elsewhere[Req, Rep]).asked))
+	far.Contract, far.Title = name, name
 	return Method[Req, Rep]{newContract(name, &route{by: far})}
 }
 
 // NewNoticeMethod makes a contract of notices; see NewMethod.
 func NewNoticeMethod[Msg any](name string) NoticeMethod[Msg] {
-	return NoticeMethod[Msg]{newContract(name, stack.NewNotice[Msg](stack.EntryOf((*elsewhere[Msg, Msg]).told)))}
+	far := stack.NewNotice[Msg](stack.EntryOf((*elsewhere[Msg, Msg]).told))
+	far.Contract, far.Title = name, name
+	return NoticeMethod[Msg]{newContract(name, far)}
 }
 
 // elsewhere has the first steps of handlers for actors of other processes: they never run.

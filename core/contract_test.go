@@ -128,11 +128,13 @@ type wire struct {
 	away   []*stack.Stack
 	served []*stack.Stack
 	asked  []command.Verb
+	awaits []bool
 }
 
 func (r *wire) Ready(*stack.House) bool { return true }
 
 func (r *wire) Command(_ *stack.House, what command.Verb) { r.asked = append(r.asked, what) }
+func (r *wire) Await(_ *stack.House, is bool)             { r.awaits = append(r.awaits, is) }
 
 func (r *wire) Take(_ *stack.House, c *stack.Stack) {
 	if c.Handler() == hint.Machine() {
@@ -143,7 +145,7 @@ func (r *wire) Take(_ *stack.House, c *stack.Stack) {
 		return
 	}
 	n := uint32(len(r.away))
-	c.Mark(n)
+	c.SetSlot(n)
 	s := r.w.Serve(r.at, c.Handler(), n, c.Deadline())
 	*stack.Request[script, int](s) = *stack.Request[script, int](c)
 	r.away, r.served = append(r.away, c), append(r.served, s)
@@ -151,7 +153,7 @@ func (r *wire) Take(_ *stack.House, c *stack.Stack) {
 }
 
 func (r *wire) Forget(_ *stack.House, c *stack.Stack) {
-	n := c.Marked()
+	n := c.Slot()
 	r.away[n] = nil
 	if s := r.served[n]; s != nil {
 		r.served[n] = nil
@@ -249,24 +251,25 @@ func TestActorElsewhere(t *testing.T) {
 			require.Equal(t, 5, told)
 		}
 
-		gone := []core.AnyAddress{}
+		gone := []core.Terminated{}
 		watcher := core.Spawn(sim.Workers()[1], func() *mourner { return &mourner{&gone} })
 		_, err := housetest.Ask(t, sim, mournerWatch.At(watcher), far)
 		require.NoError(t, err)
 		far.Stop()
 		sim.Rest()
-		require.Equal(t, []command.Verb{command.Watch, command.Stop}, r.asked)
+		require.Equal(t, []command.Verb{command.Stop}, r.asked)
+		require.Equal(t, []bool{true}, r.awaits)
 		require.Empty(t, gone)
 		lost := errors.New("lost")
 		require.NoError(t, core.Notice(wireEnd.At(at), lost))
 		sim.Rest()
-		require.Equal(t, []core.AnyAddress{far.Any()}, gone)
+		require.Equal(t, []core.Terminated{{Actor: far.Any(), Lost: lost}}, gone)
 		wantError(t, sim, p, answer(1), lost)
 	}
 }
 
 // mourner watches a player.
-type mourner struct{ gone *[]core.AnyAddress }
+type mourner struct{ gone *[]core.Terminated }
 
 func (w *mourner) watch(s *core.AskStack[core.Address[player], int]) core.Yield {
 	core.Watch(s, s.Req, mournerGone)
@@ -274,7 +277,7 @@ func (w *mourner) watch(s *core.AskStack[core.Address[player], int]) core.Yield 
 }
 
 func (w *mourner) hear(s *core.NoticeStack[core.Terminated]) core.Yield {
-	*w.gone = append(*w.gone, s.Msg.Actor)
+	*w.gone = append(*w.gone, s.Msg)
 	return s.Return()
 }
 

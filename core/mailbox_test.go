@@ -220,7 +220,7 @@ func TestBroadcastWhereOneIsFull(t *testing.T) {
 	}
 }
 
-// TestDropNewest and what follows: a notice that is dropped is a dead letter, an ask says why.
+// TestDropPolicies: a notice that is dropped is a dead letter, an ask says why.
 func TestDropPolicies(t *testing.T) {
 	for _, c := range []struct {
 		policy  core.WhenFull

@@ -8,7 +8,10 @@ import (
 
 // Terminated says that an actor has stopped, and that its name and everything that it held are
 // free.
-type Terminated struct{ Actor AnyAddress }
+type Terminated struct {
+	Actor AnyAddress
+	Lost  error // why an actor elsewhere is out of reach: it may live; nil: it has stopped
+}
 
 // Watch has Terminated sent to a handler of the actor that runs s once target has stopped: exactly
 // once, even if the same handler watches target twice. If target has stopped already, it is sent at
@@ -25,5 +28,6 @@ func Unwatch[B, A any](s Running, target Address[A], to NoticeHandler[B, Termina
 }
 
 func fillTerminated(notice *stack.Stack, gone AnyAddress) {
-	*stack.Message[Terminated](notice) = Terminated{gone}
+	house, _ := gone.Any()
+	*stack.Message[Terminated](notice) = Terminated{gone, house.Loss()}
 }

@@ -384,10 +384,6 @@ func (d *driver) Lost(h *stack.House, s *stack.Stack, why lost.Reason) {
 
 func (d *driver) Slow(e stack.SlowStep) { reportSlow(&d.slowed, d.system.config.Logger, d.hot.Now, e) }
 
-func (d *driver) Gone(h *stack.House) {
-	if h.Remote() == nil { // what stands in for an actor elsewhere isn't registered
-		d.system.remove(h)
-	}
-}
+func (d *driver) Gone(h *stack.House) { d.system.remove(h) }
 
 func (d *driver) Queued(ns int64) { d.queued.Record(time.Duration(ns)) }

@@ -78,12 +78,12 @@ func newEnvelopeFor[Msg, Entries any](by *Handler, max int) *Handler {
 	if max > entryMax { // see opening
 		panic("stack: an envelope takes more than can be counted")
 	}
-	m := &Handler{class: classNotice, title: "envelope of " + by.Name(), envelope: envelopePart{opens: by, max: max}}
+	m := &Handler{class: classNotice, Title: "envelope of " + by.Name(), envelope: envelopePart{opens: by, max: max}}
 	var probe Msg
 	m.envelope.size = unsafe.Sizeof(probe)
 	m.envelope.word = m.envelope.size == 8 && by.bare.wipe == nil
 	m.envelope.unpack = func(s *Stack, at unsafe.Pointer) { *Message[Msg](s) = *(*Msg)(at) }
-	m.kind = pool.NewKind(m.title,
+	m.kind = pool.NewKind(m.Title,
 		pool.Layout{Size: unsafe.Sizeof(envelopeFor[Entries]{}), Fixed: fixedSize},
 		func() *pool.Object {
 			e := new(envelopeFor[Entries])

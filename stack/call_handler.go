@@ -42,7 +42,7 @@ type Handler struct {
 	job      jobPart
 	notice   noticePart
 
-	title  string       // the name, if that isn't the first step's; empty: it is
+	Title  string       // the name, if that isn't the first step's; empty: it is
 	around []Middleware // called around each call
 	users  Running      // with middleware: a nil pointer to the type of its stacks
 	actor  reflect.Type // the struct of the actors that handle it
@@ -113,8 +113,8 @@ type noticePart struct {
 
 // Name returns the title or, without one, the first step's name, as in "main.(*Cache).get".
 func (h *Handler) Name() string {
-	if h.title != "" {
-		return h.title
+	if h.Title != "" {
+		return h.Title
 	}
 	return h.first.name()
 }

@@ -48,7 +48,7 @@ func (hs *Hooks) kinds() (kinds lifecycle.Hooks) {
 // NewHook makes the handler of a hook, a core.HookStack, whose name goes into reports.
 func NewHook(title string, first Entry) *Handler {
 	h := first.handler(classHook, nil, nil)
-	h.title = title
+	h.Title = title
 	return h
 }
 

@@ -136,7 +136,7 @@ func (c *Inbound) Carries() int {
 type Room struct{}
 
 var partHandler = func() *Handler {
-	h := &Handler{class: classAsk, title: "part"}
+	h := &Handler{class: classAsk, Title: "part"}
 	h.kind = h.newKind(shapeOf((*asked[struct{}, Room])(nil), clearing[asked[struct{}, Room]]()), nil)
 	return h
 }()

@@ -35,7 +35,7 @@ func (h *Handler) wrap(around []Middleware, users Running) {
 		panic("stack: a handler with too much middleware")
 	}
 	first := h.first
-	h.around, h.users, h.title = around, users, first.name()
+	h.around, h.users, h.Title = around, users, first.name()
 	h.first = func(a, self unsafe.Pointer) Yield {
 		r := move.Boxed(users, self)
 		s := Of(r)

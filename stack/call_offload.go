@@ -40,7 +40,7 @@ type jobState struct {
 
 // NewJob makes the handler of jobs whose function takes an In and returns an R.
 func NewJob[In, R any]() *Handler {
-	h := &Handler{class: classAsk, title: "offload"}
+	h := &Handler{class: classAsk, Title: "offload"}
 	h.kind = h.newKind(shapeOf((*job[In, R])(nil), clearing[job[In, R]]()), valuesOf[In, R]().releases())
 	h.job.work = func(ctx context.Context, s *Stack) (err error) {
 		j := (*job[In, R])(unsafe.Pointer(s))

@@ -15,7 +15,7 @@ func NewOwned[S any, PS RunningOf[S]](title string, run, tick func(PS) Yield, fi
 	return &Handler{
 		offset: int(uintptr(unsafe.Pointer(PS(&probe).stack())) - uintptr(unsafe.Pointer(&probe))),
 		class:  classOwned,
-		title:  title,
+		Title:  title,
 		first:  func(_, self unsafe.Pointer) Yield { return run((PS)(self)) },
 		owned: ownedPart{
 			tick:   func(_, self unsafe.Pointer) Yield { return tick((PS)(self)) },

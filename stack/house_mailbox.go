@@ -53,7 +53,7 @@ type rules struct {
 	drain  *Stack // a drain, which begins once the sorter is empty; nil: there is none
 	late   queue  // calls that came after the drain
 	remote Remote // gets the calls of a stand-in, in place of sorter; nil: it is none
-	gone   error  // why a stand-in has vanished; nil: it hasn't
+	loss   error  // why the actor of a stand-in that has vanished is out of reach; nil: it has stopped
 }
 
 // Mailbox gives the house a mailbox by m. Only the maker of the house calls it, before others know
@@ -143,4 +143,4 @@ func (h *House) fits(n int) bool {
 
 // markHandler is the handler of a sorted house's mark. The mark stands in the lane of calls as long
 // as calls wait in the Mailbox, so that all code sees a house with calls in its lane.
-var markHandler = &Handler{title: "mark of a mailbox"}
+var markHandler = &Handler{Title: "mark of a mailbox"}

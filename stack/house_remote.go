@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"reflect"
 
 	"github.com/stackhouse-go/stackhouse/stack/away"
@@ -18,7 +19,8 @@ import (
 //	         or FailAsk. If its asker gives up before, it ends, and Forget comes first
 //	home     as the answer of any ask
 //
-// So no code that sends knows of this, and one branch of a sorted visit does.
+// Code that sends doesn't know of this, but for the reason why a message is refused; of visits one
+// branch of a sorted one does.
 //
 // The other side serves: the calls of an actor that is a Server are asks of actors here, whose
 // answers come home to its house and, as no promise waits for them there, to Answered.
@@ -48,10 +50,14 @@ func (h *House) Remote() Remote {
 	return nil
 }
 
-// goneBy returns why calls to h, which has stopped, end. Any goroutine may ask.
-func (h *House) goneBy() error {
-	if h.Remote() != nil {
-		return h.annex.Load().rules.gone
+// Loss returns why the actor of h, a stand-in, is out of reach; nil: it isn't, or has stopped, or h
+// is no stand-in. Any goroutine may ask, also while others do.
+func (h *House) Loss() error {
+	if h.Remote() != nil && h.Gone() {
+		return h.annex.Load().rules.loss
 	}
-	return fault.ErrStopped
+	return nil
 }
+
+// goneBy returns why calls to h, which has stopped, end. Any goroutine may ask.
+func (h *House) goneBy() error { return cmp.Or(h.Loss(), fault.ErrStopped) }

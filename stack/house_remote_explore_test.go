@@ -35,6 +35,7 @@ type importer struct {
 func (r *importer) Ready(*House) bool { return !r.shut && (!r.taken[0] || !r.taken[1]) }
 
 func (r *importer) Command(*House, command.Verb) {}
+func (r *importer) Await(*House, bool)           {}
 
 func (r *importer) Take(_ *House, c *Stack) {
 	if c.by.class == classNotice {
@@ -47,13 +48,13 @@ func (r *importer) Take(_ *House, c *Stack) {
 		slot = 1
 	}
 	r.slots[slot], r.taken[slot] = c, true
-	c.Mark(slot)
+	c.SetSlot(slot)
 	r.send(parcel{slot: slot, n: Request[words, int](c).N})
 }
 
 func (r *importer) Forget(_ *House, c *Stack) {
-	r.slots[c.Marked()] = nil
-	r.send(parcel{cancel: true, slot: c.Marked()})
+	r.slots[c.Slot()] = nil
+	r.send(parcel{cancel: true, slot: c.Slot()})
 }
 
 func (r *importer) send(p parcel) {
@@ -211,14 +212,19 @@ func exploreAwayLost(s *stage) {
 	r, x := s.imports(h, listenAsk)
 	s.other("breaker", func() { tell(s.hand, r.at, importerBreaks, words{}) })
 	s.other("guest", func() {
-		if Tell(&s.hand.guests, r.h, farTold, &words{0, 0}) == nil {
+		refused := Tell(&s.hand.guests, r.h, farTold, &words{0, 0})
+		if refused == nil {
 			s.accepted++
 		}
 		c := s.hand.guests.Call(r.h, farAsked)
 		*Request[words, int](c.Stack()) = words{0, 1}
-		if s.hand.guests.Send(c) == nil {
-			if err := s.ends(c, 1); err != nil && err != fault.ErrLost {
-				s.Fail("the ask failed: %v", err)
+		err := s.hand.guests.Send(c)
+		if err == nil {
+			err = s.ends(c, 1)
+		}
+		for _, err := range []error{refused, err} {
+			if err != nil && err != fault.ErrLost {
+				s.Fail("a message failed: %v", err)
 			}
 		}
 	})

@@ -33,6 +33,7 @@ type tape struct {
 	told     []words
 	forgot   int
 	commands []command.Verb
+	awaits   []bool
 }
 
 func newTape(w *Engine, max int) *tape {
@@ -43,6 +44,7 @@ func newTape(w *Engine, max int) *tape {
 
 func (r *tape) Ready(*House) bool                   { return !r.closed }
 func (r *tape) Command(_ *House, what command.Verb) { r.commands = append(r.commands, what) }
+func (r *tape) Await(_ *House, is bool)             { r.awaits = append(r.awaits, is) }
 
 func (r *tape) Take(_ *House, s *Stack) {
 	if s.by.class == classNotice {
@@ -50,15 +52,12 @@ func (r *tape) Take(_ *House, s *Stack) {
 		r.w.Discard(s)
 		return
 	}
-	if Request[words, int](s).N < 0 {
-		panic("a codec fails")
-	}
-	s.Mark(uint32(len(r.asks)))
+	s.SetSlot(uint32(len(r.asks)))
 	r.asks = append(r.asks, s)
 }
 
 func (r *tape) Forget(_ *House, s *Stack) {
-	r.asks[s.Marked()] = nil
+	r.asks[s.Slot()] = nil
 	r.forgot++
 }
 
@@ -225,21 +224,6 @@ func TestStandInGivenUp(t *testing.T) {
 	}
 }
 
-// A codec that panics fails its call, and nothing else.
-func TestStandInCodecPanics(t *testing.T) {
-	h := newHand(t, 1)
-	r := newTape(h.workers[0], 0)
-	bad, good := guestAsks(t, h, r.h, farAsked, -1), guestAsks(t, h, r.h, farAsked, 1)
-	h.settle()
-	r.answers(nil)
-	h.settle()
-	_, err := h.ends(bad)
-	require.ErrorIs(t, err, fault.ErrPanic)
-	_, err = h.ends(good)
-	require.NoError(t, err)
-	require.False(t, r.h.Gone())
-}
-
 // What is told to a stand-in beside calls is passed on. It ends when its Remote says so: those who
 // wait and those who watch hear of it, once; calls end with the reason.
 func TestStandInVanishes(t *testing.T) {
@@ -268,7 +252,8 @@ func TestStandInVanishes(t *testing.T) {
 	stopped.asked.lane = System
 	stopped.asked.send()
 	h.settle()
-	require.Equal(t, []command.Verb{command.Watch, command.Unwatch, command.Watch, command.Pause, command.Continue, command.Drain, command.Stop}, r.commands)
+	require.Equal(t, []command.Verb{command.Pause, command.Continue, command.Restart, command.Drain, command.Stop}, r.commands)
+	require.Equal(t, []bool{true, false, true}, r.awaits)
 	require.False(t, stopped.Ready())
 	require.Zero(t, l.gone)
 
@@ -278,7 +263,10 @@ func TestStandInVanishes(t *testing.T) {
 	h.settle()
 	r.w.Vanish(r.h, errFar)
 	h.settle()
+	r.w.Vanish(r.h, errors.New("again"))
+	h.settle()
 	require.True(t, stopped.Ready())
+	require.Equal(t, errFar, stopped.asked.Err())
 	h.guests.Done(stopped)
 	require.Equal(t, 1, l.gone)
 	_, err := h.ends(waiting)
@@ -291,6 +279,27 @@ func TestStandInVanishes(t *testing.T) {
 	h.settle()
 	require.Equal(t, []error{errFar}, a.errs)
 	at.Stop(&h.guests)
+}
+
+// An actor that has stopped elsewhere is gone as one of this process is; who waits for the end of
+// one makes its Remote watch.
+func TestStandInStopped(t *testing.T) {
+	h := newHand(t, 1)
+	r := newTape(h.workers[0], 0)
+	stopped := h.guests.Call(r.h, controlHandler)
+	Request[control, struct{}](stopped.asked).verb = command.Gone
+	stopped.asked.lane = System
+	stopped.asked.send()
+	h.settle()
+	require.Equal(t, []bool{true}, r.awaits)
+	require.Empty(t, r.commands)
+	r.w.Vanish(r.h, nil)
+	h.settle()
+	require.True(t, stopped.Ready())
+	require.NoError(t, stopped.asked.Err())
+	h.guests.Done(stopped)
+	require.NoError(t, r.h.Loss())
+	require.Equal(t, fault.ErrStopped, Tell(&h.guests, r.h, farTold, &words{}))
 }
 
 var errFar = errors.New("far away")

@@ -231,12 +231,18 @@ func (w *Engine) bury(h *House, l *life) {
 	}
 	h.setSelf(nil)
 	l.quota.Leave() // before its name is free, so that the next actor of the name finds room
-	w.Driver.Gone(h)
-	w.tellStopped(h.any())
+	if h.Remote() == nil {
+		w.Driver.Gone(h)
+		w.tellStopped(h.any())
+	}
 	for s := l.waiters.pop(); s != nil; s = l.waiters.pop() {
+		s.err = h.Loss()
 		w.home(h, s)
 	}
-	w.tellWatchers(h, l)
+	for _, who := range l.watchers {
+		w.tellWatcher(h, who)
+	}
+	l.watchers = nil
 	if l.parent != nil {
 		w.command(l.parent, control{verb: command.Left, who: h})
 	}

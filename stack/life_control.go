@@ -15,12 +15,13 @@ import (
 func (w *Engine) control(h *House, s *Stack) {
 	m := *Request[control, struct{}](s)
 	l := h.life()
+	r, awaited := h.Remote(), l.awaited()
 	waits := (m.verb == command.Stop || m.verb == command.Gone) && l != nil && l.Phase() != lifecycle.Gone
 	if waits {
 		l.waiters.push(s)
 	}
-	if r := h.Remote(); r != nil && !h.Gone() {
-		w.pass(h, r, &m)
+	if r != nil && !h.Gone() && m.verb.Passes() {
+		r.Command(h, m.verb)
 		m.verb = command.Gone
 	}
 	switch m.verb {
@@ -55,7 +56,11 @@ func (w *Engine) control(h *House, s *Stack) {
 	case command.GivenUp:
 		heed(w, h)
 	}
+	if now := l.awaited(); r != nil && !h.Gone() && now != awaited {
+		r.Await(h, now)
+	}
 	if !waits {
+		s.err = h.Loss()
 		s.close()
 		w.home(h, s)
 	}

@@ -66,13 +66,8 @@ func (h *House) unwatch(who watcher) {
 	}
 }
 
-// tellWatchers tells all watchers of h that its actor is gone.
-func (w *Engine) tellWatchers(h *House, l *life) {
-	for _, who := range l.watchers {
-		w.tellWatcher(h, who)
-	}
-	l.watchers = nil
-}
+// awaited reports whether anybody is to be told of the end of l, or to be answered.
+func (l *life) awaited() bool { return l != nil && (len(l.watchers) > 0 || l.waiters.head != nil) }
 
 func (w *Engine) tellWatcher(h *House, who watcher) {
 	s := w.Begin(who.by)

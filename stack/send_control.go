@@ -18,7 +18,7 @@ type control struct {
 var controlHandler = newControl()
 
 func newControl() *Handler {
-	h := &Handler{class: classAsk, title: "a system message"}
+	h := &Handler{class: classAsk, Title: "a system message"}
 	h.kind = h.newKind(shapeOf((*asked[control, struct{}])(nil), clearing[asked[control, struct{}]]()), nil)
 	return h
 }

@@ -24,6 +24,9 @@ type OpenedLetter struct {
 // DeadLetter returns the event for a notice of h to the actor in to; nil: to no actor.
 func (h *Handler) DeadLetter(to *House, why lost.Reason) DeadLetter {
 	l := DeadLetter{Reason: why, To: AnyAddress{to, h.actor}}
+	if to != nil { // a contract's handler doesn't know the actor
+		l.To = to.any()
+	}
 	if h.notice.message != nil {
 		l.Type = h.notice.message.String()
 	}
@@ -56,31 +59,27 @@ func (w *Engine) Lost(h *House, s *Stack, why lost.Reason) {
 //
 //go:noinline
 func (s *Stack) lostOutside(why lost.Reason) {
-	e := &s.to.Owner().Guests.Events
-	e.Tally.Add(s.by, why, 1)
-	e.lost(s.to, s.by, why, func() any { return s.by.open(s.message()) })
+	s.to.lostOutside(s.by, why, 1, func(int) any { return s.by.open(s.message()) })
 }
 
 // allLost is lostOutside for the n messages in an envelope.
 //
 //go:noinline
 func (e *envelope) allLost(n int, why lost.Reason) {
-	events, by := &e.to.Owner().Guests.Events, e.by.envelope.opens
-	events.Tally.Add(by, why, uint64(n))
-	for i := range n {
-		events.lost(e.to, by, why, func() any { return by.open(entryAt(e, e.by, i)) })
-	}
+	by := e.by.envelope.opens
+	e.to.lostOutside(by, why, n, func(i int) any { return by.open(entryAt(e, e.by, i)) })
 }
 
-// lost publishes the events of a dead letter. It calls message only if Opened has subscribers.
-func (e *Events) lost(h *House, by *Handler, why lost.Reason, message func() any) {
-	if by.notice.letters {
-		return
-	}
-	if !e.Lost.Silent() {
-		e.Lost.Post(by.DeadLetter(h, why))
-	}
-	if !e.Opened.Silent() {
-		e.Opened.Post(OpenedLetter{by.DeadLetter(h, why), message()})
+// lostOutside counts and tells of n dead letters. It calls message only if Opened has subscribers.
+func (h *House) lostOutside(by *Handler, why lost.Reason, n int, message func(i int) any) {
+	e := &h.Owner().Guests.Events
+	e.Tally.Add(by, why, uint64(n))
+	for i := 0; i < n && !by.notice.letters; i++ {
+		if !e.Lost.Silent() {
+			e.Lost.Post(by.DeadLetter(h, why))
+		}
+		if !e.Opened.Silent() {
+			e.Opened.Post(OpenedLetter{by.DeadLetter(h, why), message(i)})
+		}
 	}
 }

@@ -231,7 +231,7 @@ func (w *Engine) hook(h *House, s *Stack) {
 	role, at, cause, err := hookOf(s).role, hookOf(s).at, hookOf(s).cause, s.err
 	if s.threw {
 		if _, told := err.(*fault.PanicError); !told {
-			w.failed(h, s, fmt.Errorf("%s failed in %s: %w", h.Describe(), s.by.title, err))
+			w.failed(h, s, fmt.Errorf("%s failed in %s: %w", h.Describe(), s.by.Title, err))
 		}
 	}
 	w.Shard.Put(&s.Object)

@@ -26,9 +26,8 @@ func (w *Engine) handOn(h *House, r Remote) {
 	default:
 		s.begunOnward()
 		s.goAway()
-		w.current, w.by, w.inStep = s, s.by, true // codecs are code of users
+		w.by = s.by // for who tells of slow steps
 		r.Take(h, s)
-		w.inStep = false
 	}
 }
 
@@ -36,29 +35,14 @@ func (w *Engine) handOn(h *House, r Remote) {
 // calls it.
 func (w *Engine) Readmit(h *House) { w.release(h, heldByLink) }
 
-// Vanish ends h, a stand-in, as its actor is gone or out of reach, because of err: so end calls
-// that wait, and all that come. Watchers are told. Only who runs w's turn calls it.
+// Vanish ends h, a stand-in: its actor has stopped or, if err isn't nil, is out of reach because of
+// err. So end calls that wait, and all that come. Whoever waits for the end is answered, watchers
+// are told. The Remote ends what is away before. If h has vanished nothing happens. Only who runs
+// w's turn calls it.
 func (w *Engine) Vanish(h *House, err error) {
-	h.annex.Load().rules.gone = err
-	w.stop(h)
-}
-
-// pass is control for a stand-in, which has not vanished.
-func (w *Engine) pass(h *House, r Remote, m *control) {
-	l := h.life()
-	watched := len(l.watchers) > 0
-	switch m.verb {
-	case command.Watch:
-		w.watch(h, m.watch)
-	case command.Unwatch:
-		h.unwatch(m.watch)
-	case command.GivenUp:
-		heed(w, h)
-	case command.Stop, command.Pause, command.Continue:
-		r.Command(h, m.verb)
-	}
-	if watched != (len(l.watchers) > 0) {
-		r.Command(h, m.verb)
+	if !h.Gone() {
+		h.annex.Load().rules.loss = err
+		w.stop(h)
 	}
 }
 
@@ -66,8 +50,10 @@ func (w *Engine) pass(h *House, r Remote, m *control) {
 const servedBit = 1 << 63
 
 // Serve begins an ask of by for the house at, whose actor is a Server, with a number by which
-// Answered knows it, in the low half of its ID. It ends at deadline, on the system's clock, ns; 0:
-// never. The caller writes the request, and calls Push. Only who runs w's turn calls it.
+// Answered knows it, in the low half of its ID. Its deadline, on the system's clock, ns, is that of
+// what it asks, and it doesn't begin behind it; 0: there is none. Nobody ends it then: who has
+// asked gives it up. The caller writes the request, and calls Push. Only who runs w's turn calls
+// it.
 func (w *Engine) Serve(at *House, by *Handler, n uint32, deadline int64) *Stack {
 	at.rooms()
 	c := w.Begin(by)
@@ -86,8 +72,9 @@ func (h *House) served(c *Stack) bool {
 	return c.id&servedBit != 0 && h.self() != nil && h.actor.(away.Server[Stack]).Answered(c)
 }
 
-// Mark notes a number in s, which a Remote has taken; Marked returns it.
-func (s *Stack) Mark(n uint32) { s.sent = int64(n) }
+// SetSlot notes where a Remote keeps s, which it has taken: in place of when s was sent, which
+// nobody reads any more.
+func (s *Stack) SetSlot(n uint32) { s.sent = int64(n) }
 
-// Marked returns what Mark has noted.
-func (s *Stack) Marked() uint32 { return uint32(s.sent) }
+// Slot returns what SetSlot has noted.
+func (s *Stack) Slot() uint32 { return uint32(s.sent) }

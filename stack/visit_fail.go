@@ -57,5 +57,5 @@ func (h *House) blamedFor(s *Stack) bool {
 		l := h.life()
 		return l != nil && l.own != nil
 	}
-	return s.by.class != classHook && s.by.kind != nil && h.Remote() == nil
+	return s.by.class != classHook && s.by.kind != nil
 }

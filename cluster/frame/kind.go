@@ -17,7 +17,7 @@ const (
 	KindWatch   Kind = 8
 	KindUnwatch Kind = 9
 	KindGone    Kind = 10
-	KindStop    Kind = 11
+	KindCommand Kind = 11
 	KindFind    Kind = 12
 	KindFound   Kind = 13
 	KindSpawn   Kind = 14
@@ -28,16 +28,17 @@ const (
 	KindPart    Kind = 19
 	KindBye     Kind = 20
 	KindHello   Kind = 21
+	KindMethod  Kind = 22
 
-	kinds = 22 // one more than the last
+	kinds = 23 // one more than the last
 )
 
 var names = [kinds]string{
 	KindTell: "TELL", KindTells: "TELLS", KindAsk: "ASK", KindReply: "REPLY", KindFail: "FAIL",
 	KindCancel: "CANCEL", KindRef: "REF", KindWatch: "WATCH", KindUnwatch: "UNWATCH", KindGone: "GONE",
-	KindStop: "STOP", KindFind: "FIND", KindFound: "FOUND", KindSpawn: "SPAWN", KindHold: "HOLD",
+	KindCommand: "COMMAND", KindFind: "FIND", KindFound: "FOUND", KindSpawn: "SPAWN", KindHold: "HOLD",
 	KindResume: "RESUME", KindAck: "ACK", KindPing: "PING", KindPart: "PART", KindBye: "BYE",
-	KindHello: "HELLO",
+	KindHello: "HELLO", KindMethod: "METHOD",
 }
 
 // String returns the kind's name, for messages to people.

@@ -36,22 +36,30 @@ func (u *Unwatch) Read(r Raw) (err error) {
 	return err
 }
 
-// Stop tells an actor to stop.
-type Stop struct {
-	To uint64 // the number of the actor
+// Command tells an actor what it is to do: to stop, to go on.
+type Command struct {
+	To   uint64 // the number of the actor
+	Code uint64 // as the runtime numbers commands; one that isn't known is passed over
 }
 
-// Append appends s as a frame.
+// Append appends c as a frame.
 //
 //alloc:none
-func (s *Stop) Append(dst []byte) []byte { return appendOne(dst, KindStop, s.To) }
+func (c *Command) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = open(dst, KindCommand, 0)
+	dst = appendNumber(dst, c.To)
+	return closed(appendNumber(dst, c.Code), start)
+}
 
-// Read reads s from a STOP.
+// Read reads c from a COMMAND.
 //
 //alloc:none
-func (s *Stop) Read(r Raw) (err error) {
-	s.To, err = readOne(r, KindStop)
-	return err
+func (c *Command) Read(r Raw) error {
+	f := fieldsOf(r, KindCommand)
+	c.To = f.number()
+	c.Code = f.number()
+	return f.end()
 }
 
 // Gone says that an actor has stopped, to whoever watches it.

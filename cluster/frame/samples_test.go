@@ -20,10 +20,11 @@ var makers = map[Kind]func() body{
 	KindTell: func() body { return &Tell{} }, KindTells: func() body { return &Tells{} }, KindAsk: func() body { return &Ask{} },
 	KindReply: func() body { return &Reply{} }, KindFail: func() body { return &Fail{} }, KindCancel: func() body { return &Cancel{} },
 	KindRef: func() body { return &Ref{} }, KindWatch: func() body { return &Watch{} }, KindUnwatch: func() body { return &Unwatch{} },
-	KindGone: func() body { return &Gone{} }, KindStop: func() body { return &Stop{} }, KindFind: func() body { return &Find{} },
+	KindGone: func() body { return &Gone{} }, KindCommand: func() body { return &Command{} }, KindFind: func() body { return &Find{} },
 	KindFound: func() body { return &Found{} }, KindSpawn: func() body { return &Spawn{} }, KindHold: func() body { return &Hold{} },
 	KindResume: func() body { return &Resume{} }, KindAck: func() body { return &Ack{} }, KindPing: func() body { return &Ping{} },
 	KindPart: func() body { return &Part{} }, KindBye: func() body { return &Bye{} },
+	KindMethod: func() body { return &Method{} },
 }
 
 // samples is frames of each kind, with short and with high values.
@@ -39,13 +40,14 @@ func samples() []body {
 		&Fail{Slot: 1, Code: 7, Text: []byte("no room")}, &Fail{Slot: 1, Name: text, Text: []byte("none left")}, &Fail{},
 		&Cancel{Slot: 1},
 		&Ref{Number: 1, Path: []byte("/shop/1"), Type: text}, &Ref{Number: 127, Serial: 16384},
-		&Watch{To: 1}, &Unwatch{To: 1}, &Gone{To: 1, Code: 2}, &Stop{To: 1},
+		&Watch{To: 1}, &Unwatch{To: 1}, &Gone{To: 1, Code: 2}, &Command{To: 1, Code: 3},
 		&Find{Slot: 1, Path: []byte("/shop/1")}, &Found{Slot: 1, Serial: 9, Type: text}, &Found{Slot: 1},
 		&Spawn{Slot: 1, Kind: text, Path: []byte("/shop/2"), Message: []byte("x")}, &Spawn{},
 		&Hold{To: 1}, &Resume{To: 1},
 		&Ack{Position: 1 << 20}, &Ping{}, &Ping{Asks: true},
 		&Part{Number: 1, Total: FrameMax + 1, At: FrameMax, Piece: []byte("z")}, &Part{Total: LongMax, Piece: []byte("a")},
 		&Bye{Code: 1, Text: []byte("shutting down")},
+		&Method{Number: 1, Name: text, Request: []byte{1, 8}, Reply: []byte{1, 15}}, &Method{Number: 300, Name: text, Request: []byte{1, 1}},
 	}
 }
 

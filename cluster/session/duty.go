@@ -8,10 +8,11 @@ const (
 	None      What = iota
 	Dial           // dial a connection for the track; say Dialled or Failed
 	SendHello      // send HELLO over the connection, for Session, with Incoming.Begin
+	Correct        // send HELLO, for Session and position 0, before the Close that follows
 	Resume         // frames may go out from Position on, see Outgoing.Resume
 	SendPing       // send a PING that asks
 	Close          // close the connection, or give the dial up. Nothing need be said of it any more
-	GiveUp         // the session is over: end its streams, and make new ones for the next duty
+	GiveUp         // the session is over, no track is wanted: end its streams, make new ones
 )
 
 // Duty is something that the owner of a link is to do.
@@ -20,7 +21,7 @@ type Duty struct {
 	Reason   Reason // of GiveUp
 	Track    int    // of all others
 	Conn     uint64 // of the same
-	Session  uint64 // of SendHello
+	Session  uint64 // of SendHello and Correct
 	Position uint64 // of Resume: how far the other end has read
 }
 

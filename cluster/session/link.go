@@ -185,7 +185,7 @@ func (l *Link) Accepted(h *frame.Hello, now int64) (conn uint64, err error) {
 	switch err = l.judge(h); {
 	case err == ErrSession && h.Session < l.session: // it hears of the one that is good
 		conn = l.number()
-		l.duty(Duty{What: SendHello, Track: int(h.Track), Conn: conn, Session: l.session})
+		l.duty(Duty{What: Correct, Track: int(h.Track), Conn: conn, Session: l.session})
 		l.duty(Duty{What: Close, Track: int(h.Track), Conn: conn})
 		return conn, err
 	case err != nil:
@@ -290,9 +290,10 @@ func (l *Link) judge(h *frame.Hello) error {
 		return ErrSession
 	}
 	if later := h.Incarnation > l.peer.Incarnation; later || h.Session > l.session {
-		if l.met && later {
+		switch {
+		case later && l.peer.Incarnation != 0 && !l.dead: // what is to be sent is for the one before
 			l.giveUp(Dead)
-		} else if l.met {
+		case l.met:
 			l.giveUp(Renewed)
 		}
 		l.peer.Incarnation, l.session, l.dead = h.Incarnation, h.Session, false
@@ -300,7 +301,8 @@ func (l *Link) judge(h *frame.Hello) error {
 	return nil
 }
 
-// giveUp ends the session, for good if anything can have happened in it.
+// giveUp ends the session, for good if anything can have happened in it. No track is wanted then,
+// until Want says so again.
 func (l *Link) giveUp(r Reason) {
 	for i := range l.tracks {
 		t := &l.tracks[i]

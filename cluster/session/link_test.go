@@ -18,6 +18,8 @@ func (d Duty) text() string {
 		return "give up: " + [...]string{"unreachable", "dead", "renewed"}[d.Reason]
 	case SendHello:
 		return fmt.Sprintf("hello of session %d over %d.%d", d.Session, d.Track, d.Conn)
+	case Correct:
+		return fmt.Sprintf("correct to session %d over %d.%d", d.Session, d.Track, d.Conn)
 	case Resume:
 		return fmt.Sprintf("resume %d.%d at %d", d.Track, d.Conn, d.Position)
 	}
@@ -194,7 +196,7 @@ func TestPatience(t *testing.T) {
 	require.False(t, ok)
 	conn, err := l.Accepted(from(5, 1), 41*second)
 	require.Equal(t, ErrSession, err)
-	require.Equal(t, fmt.Sprintf("hello of session 2 over 0.%d, close 0.%[1]d", conn), duties(l))
+	require.Equal(t, fmt.Sprintf("correct to session 2 over 0.%d, close 0.%[1]d", conn), duties(l))
 
 	l.Want(0, true, 50*second)
 	l.Tick(80 * second)
@@ -293,6 +295,18 @@ func TestLaterLivesAndSessions(t *testing.T) {
 	require.Equal(t, "hello of session 3 over 0.2", duties(&l))
 	require.NoError(t, l.Greeted(0, 2, from(5, 3), 0))
 	require.Equal(t, "resume 0.2 at 7", duties(&l))
+}
+
+// TestLaterLifeThanWasMeant: what is to be sent is for the one before, though no HELLO has come.
+func TestLaterLifeThanWasMeant(t *testing.T) {
+	l := MakeLink(Node{"a", 1}, Node{"b", 5}, 2, Timing{})
+	l.Want(0, true, 0)
+	l.Dialled(0, 1, 0)
+	duties(&l)
+	require.NoError(t, l.Greeted(0, 1, from(6, 1), 0))
+	require.Equal(t, "close 0.1, give up: dead", duties(&l))
+	_, wakes := l.Wake()
+	require.False(t, wakes, "who was meant is wanted no more")
 }
 
 // TestDeadByView: the session is over, and that life is refused.

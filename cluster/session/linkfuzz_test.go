@@ -106,7 +106,7 @@ func (o *owner) settle() {
 			o.open[d.Conn] = true
 		case d.What == Close:
 			delete(o.open, d.Conn)
-		case d.What == SendHello: // it mustn't panic
+		case d.What == SendHello || d.What == Correct: // it mustn't panic
 			h := frame.Hello{Name: []byte("m"), Session: d.Session, Track: uint64(d.Track), Tracks: 2}
 			h.Append(nil)
 		}

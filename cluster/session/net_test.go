@@ -209,8 +209,11 @@ func (n *node) do(d Duty) {
 		n.fail("%+v, and there is no such connection", d)
 	case d.What == Close:
 		n.hang(l, side)
-	case d.What == SendHello:
-		h := frame.Hello{Name: []byte(n.name), Incarnation: n.link.self.Incarnation, Session: d.Session, Track: uint64(d.Track), Tracks: uint64(len(n.tracks)), Position: s.in.Begin()}
+	case d.What == SendHello || d.What == Correct:
+		h := frame.Hello{Name: []byte(n.name), Incarnation: n.link.self.Incarnation, Session: d.Session, Track: uint64(d.Track), Tracks: uint64(len(n.tracks))}
+		if d.What == SendHello {
+			h.Position = s.in.Begin()
+		}
 		l.send(n, h.Append(nil))
 	case d.What == SendPing:
 		l.send(n, (&frame.Ping{Asks: true}).Append(nil))

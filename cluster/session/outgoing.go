@@ -53,14 +53,17 @@ type Left struct {
 	Acknowledged, Written, End uint64 // positions
 }
 
-// MakeOutgoing returns a stream without frames that keeps window bytes at most; 0: Window. A frame
-// must fit the window, and a slab of 64 KiB. If fewer than four such slabs are in a window, whoever
-// writes may have to wait until a PING asks for an ACK.
+// MakeOutgoing returns a stream without frames that keeps window bytes at most; 0: Window. It
+// panics if fewer than four slabs of 64 KiB are in a window: whoever writes might have to wait then
+// though no ACK is due.
 func MakeOutgoing(window int) Outgoing {
 	if window == 0 {
 		window = Window
 	}
-	return makeOutgoing(window, min(window, pool.SlabMax))
+	if window < 4*pool.SlabMax {
+		panic("session: a window of less than 256 KiB")
+	}
+	return makeOutgoing(window, pool.SlabMax)
 }
 
 func makeOutgoing(window, size int) Outgoing {

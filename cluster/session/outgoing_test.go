@@ -170,6 +170,7 @@ func TestAppendRefuses(t *testing.T) {
 	require.Panics(t, func() { o.Sent(-1) })
 	require.Equal(t, Left{End: 20}, o.End())
 	require.Panics(t, func() { MakeOutgoing(-1) })
+	require.Panics(t, func() { MakeOutgoing(4*pool.SlabMax - 1) })
 	require.Panics(t, func() { MakeIncoming(-1) })
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -55,7 +54,7 @@ func (o *orderByHand) ReadWire(r *Reader) error {
 // and are copied.
 func TestNoMallocs(t *testing.T) {
 	n := 500_000 // of each size of slab
-	if housetest.Slow {
+	if slow {
 		n = 1000
 	}
 	v := order{ID: 1, Price: 2, Flags: [4]bool{true}, Raw: make([]byte, 40), View: new(pool.Shard).Copy(make([]byte, 40)), At: point{1, 2, []byte("note")}}
@@ -95,7 +94,7 @@ func TestNoMallocs(t *testing.T) {
 			}
 			b := lent(message, size)
 			in, out, got := b.r.in, make([]byte, 0, 1024), new(orderByHand)
-			housetest.ZeroAlloc(t, n, func(n int) {
+			zeroAlloc(t, n, func(n int) {
 				for range n {
 					out = way.c.Append(out[:0], way.v)
 					b.r.Reset(in)
@@ -140,7 +139,7 @@ func TestErrorsAllocateNothing(t *testing.T) {
 	bad := append([]byte(nil), in...)
 	bad[16] = 2
 	v, r := new(order), new(Reader)
-	housetest.ZeroAlloc(t, 1000, func(n int) {
+	zeroAlloc(t, 1000, func(n int) {
 		for i := range n {
 			r.Reset(in[:i%len(in)])
 			*v = order{}

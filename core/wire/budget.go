@@ -1,22 +1,25 @@
 package wire
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"reflect"
 	"strconv"
 )
 
-const (
-	// Each byte of a message may ask for so many bytes of memory: a slice of empty strings does.
-	budgetFactor = 16
-	// Any message may ask for so many bytes: a map of one element takes some hundreds.
-	budgetLeast = 4 << 10
-)
+// Budget says how much memory a message may ask for, by its length. Values that are small as bytes
+// and large as Go has them need more than the zero Budget allows: a dozen maps of one entry each,
+// many nil slices, elements with many fields of which the other end knows few.
+type Budget struct {
+	Factor int // bytes of memory for each byte; 0: 16, as a slice of empty strings takes
+	Least  int // bytes that any message may ask for, beside; 0: 4 KiB
+}
 
-// budgetOf returns the budget of a message of n bytes.
-func budgetOf(n int) int {
-	return budgetLeast + budgetFactor*min(n, math.MaxInt/(2*budgetFactor))
+// Of returns the budget of a message of n bytes.
+func (b Budget) Of(n int) int {
+	factor, least := cmp.Or(b.Factor, 16), cmp.Or(b.Least, 4<<10)
+	return least + factor*min(n, (math.MaxInt-least)/factor)
 }
 
 // SetBudget says how many bytes of memory all that is read from now on may ask for.

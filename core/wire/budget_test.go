@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -90,6 +91,8 @@ func TestBudgetOfReset(t *testing.T) {
 	var r Reader
 	r.Reset(make([]byte, 100))
 	require.Equal(t, 100*16+4096, r.Budget())
+	require.Equal(t, 100*3+5, Budget{Factor: 3, Least: 5}.Of(100))
+	require.Positive(t, Budget{Least: 15}.Of(math.MaxInt))
 	r.SetBudget(-1)
 	require.Zero(t, r.Budget())
 }
@@ -135,7 +138,7 @@ func TestMuchFromLittle(t *testing.T) {
 			err = codec.Read(&r, to.UnsafePointer())
 		})
 		require.Equal(t, c.err, err, "%T", c.of)
-		require.Less(t, took, budgetOf(len(c.in))*5/4+200, "%T", c.of)
+		require.Less(t, took, (Budget{}).Of(len(c.in))*5/4+200, "%T", c.of)
 	}
 }
 

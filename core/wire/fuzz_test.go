@@ -61,7 +61,7 @@ func FuzzRead(f *testing.F) {
 		var v, w rich
 		b := lent(in, len(in)+3)
 		var err error
-		if n := allocated(func() { err = Read(flat, &b.r, &v) }); n > budgetOf(len(in))*3/2+(1<<20) || b.r.Budget() < 0 {
+		if n := allocated(func() { err = Read(flat, &b.r, &v) }); n > (Budget{}).Of(len(in))*3/2+(1<<20) || b.r.Budget() < 0 {
 			t.Fatalf("%d bytes allocated for %d, budget left %d", n, len(in), b.r.Budget())
 		}
 		var r Reader

@@ -29,12 +29,12 @@ type Reader struct {
 	counted bool // each pool.Bytes of the value has a count of its own
 }
 
-// Reset begins to read in, a whole message, with a budget of 16 times its length and 4 KiB. Bytes
+// Reset begins to read in, a whole message, with the budget of the zero Budget. Bytes
 // that are read alias in, unless Lend says otherwise.
 //
 //alloc:none
 func (r *Reader) Reset(in []byte) {
-	*r = Reader{in: in, budget: budgetOf(len(in))}
+	*r = Reader{in: in, budget: Budget{}.Of(len(in))}
 }
 
 // Len returns the number of bytes that are left, in a ReadWire those of its value; 0 after an

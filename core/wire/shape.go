@@ -35,7 +35,7 @@ type field struct {
 const (
 	depthMax  = 32      // as each level is a call when a value is read
 	nodesMax  = 4 << 10 // shapes within a shape
-	widthMax  = 1 << 30 // the fewest bytes of a value
+	widthMax  = 1 << 29 // the fewest bytes of a value; an int has room for two and more
 	schemaMax = 64 << 10
 )
 

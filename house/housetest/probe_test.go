@@ -147,17 +147,17 @@ func TestExpectationsFail(t *testing.T) {
 			housetest.Watch(s.p, two)
 			two.Stop()
 			housetest.ExpectTerminated(s.p, time.Second, one)
-		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2}, got a notice of core.Terminated: {Actor:housetest_test.Door#3}"},
+		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2 Lost:<nil>}, got a notice of core.Terminated: {Actor:housetest_test.Door#3 Lost:<nil>}"},
 		{"nobody stops", func(s scene) {
 			door := core.Spawn(s, func() *Door { return &Door{} })
 			housetest.Watch(s.p, door)
 			housetest.ExpectTerminated(s.p, time.Second, door)
-		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2}, got nothing within 1s"},
+		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2 Lost:<nil>}, got nothing within 1s"},
 		{"nobody is watched", func(s scene) {
 			door := core.Spawn(s, func() *Door { return &Door{} })
 			door.Stop()
 			housetest.ExpectTerminated(s.p, time.Second, door)
-		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2}, got nothing within 1s"},
+		}, "want a notice of core.Terminated: {Actor:housetest_test.Door#2 Lost:<nil>}, got nothing within 1s"},
 		{"not among those skipped", func(s scene) {
 			tells(s, "a", "b")
 			ask(s)

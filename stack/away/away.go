@@ -9,13 +9,14 @@ type Remote[House, Call any] interface {
 	// readmitted.
 	Ready(h *House) bool
 	// Take takes over a call of h. An ask stays away until it is answered. A notice is read and
-	// discarded before Take returns. If Take panics the call fails, and isn't the Remote's.
+	// discarded before Take returns. Codecs are code of users: Take contains their panics.
 	Take(h *House, c *Call)
 	// Forget says that the asker of an ask that is away has given up: it ends now.
 	Forget(h *House, c *Call)
-	// Command says what the actor is told beside calls: Stop, Drain, Pause, Continue; Watch and
-	// Unwatch, as somebody here begins to wait for its end, and as nobody does any more.
+	// Command says what the actor is told beside calls: a verb that Passes.
 	Command(h *House, what command.Verb)
+	// Await says that somebody here begins to wait for the actor's end, or that nobody does any more.
+	Await(h *House, is bool)
 }
 
 // Server is an actor that asks in the name of other processes.

@@ -23,5 +23,15 @@ const (
 
 var names = [verbs]string{"start", "stop", "failed", "left", "restart", "resume", "pause", "continue", "watch", "unwatch", "gone", "given up", "drain"}
 
+// Passes reports whether the verb is one for the actor, wherever that lives; the others are for the
+// house at which they are said.
+func (v Verb) Passes() bool {
+	switch v {
+	case Stop, Restart, Resume, Pause, Continue, Drain:
+		return true
+	}
+	return false
+}
+
 // String returns the verb in lower-case words.
 func (v Verb) String() string { return names[v] }

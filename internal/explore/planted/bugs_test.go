@@ -176,7 +176,7 @@ var bugs = []bug{
 	{"served for who has given up, and kept", "stack/visit_away.go", "away", [][2]string{
 		{".Answered(c)\n", ".Answered(c) || c.id != 0\n"}}},
 	{"vanished before anybody knows why", "stack/visit_away.go", "away, and lost", [][2]string{
-		{"	h.annex.Load().rules.gone = err\n	w.stop(h)\n", "	w.stop(h)\n	h.annex.Load().rules.gone = err\n"}}},
+		{"		h.annex.Load().rules.loss = err\n		w.stop(h)\n", "		w.stop(h)\n		h.annex.Load().rules.loss = err\n"}}},
 	{"held while it is readmitted", "stack/visit_away.go", "away, and held", [][2]string{
 		{"{ w.release(h, heldByLink) }", "{ h.why &^= heldByLink }"}}},
 	{"a row that two make", "stack/lost/tally.go", "tally", [][2]string{
