@@ -122,7 +122,7 @@ type Driver interface {
 	Broken(err error)
 	// Lost tells of the dead letter s to the actor in h; nil: to no actor.
 	Lost(h *House, s *Stack, why lost.Reason)
-	// Gone tells that h has stopped. It may be a stand-in, of which Register wasn't told.
+	// Gone tells that h has stopped. It is no stand-in: of those Register wasn't told.
 	Gone(h *House)
 	// Slow tells of a slow step.
 	Slow(e SlowStep)

@@ -82,15 +82,15 @@ func (r *importer) opens(s *NoticeStack[int]) Yield {
 	return s.Return()
 }
 
-// breaks ends the stand-in, and all that is away.
+// breaks ends all that is away, and the stand-in.
 func (r *importer) breaks(s *NoticeStack[words]) Yield {
-	r.w.Vanish(r.h, fault.ErrLost)
 	for i, c := range r.slots {
 		if c != nil {
 			r.slots[i] = nil
 			r.w.FailAsk(c, fault.ErrLost)
 		}
 	}
+	r.w.Vanish(r.h, fault.ErrLost)
 	return s.Return()
 }
 

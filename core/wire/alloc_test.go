@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -54,7 +55,7 @@ func (o *orderByHand) ReadWire(r *Reader) error {
 // and are copied.
 func TestNoMallocs(t *testing.T) {
 	n := 500_000 // of each size of slab
-	if slow {
+	if housetest.Slow {
 		n = 1000
 	}
 	v := order{ID: 1, Price: 2, Flags: [4]bool{true}, Raw: make([]byte, 40), View: new(pool.Shard).Copy(make([]byte, 40)), At: point{1, 2, []byte("note")}}
@@ -94,7 +95,7 @@ func TestNoMallocs(t *testing.T) {
 			}
 			b := lent(message, size)
 			in, out, got := b.r.in, make([]byte, 0, 1024), new(orderByHand)
-			zeroAlloc(t, n, func(n int) {
+			housetest.ZeroAlloc(t, n, func(n int) {
 				for range n {
 					out = way.c.Append(out[:0], way.v)
 					b.r.Reset(in)
@@ -139,7 +140,7 @@ func TestErrorsAllocateNothing(t *testing.T) {
 	bad := append([]byte(nil), in...)
 	bad[16] = 2
 	v, r := new(order), new(Reader)
-	zeroAlloc(t, 1000, func(n int) {
+	housetest.ZeroAlloc(t, 1000, func(n int) {
 		for i := range n {
 			r.Reset(in[:i%len(in)])
 			*v = order{}
