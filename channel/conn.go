@@ -31,6 +31,7 @@ type conn[Req, Rep any] struct {
 
 	toRead   int32 // leaving: bytes left to read
 	loner    bool  // the codec is Alone
+	sender   bool  // the codec is a Sender
 	mute     bool  // this side is to end, or has ended: no result is encoded but the rest of one
 	dropping bool  // the first request is in parts, of which none was encoded as this side is to end
 	inLine   *line // where it waits, in the line of the site's quota or of its intake; nil: nowhere
@@ -123,6 +124,7 @@ func (c *conn[Req, Rep]) setCodec(codec Codec[Req, Rep]) {
 	}
 	c.codec = codec
 	_, c.loner = codec.(Alone[Req])
+	_, c.sender = codec.(Sender[Rep])
 	_, c.inflight.unordered = codec.(Unordered[Req])
 	if c.intake = &c.site.intake; c.isStranger() {
 		c.intake = &c.site.strangers
@@ -286,6 +288,9 @@ func (c *conn[Req, Rep]) close() {
 	w, opened := c.Engine(), c.phase != connecting
 	stopped := c.Err() == core.ErrStopped && opened // perhaps in a drain
 	if stopped && c.site.actor != nil {
+		if c.sender && c.takes() {
+			c.out.commit(c.codec.Refuse(c.out.reserve(&w.Shard, refusalMax), core.ErrStopped))
+		}
 		c.write() // what the socket takes at once
 	}
 	c.phase = closing // results don't leave the queue while Cancel walks it

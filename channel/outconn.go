@@ -142,7 +142,7 @@ func (c *outConn[Req, Rep]) join() {
 		c.phase, c.writable, c.readable = open, true, true
 		c.activeAt = c.Engine().Now
 		c.tune(config.KeepAlive, config.WriteTimeout)
-		c.openStages(config.Stages, clientOf(config.TLS, config.Address))
+		c.openStages(config.Stages, clientOf(config.TLS, config.Address, ""))
 		if !c.isUnopened() {
 			c.opens()
 		}

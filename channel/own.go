@@ -30,6 +30,8 @@ type ConnectConfig[A, Req, Rep any] struct {
 	// Handler serves what comes from the other end, in its order. Where that asks for no answer,
 	// have the codec write nothing for a result.
 	Handler Handler[A, Req, Rep]
+	// ServerName is the name that the other end's certificate must have. Empty: the host in Address.
+	ServerName string
 	// ConnectTimeout is how long the other end may take to accept. 0: 5 s.
 	ConnectTimeout time.Duration
 
@@ -120,7 +122,7 @@ func (c *ConnectConfig[A, Req, Rep]) begin(s *stack.Stack, timeout time.Duration
 	o, err := newOutlet(s, c.Config, &c.Handler)
 	if err == nil {
 		c.outlet, o.service.timeout = o, timeout
-		o.service.secured = clientOf(c.TLS, c.Address)
+		o.service.secured = clientOf(c.TLS, c.Address, c.ServerName)
 	}
 	return err
 }
@@ -207,6 +209,9 @@ func (c *conn[Req, Rep]) isOrphan() bool {
 
 // tellOpened tells that the connection was accepted.
 func (c *conn[Req, Rep]) tellOpened() {
+	if c.sender {
+		c.codec.(Sender[Rep]).Opened(c)
+	}
 	c.answerConnect(nil)
 	if by := c.serve.opened; by != nil {
 		c.Introduce()
@@ -216,6 +221,9 @@ func (c *conn[Req, Rep]) tellOpened() {
 
 // tellClosed tells of the end of the connection. opened says whether it ever stood.
 func (c *conn[Req, Rep]) tellClosed(opened bool) {
+	if c.sender && opened && !c.isUnopened() {
+		c.codec.(Sender[Rep]).Closed()
+	}
 	switch by := c.serve.closed; {
 	case !opened || c.isUnopened():
 		err := core.ErrStopped

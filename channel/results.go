@@ -164,6 +164,9 @@ func (c *conn[Req, Rep]) write() {
 	if c.rare != nil {
 		c.took(w, before)
 	}
+	if c.sender && c.out.unsent < before {
+		c.codec.(Sender[Rep]).Room()
+	}
 	switch {
 	case err == netio.ErrAgain:
 	case err != nil:

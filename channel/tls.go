@@ -26,10 +26,12 @@ func TLSOf[Rep any](p Peer[Rep]) (state tls.ConnectionState, secured bool) {
 }
 
 // clientOf returns what makes the stage of connections to an address; nil: they are plain.
-func clientOf(by *secure.TLS, address string) func() stage.Stage {
+func clientOf(by *secure.TLS, address, name string) func() stage.Stage {
 	if by == nil {
 		return nil
 	}
-	host, _, _ := net.SplitHostPort(address)
-	return func() stage.Stage { return by.Client(host) }
+	if name == "" {
+		name, _, _ = net.SplitHostPort(address)
+	}
+	return func() stage.Stage { return by.Client(name) }
 }
