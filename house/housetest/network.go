@@ -548,6 +548,15 @@ func (e *end) reset() {
 	e.net.later(e.net.sim.Now+e.net.delay(), func() { to.breaks(syscall.ECONNRESET) })
 }
 
+// Break resets all connections to an address. With Unreachable it is a way that is gone.
+func (n *Network) Break(address string) {
+	for _, s := range n.sockets {
+		if e, ok := s.(*end); ok && e.remote == address {
+			e.reset()
+		}
+	}
+}
+
 // breaks notes why the connection is over at e. What has arrived is lost with it, as a rule.
 func (e *end) breaks(why error) {
 	if e.broken != nil {

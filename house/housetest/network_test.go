@@ -312,3 +312,16 @@ func TestRunLeavesNothing(t *testing.T) {
 		require.NoError(t, server.Close(t.Context()))
 	}
 }
+
+// TestBreak resets the connections to an address, and no other.
+func TestBreak(t *testing.T) {
+	w := newWires(t)
+	near, _ := w.pair()
+	other, _ := w.pair()
+	w.sim.Net.Break(w.p.RemoteAddr(near))
+	w.poll(0)
+	_, err := w.p.Read(near, make([]byte, 1))
+	require.Equal(t, syscall.ECONNRESET, err)
+	_, err = w.p.Read(other, make([]byte, 1))
+	require.Equal(t, netio.ErrAgain, err)
+}

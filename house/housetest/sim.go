@@ -31,6 +31,7 @@ type Sim struct {
 	rng    *rand.Rand
 	hash   uint64
 	events int
+	turns  []*house.Worker // of all systems: see Beside
 }
 
 // New returns a started simulation of a system with config c, but with Clock, Manual and Trace of
@@ -53,8 +54,24 @@ func Untraced(t testing.TB, seed uint64, c house.Config) *Sim {
 func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	t.Helper()
 	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: fnvBasis}
+	s.Net = newNetwork(s, seed)
+	s.System = s.start(t, c, traced)
+	return s
+}
+
+// Beside starts another system with config c, as New does: in the same time and network, and its
+// steps are in the same hash. It is shut down before s is.
+func (s *Sim) Beside(t testing.TB, c house.Config) *house.System {
+	t.Helper()
+	return s.start(t, c, true)
+}
+
+// start starts a system of the simulation.
+func (s *Sim) start(t testing.TB, c house.Config, traced bool) *house.System {
+	t.Helper()
+	first := len(s.turns)
 	if c.Trace = nil; traced {
-		c.Trace = s.trace
+		c.Trace = func(worker int, actor uint64, step string, ask uint64) { s.trace(first+worker, actor, step, ask) }
 	}
 	if c.Logger == nil {
 		c.Logger = Log(t)
@@ -62,7 +79,6 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	c.Clock = func() int64 { return s.Now }
 	c.Manual = true
 	c.Await = s.await
-	s.Net = newNetwork(s, seed)
 	c.Network = s.Net
 	extensions := map[string]any{simExtension: s}
 	maps.Copy(extensions, c.Extensions)
@@ -73,22 +89,23 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	if c.Workers == 0 {
 		c.Workers = 2
 	}
-	var err error
-	if s.System, err = house.New(c); err != nil {
+	sys, err := house.New(c)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err = s.Start(context.Background()); err != nil {
+	if err = sys.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	s.turns = append(s.turns, sys.Workers()...)
 	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Errorf("seed %d: shutdown: %v", seed, err)
+		if err := sys.Shutdown(context.Background()); err != nil {
+			t.Errorf("seed %d: shutdown: %v", s.Seed, err)
 		}
-		if n := s.Outstanding(); n != 0 && !t.Failed() {
-			t.Errorf("seed %d: %d pooled objects are still out after shutdown", seed, n)
+		if n := sys.Outstanding(); n != 0 && !t.Failed() {
+			t.Errorf("seed %d: %d pooled objects are still out after shutdown", s.Seed, n)
 		}
 	})
-	return s
+	return sys
 }
 
 // simExtension is the house.Config.Extensions of a simulation that is itself.
@@ -141,7 +158,7 @@ func (s *Sim) Events() int { return s.events }
 func (s *Sim) Turn() {
 	s.Now += turnCost
 	s.Net.advance() // a worker without descriptors doesn't poll
-	all := s.Workers()
+	all := s.turns
 	all[s.rng.IntN(len(all))].Turn()
 }
 
@@ -150,7 +167,7 @@ func (s *Sim) Turn() {
 func (s *Sim) quiet() bool {
 	busy := false
 	s.Net.advance()
-	all := s.Workers()
+	all := s.turns
 	for _, i := range s.rng.Perm(len(all)) {
 		s.Now += turnCost
 		busy = all[i].Turn() || busy
@@ -203,7 +220,7 @@ func (s *Sim) await(ctx context.Context, over func() bool, limit int64) {
 // sleep returns how long there will be nothing to do, at most an hour, ns.
 func (s *Sim) sleep() int64 {
 	least := int64(time.Hour)
-	for _, w := range s.Workers() {
+	for _, w := range s.turns {
 		least = min(least, w.NextWake())
 	}
 	if at, any := s.Net.next(); any {

@@ -203,3 +203,33 @@ func TestSimTellsOfLeaks(t *testing.T) {
 		}
 	}
 }
+
+// TestBeside: another system passes the same time, its steps are in the same hash, and one seed
+// makes one order of both.
+func TestBeside(t *testing.T) {
+	run := func(seed uint64, beside time.Duration) uint64 {
+		sim := housetest.New(t, seed, house.Config{AskTimeout: time.Hour})
+		other := sim.Beside(t, house.Config{AskTimeout: time.Hour})
+		here := core.Spawn(sim, func() *Door { return &Door{} })
+		there := core.Spawn(other, func() *Door { return &Door{} })
+		first := core.Begin(doorPass.At(there), beside)
+		second := core.Begin(doorPass.At(here), 2*time.Second)
+		before := sim.Now
+		sim.Run(time.Minute)
+		if took := time.Duration(sim.Now - before); took > 61*time.Second {
+			t.Errorf("a minute took %v", took)
+		}
+		for _, p := range []core.Pending[string]{first, second} {
+			if got, err := p.Get(); got != "shut" || err != nil {
+				t.Errorf("answer %q, %v", got, err)
+			}
+		}
+		return sim.Hash()
+	}
+	if a, b := run(1, time.Second), run(1, time.Second); a != b {
+		t.Errorf("hashes %x and %x of one seed", a, b)
+	}
+	if a, b := run(1, time.Second), run(1, 3*time.Second); a == b {
+		t.Error("what another system does isn't in the hash")
+	}
+}
