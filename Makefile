@@ -47,8 +47,8 @@ race: ## all tests but the gates, those of bench/compare and MEASURES, with the 
 	$(call each,$(GO) test -race -tags invariants -skip '$(MEASURES)' -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
 
 portable: ## the tests of what meets the network, over the poller that other systems have
-	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy
-	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy
+	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
+	$(GO) test -tags portable -timeout 4m ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
 
 cross: ## check all packages and tests for SYSTEMS, and link the example server
 	@for on in $(SYSTEMS); do \

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -15,71 +16,126 @@ import (
 //	var itemGet = core.Handle((*Item).get).As(api.Get) // the callee's package
 //
 //	p := api.Get.At(address) // the asker's: a core.Port[GetReq, Item]
-type Method[Req, Rep any] struct{ contract *contract[*route] }
+type Method[Req, Rep any] struct{ contract *Contract }
 
 // NoticeMethod is a Method of notices.
-type NoticeMethod[Msg any] struct{ contract *contract[*stack.Handler] }
+type NoticeMethod[Msg any] struct{ contract *Contract }
 
-// contract is a name, and which handlers it has.
-type contract[H any] struct {
-	name string
-	far  H        // of actors of other processes: it knows the message, and has no steps
-	near sync.Map // the H of each type of actor of this process
+// Contract is a method without its types, as links know it. Only the runtime uses it.
+type Contract struct {
+	Name    string
+	Request reflect.Type // or that of the notice
+	Reply   reflect.Type // nil: it is of notices
+
+	// How requests and replies are written, and read, where they stand in a call. Write allocates
+	// what AppendWire does; the value that Read fills is zero before.
+	WriteRequest, WriteReply func(c *wire.Codec, dst []byte, call *stack.Stack) []byte
+	ReadRequest, ReadReply   func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error
+
+	far  *route   // of actors of other processes: its handler knows the types, and has no steps
+	near sync.Map // the *route of each type of actor of this process
 }
 
-// methods are the names of all contracts of this process.
-var methods sync.Map
+// contracts are all of this process, by name.
+var contracts sync.Map
 
-func newContract[H any](name string, far H) *contract[H] {
-	if name == "" {
+// Contracts calls f with each contract of this process, in any order. Only the runtime calls it.
+func Contracts(f func(*Contract)) {
+	contracts.Range(func(_, c any) bool {
+		f(c.(*Contract))
+		return true
+	})
+}
+
+func (c *Contract) register() *Contract {
+	if c.Name == "" {
 		panic("core: a method without a name")
 	}
-	if _, taken := methods.LoadOrStore(name, true); taken {
-		panic("core: two methods have the name " + name)
+	if _, taken := contracts.LoadOrStore(c.Name, c); taken {
+		panic("core: two methods have the name " + c.Name)
 	}
-	return &contract[H]{name: name, far: far}
+	return c
 }
 
-// handle notes that actors of type t handle the contract by h.
-func (c *contract[H]) handle(t reflect.Type, h H, by *stack.Handler) {
-	if c == nil || by == nil {
+// handle notes that actors of type t handle the contract by r.
+func (c *Contract) handle(t reflect.Type, r *route) {
+	if c == nil || r.by == nil {
 		panic("core: As of a zero handler, or a zero method")
 	}
-	if by.Contract != "" {
-		panic("core: " + by.Name() + " is handled as two methods, " + by.Contract + " and " + c.name)
+	if r.by.Contract != "" {
+		panic("core: " + r.by.Name() + " is handled as two methods, " + r.by.Contract + " and " + c.Name)
 	}
-	if _, taken := c.near.LoadOrStore(t, h); taken {
-		panic("core: " + t.String() + " handles " + c.name + " twice")
+	if _, taken := c.near.LoadOrStore(t, r); taken {
+		panic("core: " + t.String() + " handles " + c.Name + " twice")
 	}
-	by.Contract = c.name
+	r.by.Contract = c.Name
+}
+
+// Handler returns what handles the contract at actors of type t; nil: nothing does.
+func (c *Contract) Handler(t reflect.Type) *stack.Handler {
+	if r, ok := c.near.Load(t); ok {
+		return r.(*route).by
+	}
+	return nil
+}
+
+// Far returns the handler that calls of the contract to other processes have.
+func (c *Contract) Far() *stack.Handler { return c.far.by }
+
+// Types calls f with each type of actors of this process that handles the contract.
+func (c *Contract) Types(f func(reflect.Type)) {
+	c.near.Range(func(t, _ any) bool {
+		f(t.(reflect.Type))
+		return true
+	})
 }
 
 // at returns the house at a, and what handles the contract there; false: nothing does.
-func (c *contract[H]) at(a AnyAddress) (*stack.House, H, bool) {
+func (c *Contract) at(a AnyAddress) (*stack.House, *route, bool) {
 	to, kind := a.Any()
 	if to == nil || to.Remote() != nil {
 		return to, c.far, true
 	}
-	h, ok := c.near.Load(kind)
+	r, ok := c.near.Load(kind)
 	if !ok {
 		return nil, c.far, false
 	}
-	return to, h.(H), true
+	return to, r.(*route), true
 }
 
 // NewMethod makes a contract of asks. Call it once for each name, in a package variable: a second
 // contract of one name panics. The name is for good, as other processes may know it.
 func NewMethod[Req, Rep any](name string) Method[Req, Rep] {
-	far := stack.NewAsk[Req, Rep](stack.EntryOf((*elsewhere[Req, Rep]).asked))
-	far.Contract, far.Title = name, name
-	return Method[Req, Rep]{newContract(name, &route{by: far})}
+	c := &Contract{Name: name, Request: reflect.TypeFor[Req](), Reply: reflect.TypeFor[Rep]()}
+	c.WriteRequest = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
+		return wire.Append(c, dst, stack.Request[Req, Rep](call))
+	}
+	c.ReadRequest = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
+		return wire.Read(d, r, stack.Request[Req, Rep](call))
+	}
+	c.WriteReply = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
+		return wire.Append(c, dst, stack.Reply[Rep](call))
+	}
+	c.ReadReply = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
+		return wire.Read(d, r, stack.Reply[Rep](call))
+	}
+	c.far = &route{by: stack.NewAsk[Req, Rep](stack.EntryOf((*elsewhere[Req, Rep]).asked))}
+	c.far.by.Contract, c.far.by.Title = name, name
+	return Method[Req, Rep]{c.register()}
 }
 
 // NewNoticeMethod makes a contract of notices; see NewMethod.
 func NewNoticeMethod[Msg any](name string) NoticeMethod[Msg] {
-	far := stack.NewNotice[Msg](stack.EntryOf((*elsewhere[Msg, Msg]).told))
-	far.Contract, far.Title = name, name
-	return NoticeMethod[Msg]{newContract(name, far)}
+	c := &Contract{Name: name, Request: reflect.TypeFor[Msg]()}
+	c.WriteRequest = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
+		return wire.Append(c, dst, stack.Message[Msg](call))
+	}
+	c.ReadRequest = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
+		return wire.Read(d, r, stack.Message[Msg](call))
+	}
+	c.far = &route{by: stack.NewNotice[Msg](stack.EntryOf((*elsewhere[Msg, Msg]).told))}
+	c.far.by.Contract, c.far.by.Title = name, name
+	return NoticeMethod[Msg]{c.register()}
 }
 
 // elsewhere has the first steps of handlers for actors of other processes: they never run.
@@ -99,13 +155,13 @@ func (h Handler[A, Req, Rep]) As(m Method[Req, Rep]) Handler[A, Req, Rep] {
 	if h.route == nil {
 		panic("core: As of a zero Handler")
 	}
-	m.contract.handle(reflect.TypeFor[A](), h.route, h.route.by)
+	m.contract.handle(reflect.TypeFor[A](), h.route)
 	return h
 }
 
 // As returns h, by which actors of type A handle m from now on; see Handler.As.
 func (h NoticeHandler[A, Msg]) As(m NoticeMethod[Msg]) NoticeHandler[A, Msg] {
-	m.contract.handle(reflect.TypeFor[A](), h.by, h.by)
+	m.contract.handle(reflect.TypeFor[A](), &route{by: h.by})
 	return h
 }
 
@@ -124,9 +180,9 @@ func (m Method[Req, Rep]) At(a AnyAddress) Port[Req, Rep] {
 func (m NoticeMethod[Msg]) At(a AnyAddress) NoticePort[Msg] {
 	to, by, ok := m.contract.at(a)
 	if !ok {
-		return NoticePort[Msg]{route: &route{by: by, look: unhandled[Msg], next: &route{by: by}}}
+		return NoticePort[Msg]{route: &route{by: by.by, look: unhandled[Msg], next: by}}
 	}
-	return NoticePort[Msg]{to: to, by: by}
+	return NoticePort[Msg]{to: to, by: by.by}
 }
 
 // unhandled refuses a message that an actor doesn't handle.

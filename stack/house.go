@@ -182,9 +182,9 @@ func (h *House) setSelf(actor unsafe.Pointer) {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[1] = actor
 }
 
-// kind returns the type of the actor's struct, also after the actor is gone. Any goroutine may
+// Kind returns the type of the actor's struct, also after the actor is gone. Any goroutine may
 // call it: the type word of h.actor never changes.
-func (h *House) kind() reflect.Type {
+func (h *House) Kind() reflect.Type {
 	var typed any
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&typed))[0] = (*[2]unsafe.Pointer)(unsafe.Pointer(&h.actor))[0]
 	return reflect.TypeOf(typed).Elem()
@@ -196,7 +196,7 @@ func (h *House) Gone() bool { return h.flags.Has(flags.Stopped) }
 // Describe returns the actor's type and number, as in "main.Cache#42", behind its path if it has a
 // name: "/user/cache (main.Cache#42)". Any goroutine may call it.
 func (h *House) Describe() string {
-	who := fmt.Sprintf("%v#%d", h.kind(), h.serial)
+	who := fmt.Sprintf("%v#%d", h.Kind(), h.serial)
 	if h.Name() == "" {
 		return who
 	}

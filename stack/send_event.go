@@ -74,7 +74,7 @@ func (h *House) any() AnyAddress {
 	if h == nil {
 		return AnyAddress{}
 	}
-	return h.Any(h.kind())
+	return h.Any(h.Kind())
 }
 
 // ActorStarted tells that an actor may handle its first message: it was spawned or, if it has a

@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/internal/turns"
 	"github.com/stackhouse-go/stackhouse/stack/fault"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
+	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
 )
 
 // A goroutine may wait for room in a mailbox. It waits by a Call without an ask, whose cell stands
@@ -36,10 +37,7 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 		return fault.ErrBlockingOnWorker
 	}
 	c := g.signal()
-	h.rooms().await.Join(&c.cell)
-	invariant.Point("room.flag")
-	h.flags.Set(flags.Awaited)
-	h.admit()
+	h.AwaitRoom(&c.cell)
 	err := g.blame(g.Await.Block(&c.cell, ctx, 0))
 	invariant.Point("room.gone")
 	if err != nil && c.cell.Leave() {
@@ -51,6 +49,15 @@ func (g *Guests) waitForRoom(ctx context.Context, h *House) error {
 	}
 	g.Pools.Put(&c.Object)
 	return nil
+}
+
+// AwaitRoom has c finished once half of the mailbox is empty, or the actor has stopped. Any
+// goroutine may call it.
+func (h *House) AwaitRoom(c *rendezvous.Cell) {
+	h.rooms().await.Join(c)
+	invariant.Point("room.flag")
+	h.flags.Set(flags.Awaited)
+	h.admit()
 }
 
 // sweep puts the calls in the line whose goroutines have given up. Otherwise they would stay there

@@ -61,6 +61,14 @@ func (w *Engine) Serve(at *House, by *Handler, n uint32, deadline int64) *Stack 
 	return c
 }
 
+// Admits reports whether h takes a call of w now, as Push would. Only who runs w's turn may ask.
+func (w *Engine) Admits(h *House) bool {
+	if h.owner.Load() == w {
+		return !h.closed() || w.room(h)
+	}
+	return !w.crowded(h)
+}
+
 // Unserve gives up what Serve has begun and Push has sent: its answer isn't wanted.
 func (w *Engine) Unserve(c *Stack) {
 	c.cancelled.Chain()

@@ -26,7 +26,7 @@ func (p *Reply) Read(r Raw) error {
 	return f.end()
 }
 
-// Fail is what an ASK, FIND or SPAWN is answered with if it has failed.
+// Fail is what an ASK is answered with if it has failed.
 type Fail struct {
 	Slot uint64
 	Code uint64 // of an error of the runtime; 0: Name has it

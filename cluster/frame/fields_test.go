@@ -33,10 +33,7 @@ func TestBadBodies(t *testing.T) {
 		{KindRef, "\x01\x01\x00\x00a", ErrTrailing}, {KindRef, "\x01\x01\x00" + long(NameMax+1), ErrRange},
 		{KindRef, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange}, {KindRef, "\x01\x01\x00", ErrShort},
 		{KindWatch, "", ErrShort}, {KindUnwatch, "\x01\x01", ErrTrailing}, {KindResume, "\x80", ErrShort}, {KindGone, "\x01", ErrShort}, {KindGone, "\x01\x01\x01", ErrTrailing},
-		{KindFind, "\x01\x02a", ErrShort}, {KindFind, "\x01\x01ab", ErrTrailing}, {KindFind, "\x01" + long(NameMax+1), ErrRange},
-		{KindFound, "\x01\x02", ErrShort}, {KindFound, "\x01\x02\x00\x00", ErrTrailing}, {KindFound, "\x01\x02" + long(NameMax+1), ErrRange},
-		{KindSpawn, "\x01\x00", ErrShort}, {KindSpawn, "\x01\x00\x00any", nil}, {KindSpawn, "\x01" + long(NameMax+1) + "\x00", ErrRange},
-		{KindSpawn, "\x01\x00" + long(NameMax+1), ErrRange},
+		{KindGap, "", ErrShort}, {KindGap, "\x01\x01", ErrTrailing},
 		{KindCommand, "\x01", ErrShort}, {KindCommand, "\x01\x02\x03", ErrTrailing},
 		{KindMethod, "\x00\x01a\x01s\x00", ErrRange}, {KindMethod, "\x01\x00\x01s\x00", ErrRange}, {KindMethod, "\x01\x01a\x00\x01s", ErrRange},
 		{KindMethod, "\x01\x01a\x01s", ErrShort}, {KindMethod, "\x01\x01a\x01s\x00", nil}, {KindMethod, "\x01\x01a\x01s\x01sx", ErrTrailing},
@@ -68,16 +65,14 @@ func TestAppendRefuses(t *testing.T) {
 	for _, b := range []body{
 		&Tells{}, &Ask{Trace: longName[:TraceMax+1]}, &Ask{Remaining: math.MaxInt64 + 1}, &Fail{Code: 1, Name: []byte("a")}, &Fail{Name: longName},
 		&Ref{Serial: 1}, &Ref{Number: 1}, &Ref{Number: 1, Serial: 1, Path: name}, &Ref{Number: 1, Path: longName}, &Ref{Number: 1, Serial: 1, Type: longName},
-		&Find{Path: longName}, &Found{Type: longName}, &Spawn{Kind: longName}, &Spawn{Path: longName},
 		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
 		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
 	} {
 		require.Panics(t, func() { b.Append(nil) }, "%T", b)
 	}
 	for _, b := range []body{
-		&Ask{Trace: name[:TraceMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name}, &Spawn{Kind: name, Path: name},
+		&Ask{Trace: name[:TraceMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name},
 		&Part{Number: math.MaxUint64, Total: LongMax, At: LongMax - PieceMax, Piece: make([]byte, PieceMax)},
-		&Spawn{Slot: math.MaxUint64, Kind: name, Path: name, Message: make([]byte, FrameMax-HeadMax)},
 	} {
 		all, err := read(b.Append(nil))
 		require.NoError(t, err)

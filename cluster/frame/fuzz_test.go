@@ -40,7 +40,7 @@ func FuzzFrames(f *testing.F) {
 // FuzzHello reads any bytes as the start of a connection.
 func FuzzHello(f *testing.F) {
 	f.Add(hello.Append(nil))
-	f.Add([]byte("\xf5SH\x01\x00\x00\x09\x15\x02\x01a\x01\x01\x00\x01\x00"))
+	f.Add([]byte("\xf5SH\x01\x00\x00\x09\x0d\x02\x01a\x01\x01\x00\x01\x00"))
 	f.Add([]byte("GET / HTTP/1.1\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		h, n, err := NextHello(in)

@@ -15,9 +15,9 @@ var update = flag.Bool("update", false, "write testdata/frames.txt anew")
 
 const golden = "testdata/frames.txt"
 
-// TestGolden: each sample has the bytes that earlier versions gave it. A line is the bytes, and the
-// fields.
-func TestGolden(t *testing.T) {
+// TestG25Golden: each sample has the bytes that earlier versions gave it. A line is the bytes, and
+// the fields.
+func TestG25Golden(t *testing.T) {
 	lines := []string{fmt.Sprintf("%x %s", hello.Append(nil), describe(KindHello, hello))}
 	for _, b := range samples() {
 		text := b.Append(nil)

@@ -18,25 +18,23 @@ const (
 	KindUnwatch Kind = 9
 	KindGone    Kind = 10
 	KindCommand Kind = 11
-	KindFind    Kind = 12
-	KindFound   Kind = 13
-	KindSpawn   Kind = 14
+	KindGap     Kind = 12
+	KindHello   Kind = 13
+	KindMethod  Kind = 14
 	KindHold    Kind = 15
 	KindResume  Kind = 16
 	KindAck     Kind = 17
 	KindPing    Kind = 18
 	KindPart    Kind = 19
 	KindBye     Kind = 20
-	KindHello   Kind = 21
-	KindMethod  Kind = 22
 
-	kinds = 23 // one more than the last
+	kinds = 21 // one more than the last
 )
 
 var names = [kinds]string{
 	KindTell: "TELL", KindTells: "TELLS", KindAsk: "ASK", KindReply: "REPLY", KindFail: "FAIL",
 	KindCancel: "CANCEL", KindRef: "REF", KindWatch: "WATCH", KindUnwatch: "UNWATCH", KindGone: "GONE",
-	KindCommand: "COMMAND", KindFind: "FIND", KindFound: "FOUND", KindSpawn: "SPAWN", KindHold: "HOLD",
+	KindCommand: "COMMAND", KindGap: "GAP", KindHold: "HOLD",
 	KindResume: "RESUME", KindAck: "ACK", KindPing: "PING", KindPart: "PART", KindBye: "BYE",
 	KindHello: "HELLO", KindMethod: "METHOD",
 }

@@ -37,86 +37,22 @@ func (e *Ref) Read(r Raw) error {
 	return f.end()
 }
 
-// Find asks which actor has a path. FOUND, or FAIL, answers it.
-type Find struct {
-	Slot uint64
-	Path []byte
+// Gap says how many notices the sender has written in earlier sessions between the two
+// incarnations, all tracks of this number together. So the receiver knows how many of them never
+// came. It is the first frame of a session that isn't the first one.
+type Gap struct {
+	Notices uint64
 }
 
-// Append appends q as a frame.
+// Append appends g as a frame.
 //
 //alloc:none
-func (q *Find) Append(dst []byte) []byte {
-	start := len(dst)
-	dst = appendNumber(open(dst, KindFind, 0), q.Slot)
-	return closed(appendBytes(dst, q.Path, NameMax), start)
-}
+func (g *Gap) Append(dst []byte) []byte { return appendOne(dst, KindGap, g.Notices) }
 
-// Read reads q from a FIND.
+// Read reads g from a GAP.
 //
 //alloc:none
-func (q *Find) Read(r Raw) error {
-	f := fieldsOf(r, KindFind)
-	q.Slot = f.number()
-	q.Path = f.bytes(NameMax)
-	return f.end()
-}
-
-// Found answers a FIND or a SPAWN.
-type Found struct {
-	Slot   uint64
-	Serial uint64 // of the actor; 0: there is none
-	Type   []byte // name of its type
-}
-
-// Append appends a as a frame.
-//
-//alloc:none
-func (a *Found) Append(dst []byte) []byte {
-	start := len(dst)
-	dst = appendNumber(open(dst, KindFound, 0), a.Slot)
-	dst = appendNumber(dst, a.Serial)
-	return closed(appendBytes(dst, a.Type, NameMax), start)
-}
-
-// Read reads a from a FOUND.
-//
-//alloc:none
-func (a *Found) Read(r Raw) error {
-	f := fieldsOf(r, KindFound)
-	a.Slot = f.number()
-	a.Serial = f.number()
-	a.Type = f.bytes(NameMax)
-	return f.end()
-}
-
-// Spawn asks for a new actor of a kind that the receiver knows. FOUND, or FAIL, answers it.
-type Spawn struct {
-	Slot    uint64
-	Kind    []byte // the name under which the receiver makes such actors
-	Path    []byte // where it is to stand; empty: the receiver chooses
-	Message []byte // what the kind makes it from
-}
-
-// Append appends s as a frame.
-//
-//alloc:none
-func (s *Spawn) Append(dst []byte) []byte {
-	start := len(dst)
-	dst = appendNumber(open(dst, KindSpawn, 0), s.Slot)
-	dst = appendBytes(dst, s.Kind, NameMax)
-	dst = appendBytes(dst, s.Path, NameMax)
-	return closed(append(dst, s.Message...), start)
-}
-
-// Read reads s from a SPAWN.
-//
-//alloc:none
-func (s *Spawn) Read(r Raw) error {
-	f := fieldsOf(r, KindSpawn)
-	s.Slot = f.number()
-	s.Kind = f.bytes(NameMax)
-	s.Path = f.bytes(NameMax)
-	s.Message = f.rest()
-	return f.end()
+func (g *Gap) Read(r Raw) (err error) {
+	g.Notices, err = readOne(r, KindGap)
+	return err
 }

@@ -20,7 +20,7 @@ import "github.com/stackhouse-go/stackhouse/cluster/frame"
 // incarnation) refuses the other's, and the higher takes the lower's and closes its own. So both
 // never close both, and neither has two.
 //
-// A session is given up for one of three [Reason]s, and its streams are over. If any HELLO had come
+// A session is given up for one of four [Reason]s, and its streams are over. If any HELLO had come
 // in it then its number is used up: HELLOs of that session are refused for ever, and the next one
 // has a higher number. If none had come, no frame was sent, and the number is still good. One
 // session is never two: a number means the same streams at both ends.
@@ -67,7 +67,7 @@ type track struct {
 	wanted   bool
 	conn     uint64 // number of the connection, or of the dial; 0 if Down
 	session  uint64 // of Greeting: that of the HELLO that was sent
-	failures int    // dials since it was Up
+	failures int    // dials and connections since anything came behind HELLO
 	retry    int64  // no dial before
 	without  int64  // since when it is wanted and not Up
 	heard    int64  // of Greeting and Up: when anything came
@@ -81,8 +81,9 @@ type Reason uint8
 // The reasons.
 const (
 	Unreachable Reason = iota // a track was wanted, and without a connection, for Patience
-	Dead                      // the other incarnation is dead: by view, or as a later one is there
+	Dead                      // the other incarnation is dead: by view, by its word, or by a later one
 	Renewed                   // the other end has given it up, and opened the next one
+	Broken                    // a frame came that can't be, and would come again
 )
 
 // MakeLink returns a link to a node, which is Down. Both ends must have the same number of tracks,
@@ -143,8 +144,12 @@ func (l *Link) Lost(track int, conn uint64, now int64) {
 //
 //alloc:none
 func (l *Link) Heard(track int, conn uint64, now int64) {
-	if t := &l.tracks[track]; t.conn == conn {
-		t.heard = now
+	t := &l.tracks[track]
+	if t.conn != conn {
+		return
+	}
+	if t.heard = now; t.state == Up {
+		t.failures = 0
 	}
 }
 
@@ -205,8 +210,16 @@ func (l *Link) Accepted(h *frame.Hello, now int64) (conn uint64, err error) {
 	return conn, nil
 }
 
-// Died says that an incarnation of the other node is dead by view. Its session is given up, and it
-// is refused from now on.
+// Broken says that a frame of the stream came over a connection that can't be: it would come again
+// over the next one. The session is given up.
+func (l *Link) Broken(track int, conn uint64) {
+	if l.has(track, conn, Up) != nil {
+		l.giveUp(Broken)
+	}
+}
+
+// Died says that an incarnation of the other node is dead, by view or by its own word. Its
+// session is given up, and it is refused from now on.
 func (l *Link) Died(incarnation uint64) {
 	if incarnation < l.peer.Incarnation || incarnation == l.peer.Incarnation && l.dead {
 		return
@@ -321,7 +334,7 @@ func (l *Link) giveUp(r Reason) {
 // up begins to use a connection.
 func (l *Link) up(i int, conn uint64, h *frame.Hello, now int64) {
 	t := &l.tracks[i]
-	t.state, t.conn, t.failures = Up, conn, 0
+	t.state, t.conn = Up, conn
 	t.heard, t.pinged, t.used = now, now, now
 	l.met = true
 	l.duty(Duty{What: Resume, Track: i, Conn: conn, Position: h.Position})
@@ -365,3 +378,6 @@ func (l *Link) number() uint64 {
 	l.conns++
 	return l.conns
 }
+
+// Conns returns how many connections there were, dials among them.
+func (l *Link) Conns() uint64 { return l.conns }

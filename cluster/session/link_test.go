@@ -82,13 +82,21 @@ func TestDialledAtFirstUse(t *testing.T) {
 		l.Tick(now)
 		require.Equal(t, fmt.Sprintf("dial 1.%d", i+2), duties(&l))
 	}
-	l.Dialled(1, 9, now)
 	h := from(1, 1)
 	h.Track = 1
+	l.Dialled(1, 9, now)
 	require.NoError(t, l.Greeted(1, 9, h, now))
 	l.Lost(1, 9, now)
 	duties(&l)
-	wakes(t, &l, now+50*millisecond) // it was up: the waits begin again
+	wakes(t, &l, now+3*second) // nothing came behind HELLO: the other end may refuse what it says
+	now += 3 * second
+	l.Tick(now)
+	l.Dialled(1, 10, now)
+	require.NoError(t, l.Greeted(1, 10, h, now))
+	l.Heard(1, 10, now)
+	l.Lost(1, 10, now)
+	duties(&l)
+	wakes(t, &l, now+50*millisecond) // it was good: the waits begin again
 	l.Want(1, false, now)
 	_, ok = l.Wake()
 	require.False(t, ok)

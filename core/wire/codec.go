@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -20,6 +21,7 @@ type Decoder struct {
 	typ      reflect.Type
 	ops      []op
 	releases bool // the type has a method Release
+	keeps    bool // values refer to the bytes that they were read from
 }
 
 // Of compiles the codec of a type: it takes microseconds, so keep it. Its error names the field
@@ -58,7 +60,7 @@ func (c *Codec) decoder(peer *shape) (*Decoder, error) {
 	if peer.kind == kindCoded {
 		p.ops[0].do = opWhole
 	}
-	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType)}, nil
+	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType), keep(p.ops)}, nil
 }
 
 // Type returns the type whose values c appends and reads.
@@ -66,6 +68,22 @@ func (c *Codec) Type() reflect.Type { return c.shape.typ }
 
 // Type returns the type whose values d reads.
 func (d *Decoder) Type() reflect.Type { return d.typ }
+
+// Decoder returns what reads the values that c appends.
+func (c *Codec) Decoder() *Decoder { return &c.own }
+
+// Keeps reports whether values that d reads refer to the bytes that they were read from.
+func (d *Decoder) Keeps() bool { return d.keeps }
+
+func keep(ops []op) bool {
+	return slices.ContainsFunc(ops, func(o op) bool {
+		switch o.do {
+		case opBytes, opPoolBytes, opCoded, opWhole:
+			return true
+		}
+		return keep(o.key) || keep(o.sub)
+	})
+}
 
 // Append appends the value at v, which is of the codec's type, and returns the extended slice. It
 // allocates for maps, and when dst has no room.

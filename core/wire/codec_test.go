@@ -302,3 +302,36 @@ func TestAppendWireThatTakesBytesAway(t *testing.T) {
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "wire: AppendWire returns less than it was given", func() { Append(c, []byte("abc"), new([1]takes)) })
 }
+
+// TestKeeps: values refer to the bytes that they were read from if any part of them has bytes, or
+// reads itself.
+func TestKeeps(t *testing.T) {
+	type inner struct{ B []byte }
+	for _, c := range []struct {
+		typ   reflect.Type
+		keeps bool
+	}{
+		{reflect.TypeFor[int](), false},
+		{reflect.TypeFor[string](), false},
+		{reflect.TypeFor[struct {
+			A [3]uint64
+			B []string
+			C map[string]time.Time
+		}](), false},
+		{reflect.TypeFor[[]byte](), true},
+		{reflect.TypeFor[inner](), true},
+		{reflect.TypeFor[map[string]inner](), true},
+		{reflect.TypeFor[map[int][2]inner](), true},
+		{reflect.TypeFor[struct{ P pool.Bytes }](), true},
+		{reflect.TypeFor[point](), true},
+		{reflect.TypeFor[struct{ P []point }](), true},
+	} {
+		of, err := Of(c.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := of.Decoder().Keeps(); got != c.keeps {
+			t.Errorf("%v: %v", c.typ, got)
+		}
+	}
+}

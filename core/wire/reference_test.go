@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -158,7 +157,7 @@ func refConvert(from, to reflect.Value) {
 
 // seeds is how many random types each test takes.
 func seeds() int {
-	if housetest.Slow {
+	if slow {
 		return 200
 	}
 	return 2000

@@ -63,7 +63,7 @@ floor 3
 	core/wire   -> pool, internal/move       # what a message is between two nodes
 
 floor 4
-	core  -> stack               # what an actor says
+	core  -> stack, core/wire    # what an actor says
 	house -> stack, netio, house/latency, house/wheel    # where it runs
 
 floor 5
@@ -75,7 +75,7 @@ floor 5
 	planned channel/http1        -> pool
 
 floor 6
-	cluster         -> channel, house       # links, views, entities
+	cluster         -> channel, house, cluster/frame, cluster/session       # links, views, entities
 	house/housetest -> core, house, channel, netio
 	planned channel/web    -> channel, channel/http1   # HTTP and WebSocket
 	house/httphost  -> core, house   # net/http beside a system

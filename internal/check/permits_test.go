@@ -57,6 +57,7 @@ var permits = slices.Concat(raw, []permit{
 	{files: "channel/secure/gate.go", what: "time.Now", why: "who goes for others has waited for long, on no worker"},
 	{files: "channel/secure/gate.go", what: "time.AfterFunc", why: "to look how long goroutines have waited"},
 	{files: "channel/secure/handshake.go", what: "time.Now", why: "since when a goroutine waits"},
+	{files: "cluster/config.go", what: "time.Now", why: "which of a node's lives is the later one, over restarts"},
 	{files: "internal/certs/certs.go", what: "time.Now", why: "how long certificates are valid"},
 
 	// Guests are goroutines of the user's: they may block, and no worker's decision depends on

@@ -24,7 +24,7 @@ var snippetImports = map[string]string{
 	"core":  "github.com/stackhouse-go/stackhouse/core",
 	"house": "github.com/stackhouse-go/stackhouse/house", "housetest": "github.com/stackhouse-go/stackhouse/house/housetest",
 	"channel": "github.com/stackhouse-go/stackhouse/channel", "httphost": "github.com/stackhouse-go/stackhouse/house/httphost",
-	"pool": "github.com/stackhouse-go/stackhouse/pool",
+	"pool": "github.com/stackhouse-go/stackhouse/pool", "cluster": "github.com/stackhouse-go/stackhouse/cluster",
 }
 
 var snippet = regexp.MustCompile("(?s)```go\n(.*?)```")

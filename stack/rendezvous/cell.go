@@ -16,6 +16,7 @@ type Cell struct {
 	signal chan struct{} // one slot, empty except between done and the goroutine's receive
 	timer  *time.Timer   // of Block's limit; stopped otherwise
 	behind *Cell         // in a Line
+	call   func()        // in place of the signal
 }
 
 const (
@@ -30,6 +31,10 @@ func (c *Cell) Make() {
 	c.signal, c.timer = make(chan struct{}, 1), time.NewTimer(time.Hour)
 	c.timer.Stop()
 }
+
+// Call makes c, which is zero, one at which nobody waits: in place of a signal f is called, by
+// whoever finishes it, on its goroutine.
+func (c *Cell) Call(f func()) { c.call = f }
 
 // Reset makes a free c waiting.
 func (c *Cell) Reset() { c.word.Store(waiting) }
@@ -124,6 +129,7 @@ func (c *Cell) Gone() bool {
 // Finish is the transition waiting, awake -> done, by the worker, which has written the answer.
 // False: the goroutine is gone, and the worker frees.
 func (c *Cell) Finish() bool {
+	call := c.call // once it is done the goroutine may free c
 	for {
 		invariant.Point("guest.done")
 		old := c.word.Load()
@@ -132,7 +138,9 @@ func (c *Cell) Finish() bool {
 		}
 		invariant.Point("guest.answer")
 		if c.word.CompareAndSwap(old, done) {
-			if old == waiting {
+			if call != nil {
+				call()
+			} else if old == waiting {
 				invariant.Await("guest.signal", c, (*Cell).silent)
 				c.signal <- struct{}{}
 			}

@@ -96,3 +96,17 @@ func TestOneFrees(t *testing.T) {
 		require.Empty(t, c.signal, "round %d", i)
 	}
 }
+
+// TestCall: a function is called in place of the signal, each time that the cell is finished.
+func TestCall(t *testing.T) {
+	called := 0
+	c := &Cell{}
+	c.Call(func() { called++ })
+	var l Line
+	for i := range 3 {
+		c.Reset()
+		l.Join(c)
+		l.Finish(func(*Cell) { t.Error("nobody gives up") })
+		require.Equal(t, i+1, called)
+	}
+}

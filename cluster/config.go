@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/stackhouse-go/stackhouse/channel/secure"
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core/wire"
+)
+
+// Config is how a node is known, and how it speaks to others. What is zero has its default.
+type Config struct {
+	// Name is the node's, the same in each of its lives and no other node's. It must not be empty.
+	Name string
+	// Incarnation tells this life of the node from earlier ones: it must be higher. Default: the
+	// time, in ns.
+	Incarnation uint64
+	// Listen is the address for other nodes, with its host in numbers, as 10.0.0.1:7400. Empty:
+	// this node dials others, and nobody dials it.
+	Listen string
+	// Peers are the addresses of other nodes by their names, with hosts in numbers. Who isn't in
+	// here may dial this node, and is known from then on.
+	Peers map[string]string
+	// TLS secures all connections, both ways. Without it Plaintext must be set.
+	TLS *secure.TLS
+	// Plaintext is for networks in which nobody else is: names are believed, and all can be read.
+	Plaintext bool
+	// Window is how many bytes of frames a link keeps that the other end hasn't acknowledged. Who
+	// sends more gets core.ErrMailboxFull once mailboxes are full, too. Default 1 MiB, at least 256
+	// KiB.
+	Window int
+	// Timing is when links ping, reset, close and give up; Patience is how long a node may be out of
+	// reach.
+	Timing session.Timing
+	// Budget is how much memory a message may ask for.
+	Budget wire.Budget
+	// Mailbox is how many calls wait at most for an actor of another node. Default:
+	// house.Config.MailboxMax.
+	Mailbox int
+}
+
+func (c Config) validate() (Config, error) {
+	c.Incarnation = cmp.Or(c.Incarnation, uint64(time.Now().UnixNano()))
+	c.Window = cmp.Or(c.Window, session.Window)
+	switch {
+	case c.Name == "" || len(c.Name) > frame.NameMax:
+		return c, fmt.Errorf("cluster: a node's name has 1 to %d bytes", frame.NameMax)
+	case c.TLS == nil && !c.Plaintext:
+		return c, errors.New("cluster: neither Config.TLS nor Config.Plaintext is set")
+	case c.TLS != nil && c.Plaintext:
+		return c, errors.New("cluster: both Config.TLS and Config.Plaintext are set")
+	case c.Window < 256<<10:
+		return c, errors.New("cluster: Config.Window is below 256 KiB")
+	case min(c.Timing.Silence, c.Timing.Reset, c.Timing.Unused, c.Timing.Patience, c.Timing.BackoffMin, c.Timing.BackoffMax) < 0:
+		return c, errors.New("cluster: Config.Timing has a time below zero")
+	case c.Mailbox < 0:
+		return c, errors.New("cluster: Config.Mailbox is below zero")
+	}
+	for name, address := range c.Peers {
+		if name == c.Name || name == "" {
+			return c, fmt.Errorf("cluster: Config.Peers has %q", name)
+		}
+		host, _, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = netip.ParseAddr(host)
+		}
+		if err != nil {
+			return c, fmt.Errorf("cluster: Config.Peers: %s: %w", name, err)
+		}
+	}
+	return c, nil
+}

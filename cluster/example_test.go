@@ -1,0 +1,55 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stackhouse-go/stackhouse/cluster"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+type (
+	greeting struct{ Name string }
+	welcome  struct{ Text string }
+	greeter  struct{}
+)
+
+// greet is what both processes know: a name and types.
+var greet = core.NewMethod[greeting, welcome]("example.greet")
+
+func (*greeter) hello(s *core.AskStack[greeting, welcome]) core.Yield {
+	return s.Return(welcome{"hello " + s.Req.Name})
+}
+
+// What only the greeter's process has.
+var _ = core.Handle((*greeter).hello).As(greet)
+
+// A node has an actor, and a client in another process asks it.
+func Example() {
+	ctx := context.Background()
+	sys, _ := house.New(house.Config{Workers: 1})
+	_ = sys.Start(ctx)
+	defer sys.Shutdown(ctx)
+	_, _ = core.SpawnWith(sys, func() *greeter { return &greeter{} }, core.Props{Name: "greeter"})
+	node, err := cluster.Start(ctx, sys, cluster.Config{Name: "porch", Listen: "127.0.0.1:0", Plaintext: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	client, err := cluster.Dial(ctx, cluster.Config{Name: "guest", Peers: map[string]string{"porch": node.Addr()}, Plaintext: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close(ctx)
+	at, err := client.Lookup(ctx, "porch", "/user/greeter")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reply, err := core.Ask(ctx, greet.At(at), greeting{"Ada"})
+	fmt.Println(reply.Text, err)
+	// Output: hello Ada <nil>
+}

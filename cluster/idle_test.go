@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// calm is two nodes in a simulation without faults, with a counter at each. Only here has the other
+// one's address.
+type calm struct {
+	t           *testing.T
+	sim         *housetest.Sim
+	here, there *Node
+}
+
+func newCalm(t *testing.T) calm {
+	c := house.Config{AskTimeout: 3 * time.Hour, Logger: slog.New(slog.DiscardHandler)}
+	sim := housetest.New(t, 1, c)
+	other := sim.Beside(t, c)
+	there, err := Start(t.Context(), other, Config{Name: "there", Listen: "127.0.0.1:7400", Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	here, err := Start(t.Context(), sim, Config{Name: "here", Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	for _, sys := range []*house.System{sim.System, other} {
+		_, err = core.SpawnWith(sys, func() *counter { return &counter{} }, core.Props{Name: "counter"})
+		require.NoError(t, err)
+	}
+	return calm{t, sim, here, there}
+}
+
+func (c *calm) find(at *Node, node string) core.AnyAddress {
+	c.t.Helper()
+	far, err := housetest.Ask(c.t, c.sim, at.Finder(), Where{node, "/user/counter"})
+	require.NoError(c.t, err)
+	return far
+}
+
+// conns requires that the link has so many connections, at both ends.
+func (c *calm) conns(n int) {
+	c.t.Helper()
+	require.Len(c.t, c.here.self.links["there"].conns, n)
+	require.Len(c.t, c.there.self.links["here"].conns, n)
+}
+
+// TestUnusedLinks: connections over which nothing passes are closed, unless either end waits for
+// something. The session goes on.
+func TestUnusedLinks(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.conns(1)
+	c.sim.Run(4 * time.Minute)
+	c.conns(1)
+	c.sim.Run(2 * time.Minute)
+	c.conns(0)
+	require.NoError(t, core.Notice(tells.At(far), item{N: 0}))
+	c.sim.Run(time.Second)
+	c.conns(1)
+	c.sim.Run(6 * time.Minute)
+	c.conns(0)
+	require.True(t, far == c.find(c.here, "there"), "one session, one address")
+
+	// An ask that takes long, of the one who has the address, and of the other one.
+	back := c.find(c.there, "here")
+	for _, to := range []core.AnyAddress{far, back} {
+		ask := core.Begin(add.At(to), addReq{-1})
+		c.sim.Run(59 * time.Minute)
+		c.conns(1)
+		c.sim.Run(2 * time.Minute)
+		_, err := ask.Get()
+		require.NoError(t, err)
+		c.sim.Run(6 * time.Minute)
+		c.conns(0)
+		c.find(c.here, "there") // so that the other one has a connection again
+	}
+
+	// A watch, of either.
+	for _, w := range []struct {
+		by core.Place
+		to core.AnyAddress
+	}{{c.sim, far}, {c.there.system, back}} {
+		m := &mourner{make(chan core.Terminated, 1)}
+		typed, _ := core.As[counter](w.to)
+		at := core.Spawn(w.by, func() *mourner { return m })
+		_, err := housetest.Ask(t, c.sim, mournerWatch.At(at), typed)
+		require.NoError(t, err)
+		c.sim.Run(time.Hour)
+		c.conns(1)
+		typed.Stop()
+		c.sim.Run(time.Second)
+		require.NoError(t, (<-m.told).Lost)
+		c.sim.Run(6 * time.Minute)
+		c.conns(0)
+		_, err = housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/counter"})
+		require.ErrorIs(t, err, core.ErrNotFound)
+	}
+}
+
+// TestSlots: an ask that waits for a slot goes as soon as one is free.
+func TestSlots(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	var asks []core.Pending[addRep]
+	first := core.Begin(add.At(far), addReq{-1})
+	for range slotsMax - 1 {
+		asks = append(asks, core.Begin(add.At(far), addReq{-2}))
+		c.sim.Turn()
+	}
+	c.sim.Run(time.Second)
+	require.Equal(t, slotsMax, c.here.self.links["there"].track.busy)
+	last := core.Begin(add.At(far), addReq{1})
+	for !first.Ready() {
+		require.False(t, last.Ready())
+		c.sim.Run(10 * time.Millisecond)
+	}
+	c.sim.Run(50 * time.Millisecond)
+	require.True(t, last.Ready())
+	for _, p := range append(asks, first, last) {
+		_, err := p.Get()
+		require.NoError(t, err)
+	}
+}
+
+// TestNumbersOfTheStopped are taken again: a session knows as many actors as live.
+func TestNumbersOfTheStopped(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	for i := range 1000 {
+		at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "other"})
+		require.NoError(t, err)
+		other, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/other"})
+		require.NoError(t, err)
+		rep, err := housetest.Ask(t, c.sim, add.At(other), addReq{i})
+		require.NoError(t, err)
+		require.Equal(t, 2*i, rep.Sum)
+		at.Stop()
+		c.sim.Run(10 * time.Millisecond)
+		_, err = housetest.Ask(t, c.sim, add.At(other), addReq{i}) // so that it hears of the end
+		require.ErrorIs(t, err, core.ErrStopped)
+	}
+	require.Less(t, len(c.here.self.links["there"].track.standIns), 500)
+	require.Less(t, len(c.there.self.links["here"].track.refs), 500)
+	rep, err := housetest.Ask(t, c.sim, add.At(far), addReq{5})
+	require.NoError(t, err)
+	require.Equal(t, 10, rep.Sum)
+}
+
+// TestUsedInAnotherOrder: actors are declared when they are first used, whenever they were found.
+func TestUsedInAnotherOrder(t *testing.T) {
+	c := newCalm(t)
+	_, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "other"})
+	require.NoError(t, err)
+	first := c.find(c.here, "there")
+	second, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/other"})
+	require.NoError(t, err)
+	for _, to := range []core.AnyAddress{second, first} {
+		_, err := housetest.Ask(t, c.sim, count.At(to), struct{}{})
+		require.NoError(t, err)
+	}
+}

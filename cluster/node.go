@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// System is what a node needs of a house.System.
+type System interface {
+	core.Place
+	core.Finder
+}
+
+// Node is a system as other nodes know it. Start makes it. Any goroutine may use it.
+type Node struct {
+	config Config
+	system System
+	hub    core.Address[hub]
+	self   *hub
+
+	// Gaps tells of notices from other nodes that never came: before anything comes that was sent
+	// behind them.
+	Gaps core.Topic[Gap]
+}
+
+// Gap is notices of another node that never came, as a session was given up: To - From + 1 of them.
+// Each that comes has a number, from 1 on for these lives of the two, and so has each that is
+// reported; From and To are the numbers that these have. A node that knows more than
+// 4,096 others forgets some that are away: if one of them has had a session given up meanwhile, its
+// Gap begins at 1.
+type Gap struct {
+	Node     string
+	From, To uint64
+}
+
+// Start makes system a node. It returns once the node listens. The system must be started. Errors
+// are those of the Config and of the listener's socket, and contracts whose types can't cross.
+func Start(ctx context.Context, system System, c Config) (*Node, error) {
+	c, err := c.validate()
+	if err != nil {
+		return nil, err
+	}
+	methods, err := newCatalogue()
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{config: c, system: system}
+	n.self = newHub(n, methods)
+	n.hub, err = core.SpawnWith(system, func() *hub { return n.self }, core.Props{
+		Mailbox:   core.Unbounded(), // what it tells itself is bounded by links, and is not to be refused
+		OnFailure: &core.Strategy{Decide: func(error) core.Directive { return core.Stop }},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err = core.Ask(ctx, hubListen.At(n.hub), struct{}{}); err != nil {
+		n.hub.Stop()
+		return nil, err
+	}
+	return n, nil
+}
+
+// Addr returns the address at which the node listens; empty: it doesn't.
+func (n *Node) Addr() string { return n.self.listener.Addr() }
+
+// Name returns the node's name.
+func (n *Node) Name() string { return n.config.Name }
+
+// Where says where an actor is.
+type Where struct {
+	Node string // the name of its node
+	Path string // as core.ParsePath reads it
+}
+
+// Lookup returns the address of an actor of another node. Errors: core.ErrNotFound, ErrNoNode, and
+// those of an ask. Only goroutines that are no workers may call it.
+func (n *Node) Lookup(ctx context.Context, node, path string) (core.AnyAddress, error) {
+	return core.Ask(ctx, n.Finder(), Where{node, path})
+}
+
+// Finder returns the port that finds actors of other nodes, for steps; see Lookup.
+func (n *Node) Finder() core.Port[Where, core.AnyAddress] { return hubFind.At(n.hub) }
+
+// Close ends the node: its links are over, what is away ends with ErrUnreachable. Other nodes hear
+// of it, and what they have away ends with ErrNodeLost. So does the end of the node's system.
+func (n *Node) Close(ctx context.Context) error { return n.hub.StopWait(ctx) }
+
+// Errors, beside those of core.
+var (
+	// ErrNoNode: no address of that node is known.
+	ErrNoNode = errors.New("cluster: no node of that name is known")
+	// ErrUnreachable: no connection to the node of the actor for longer than the link's patience,
+	// or that node has given this one up. It comes with core.ErrLost, or with core.ErrNotSent if no
+	// byte of the message has left.
+	ErrUnreachable = errors.New("cluster: node unreachable")
+	// ErrNodeLost: the node has ended, or begun a new life. It comes as ErrUnreachable does.
+	ErrNodeLost = errors.New("cluster: node lost")
+)

@@ -1,0 +1,215 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+// counter is an actor that others ask over a link.
+type counter struct {
+	slow time.Duration // how long it handles nothing after each notice
+	mu   sync.Mutex
+	told []int
+}
+
+// numbers returns those of the items that it was told. Any goroutine may call it.
+func (c *counter) numbers() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.told)
+}
+
+// requireInOrder requires that a counter was told of n items, from 0, each once.
+func requireInOrder(t *testing.T, n int, c *counter) {
+	t.Helper()
+	told := c.numbers()
+	require.Len(t, told, n)
+	for i, got := range told {
+		require.Equal(t, i, got)
+	}
+}
+
+// item is a notice: its number, and bytes that must arrive as they are.
+type item struct {
+	N   int
+	Pad []byte
+}
+
+// padded returns an item with so many bytes.
+func padded(n, size int) item {
+	p := make([]byte, size)
+	for i := range p {
+		p[i] = byte(n + i)
+	}
+	return item{n, p}
+}
+
+// number returns the item's number, if it has arrived as it was.
+func (m *item) number() int {
+	for i, b := range m.Pad {
+		if b != byte(m.N+i) {
+			panic("other bytes")
+		}
+	}
+	return m.N
+}
+
+type itemStep struct {
+	core.NoticeStack[item]
+	tick core.Future[core.Tick]
+}
+
+type (
+	addReq  struct{ N int }
+	addRep  struct{ Sum int }
+	addStep struct {
+		core.AskStack[addReq, addRep]
+		tick core.Future[core.Tick]
+	}
+)
+
+func (c *counter) add(s *addStep) core.Yield {
+	if s.Req.N >= 0 {
+		return s.Return(addRep{2 * s.Req.N})
+	}
+	core.Timer.Ask(s, &s.tick, time.Duration(-s.Req.N)*time.Hour)
+	return core.Suspend(s, (*counter).late)
+}
+
+func (c *counter) late(s *addStep) core.Yield { return s.Return(addRep{}) }
+
+func (c *counter) tell(s *itemStep) core.Yield {
+	c.mu.Lock()
+	c.told = append(c.told, s.Msg.number())
+	c.mu.Unlock()
+	if c.slow == 0 {
+		return s.Return()
+	}
+	s.Barrier()
+	core.Timer.Ask(s, &s.tick, c.slow)
+	return core.Suspend(s, (*counter).rested)
+}
+
+func (c *counter) rested(s *itemStep) core.Yield { return s.Return() }
+
+func (c *counter) count(s *core.AskStack[struct{}, addRep]) core.Yield {
+	return s.Return(addRep{len(c.told)})
+}
+
+var (
+	add   = core.NewMethod[addReq, addRep]("test.counter.add")
+	count = core.NewMethod[struct{}, addRep]("test.counter.count")
+	tells = core.NewNoticeMethod[item]("test.counter.tell")
+	_     = core.Handle((*counter).add).As(add)
+	_     = core.Handle((*counter).count).As(count)
+	_     = core.HandleNotice((*counter).tell).As(tells)
+)
+
+type lookStep struct {
+	core.AskStack[func(*hub), struct{}]
+}
+
+// look has a test see what the hub has.
+func (h *hub) look(s *lookStep) core.Yield {
+	s.Req(h)
+	return s.Return(struct{}{})
+}
+
+var hubLook = core.Handle((*hub).look)
+
+// look calls f in a turn of the hub.
+func (n *Node) look(t testing.TB, f func(*hub)) {
+	t.Helper()
+	_, err := core.Ask(t.Context(), hubLook.At(n.hub), f)
+	require.NoError(t, err)
+}
+
+// place is a node in this process.
+type place struct {
+	sys  *house.System
+	node *Node
+}
+
+// letters returns how many notices of the place are dead letters.
+func (p *place) letters() (n uint64) {
+	for _, l := range p.sys.DeadLetters() {
+		n += l.Count
+	}
+	return n
+}
+
+func newPlace(t testing.TB, c Config) place {
+	sys, err := house.New(house.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	require.NoError(t, sys.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, sys.Shutdown(context.Background())) })
+	c.Plaintext = c.TLS == nil
+	n, err := Start(t.Context(), sys, c)
+	require.NoError(t, err)
+	return place{sys, n}
+}
+
+func TestAskElsewhere(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	c := &counter{}
+	_, err := core.SpawnWith(there.sys, func() *counter { return c }, core.Props{Name: "counter"})
+	require.NoError(t, err)
+	here := newPlace(t, Config{Name: "here", Peers: map[string]string{"there": there.node.Addr()}})
+	far, err := here.node.Lookup(t.Context(), "there", "/user/counter")
+	require.NoError(t, err)
+	rep, err := core.Ask(t.Context(), add.At(far), addReq{21})
+	require.NoError(t, err)
+	require.Equal(t, 42, rep.Sum)
+	for i := range 1000 {
+		require.NoError(t, core.Notice(tells.At(far), item{N: i}))
+	}
+	rep, err = core.Ask(t.Context(), count.At(far), struct{}{})
+	require.NoError(t, err)
+	require.Equal(t, 1000, rep.Sum)
+	requireInOrder(t, 1000, c)
+	_, err = here.node.Lookup(t.Context(), "there", "/user/nobody")
+	require.ErrorIs(t, err, core.ErrNotFound)
+	_, err = here.node.Lookup(t.Context(), "nowhere", "/user/nobody")
+	require.ErrorIs(t, err, ErrNoNode)
+}
+
+type blobStep struct{ core.AskStack[[]byte, []byte] }
+
+// echo returns what it gets.
+func (c *counter) echo(s *blobStep) core.Yield { return s.Return(s.Req) }
+
+var (
+	echo = core.NewMethod[[]byte, []byte]("test.counter.echo")
+	_    = core.Handle((*counter).echo).As(echo)
+)
+
+// TestLongMessages: they cross in pieces, both ways, in the order of their sender, and others pass
+// between.
+func TestLongMessages(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	for _, size := range []int{0, 1, 60_000, 64 << 10, 200_000, 5_000_000} {
+		want := padded(size, size).Pad
+		ask := core.Begin(echo.At(p.far), want)
+		require.NoError(t, core.Notice(tells.At(p.far), padded(size, size)))
+		rep, err := core.Ask(t.Context(), count.At(p.far), struct{}{})
+		require.NoError(t, err)
+		require.Equal(t, size, p.counter.numbers()[rep.Sum-1])
+		require.NoError(t, ask.GetInto(func(got *[]byte) {
+			require.Equal(t, len(want), len(*got))
+			require.True(t, string(want) == string(*got))
+		}))
+	}
+	_, err := core.Ask(t.Context(), echo.At(p.far), make([]byte, frame.LongMax))
+	require.ErrorIs(t, err, ErrTooLong)
+}

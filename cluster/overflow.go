@@ -1,0 +1,173 @@
+package cluster
+
+import (
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+	"github.com/stackhouse-go/stackhouse/stack/rendezvous"
+)
+
+// overflow is the calls of other nodes that wait beside the full mailbox of an actor, in their
+// order, also behind the end of the session by which they came. Each ref by which one came has
+// written HOLD, and writes RESUME once none waits. There is one for each such actor; its states:
+//
+//	free     among the hub's spare ones
+//	waits    the house will have its cell finished, once, which has the hub admit
+//
+// What a link may have waiting in all of them is bounded; what is more is refused as by the full
+// mailbox that it is for.
+type overflow struct {
+	hub    *hub
+	house  *stack.House
+	calls  []waiter // from first on
+	first  int
+	held   []*ref
+	drains bool // the actor is to be drained behind them
+	cell   rendezvous.Cell
+}
+
+// waiter is a call that waits for room, the memory that it takes, about, and whose bound it counts
+// for.
+type waiter struct {
+	call *stack.Stack
+	size int
+	of   *serving // nil: it is a notice
+	link *link
+}
+
+const (
+	// callSize is what a call without a text takes, about, bytes.
+	callSize = 256
+	// waitingWindows is how many windows the calls of a link that wait may take: what comes for one
+	// actor while HOLD is on its way is two windows, of small calls as much more as they take here.
+	waitingWindows = 128
+)
+
+// deliver hands a call, whose text has so many bytes, to the actor, or keeps it behind those that
+// wait for room. of is an ask's; nil: it is a notice.
+func (r *ref) deliver(c *stack.Stack, text int, of *serving) {
+	h, l := r.track.link.hub, r.track.link
+	o := h.overflows[r.house]
+	if o == nil && h.takes(r.house) {
+		h.w.Squeeze(r.house, c) // others may have taken the room meanwhile
+		return
+	}
+	size := text + callSize
+	if l.waiting+size > waitingWindows*h.node.config.Window {
+		h.drop(c, r.house, lost.Full, core.ErrMailboxFull)
+		return
+	}
+	if o == nil {
+		o = h.overflow(r.house)
+	}
+	l.waiting += size
+	o.calls = append(o.calls, waiter{c, size, of, l})
+	if of != nil {
+		of.waits = true
+	}
+	if !r.held {
+		r.held = true
+		r.track.owing++
+		o.held = append(o.held, r)
+		r.track.owe(r)
+	}
+}
+
+// takes reports whether a call may be sent: also one that is dropped as the actor is gone.
+func (h *hub) takes(to *stack.House) bool { return to.Gone() || h.w.Admits(to) }
+
+func (h *hub) overflow(of *stack.House) *overflow {
+	var o *overflow
+	if n := len(h.spare); n > 0 {
+		o, h.spare = h.spare[n-1], h.spare[:n-1]
+	} else {
+		o = &overflow{hub: h}
+		o.cell.Call(o.hasRoom)
+	}
+	o.house = of
+	h.overflows[of] = o
+	o.await()
+	return o
+}
+
+// await has hasRoom called once.
+func (o *overflow) await() {
+	o.cell.Reset()
+	o.house.AwaitRoom(&o.cell)
+}
+
+// hasRoom is called, on any goroutine, once the actor may have room.
+func (o *overflow) hasRoom() {
+	stack.Tell(o.hub.w.Guests, o.hub.at, on.room.Machine(), &o)
+}
+
+// room is told, from any goroutine, when an actor may have room that had none.
+func (h *hub) room(s *core.NoticeStack[*overflow]) core.Yield {
+	s.Msg.admit()
+	return s.Return()
+}
+
+// admit hands on what waits, as far as there is room. The other ends go on once all of it is.
+func (o *overflow) admit() {
+	for o.first < len(o.calls) && o.hub.takes(o.house) {
+		w := o.calls[o.first]
+		o.calls[o.first] = waiter{}
+		o.first++
+		w.link.waiting -= w.size
+		o.hub.handOn(o.house, w)
+	}
+	if o.first < len(o.calls) {
+		o.await()
+		return
+	}
+	o.calls, o.first = o.calls[:0], 0
+	for _, r := range o.held {
+		r.held = false
+		r.track.owing--
+		r.track.owe(r)
+	}
+	clear(o.held)
+	o.held = o.held[:0]
+	if o.drains {
+		o.drains = false
+		o.house.Drain(o.hub.w.Guests)
+	}
+	delete(o.hub.overflows, o.house)
+	o.house = nil
+	o.hub.spare = append(o.hub.spare, o)
+}
+
+// handOn hands on a call that has waited, unless it was given up.
+func (h *hub) handOn(to *stack.House, w waiter) {
+	if w.of != nil {
+		if w.of.waits = false; w.of.given {
+			h.w.Discard(w.call)
+			w.of.isDropped()
+			return
+		}
+	}
+	h.w.Squeeze(to, w.call)
+}
+
+// drop ends a call that isn't handed on: a notice is a dead letter, an ask fails.
+func (h *hub) drop(c *stack.Stack, to *stack.House, why lost.Reason, err error) {
+	if c.Handler().DeadLetter(to, why).Type != "" { // a notice
+		h.w.Lost(to, c, why)
+		h.w.Discard(c)
+		return
+	}
+	h.w.FailAsk(c, err)
+}
+
+// loseOverflows ends all calls that wait: the hub has ended, and so has every track.
+func (h *hub) loseOverflows() {
+	for _, o := range h.overflows {
+		for _, w := range o.calls[o.first:] {
+			if w.of == nil {
+				h.w.Lost(o.house, w.call, lost.Stopped)
+			}
+			h.w.Discard(w.call)
+		}
+		o.calls, o.first = nil, 0
+	}
+}

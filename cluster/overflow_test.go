@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/stack/command"
+)
+
+// flood is a pair, and a node that tells the pair's counter whatever it likes.
+func flood(t *testing.T, p core.Props) (pair, *stranger) {
+	pair := newPair(t, p, session.Timing{})
+	s := meets(t, pair.there.node, "else", frame.Hello{Session: 1})
+	_, err := s.hello()
+	require.NoError(t, err)
+	s.declares(&pair)
+	return pair, s
+}
+
+// waits waits until so many calls are in overflows there.
+func (p *pair) waits(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		waiting := 0
+		p.there.node.look(t, func(h *hub) {
+			for _, o := range h.overflows {
+				waiting += len(o.calls) - o.first
+			}
+		})
+		return waiting == n
+	}, 10*time.Second, time.Millisecond)
+}
+
+// TestDeafToHold: a node that doesn't heed HOLD may have so much waiting, and no more: the rest is
+// refused as by a full mailbox. Nothing else ends.
+func TestDeafToHold(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Window: 256 << 10})
+	p := pairBy(t, there, there.node.Addr(), core.Props{Mailbox: core.Bounded(10, core.Reject)}, session.Timing{})
+	s := meets(t, there.node, "else", frame.Hello{Session: 1})
+	_, err := s.hello()
+	require.NoError(t, err)
+	s.declares(&p)
+	p.at.Pause()
+	const all = 200_000
+	for i := 0; i < all; i += 1000 {
+		s.tells(&p, i, i+1000)
+	}
+	most := waitingWindows * (256 << 10) / callSize // without the texts
+	var waiting int
+	require.Eventually(t, func() bool {
+		there.node.look(t, func(h *hub) { waiting = len(h.overflows[p.at.House()].calls) })
+		return waiting+10+int(there.letters()) == all
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Greater(t, waiting, most*9/10)
+	require.LessOrEqual(t, waiting, most)
+	p.at.Continue()
+	require.Eventually(t, func() bool { return len(p.counter.numbers()) == waiting+10 }, 10*time.Second, 10*time.Millisecond)
+	requireInOrder(t, waiting+10, p.counter)
+	there.node.look(t, func(h *hub) {
+		require.EqualValues(t, 1, h.links["else"].Session())
+		require.Zero(t, h.links["else"].waiting)
+		require.Empty(t, h.overflows)
+	})
+}
+
+// TestStopWithOverflow: what waits beside the mailbox of an actor that stops are dead letters, as
+// what waits in it.
+func TestStopWithOverflow(t *testing.T) {
+	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
+	p.at.Pause()
+	s.tells(&p, 0, 100)
+	p.waits(t, 96)
+	require.NoError(t, p.at.StopWait(t.Context()))
+	require.Eventually(t, func() bool { return p.there.letters() == 100 }, 5*time.Second, time.Millisecond)
+}
+
+// TestCloseWithOverflow: the same if the node ends.
+func TestCloseWithOverflow(t *testing.T) {
+	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
+	p.at.Pause()
+	s.tells(&p, 0, 100)
+	p.waits(t, 96)
+	require.NoError(t, p.there.node.Close(t.Context()))
+	require.EqualValues(t, 96, p.there.letters())
+}
+
+// TestDrainBehindOverflow: the actor stops behind all that came before.
+func TestDrainBehindOverflow(t *testing.T) {
+	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
+	p.at.Pause()
+	s.tells(&p, 0, 100)
+	s.sends((&frame.Command{To: 1, Code: codes[command.Drain]}).Append(nil))
+	p.waits(t, 96)
+	p.at.Continue()
+	require.Eventually(t, func() bool { return p.at.House().Gone() }, 5*time.Second, time.Millisecond)
+	requireInOrder(t, 100, p.counter)
+	require.Zero(t, p.there.letters())
+}

@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+)
+
+// This file is how frames cross that are too long: in pieces, between which others pass.
+
+// parcel is a frame that is being written in pieces. What comes behind it from the same stand-in
+// waits for its end.
+type parcel struct {
+	frame  []byte
+	at     int // written so far
+	number uint64
+	from   *standIn // nil: it is an answer
+	slot   *slot    // of an ask; nil: it is none
+	end    uint64   // position behind its last piece
+}
+
+// parcels are those of a track, both ways.
+type parcels struct {
+	out    []*parcel
+	sent   []*parcel           // calls that aren't acknowledged
+	left   int                 // bytes of out that aren't written
+	last   uint64              // number
+	behind []*serving          // whose answers are to be parcels, once there are fewer
+	in     map[uint64]*arrival // what has come of each, by number
+}
+
+// partsMax is how many frames of the other end may have come in part at a time.
+const partsMax = 16
+
+var errPart = errors.New("cluster: a piece of a frame that doesn't follow the one before")
+
+// send begins to write a frame that is too long for one piece: too long for the scratch, so it has
+// memory of its own.
+func (t *track) send(f []byte, from *standIn, slot *slot) {
+	t.parcels.last++
+	t.parcels.out = append(t.parcels.out, &parcel{frame: f, number: t.parcels.last, from: from, slot: slot})
+	t.parcels.left += len(f)
+	if from != nil {
+		from.sending = true
+	}
+	if slot != nil {
+		slot.long, slot.at = true, ^uint64(0)
+	}
+	t.sendOn()
+}
+
+// sendOn writes pieces, in turn, as long as half the window is free: the rest is for others.
+func (t *track) sendOn() {
+	for len(t.parcels.out) > 0 {
+		left := t.out.Left()
+		if left.End-left.Acknowledged > uint64(t.link.hub.node.config.Window/2) || t.out.Room() < frame.FrameMax {
+			return
+		}
+		p := t.parcels.out[0]
+		if p.slot != nil && p.at == 0 {
+			p.slot.at = left.End
+		}
+		n := min(len(p.frame)-p.at, frame.PieceMax)
+		f := frame.Part{Number: p.number, Total: uint64(len(p.frame)), At: uint64(p.at), Piece: p.frame[p.at : p.at+n]}
+		t.append(f.Append(t.frame[:0]))
+		p.at += n
+		t.parcels.left -= n
+		t.parcels.out = t.parcels.out[1:]
+		if p.at < len(p.frame) {
+			t.parcels.out = append(t.parcels.out, p)
+			continue
+		}
+		if r := p.from; r != nil {
+			p.end = t.out.Left().End
+			t.parcels.sent = append(t.parcels.sent, p)
+			r.sending = false
+			if s := p.slot; s != nil {
+				if s.long = false; s.call == nil { // given up meanwhile
+					t.owe(s)
+				}
+			}
+			if !r.held {
+				t.w.Readmit(r.house)
+			}
+		}
+	}
+}
+
+// full reports whether as many are being written as may be: partsMax, and the last one begins while
+// no more than a window's worth is left of the others.
+func (t *track) full() bool {
+	return len(t.parcels.out) >= partsMax || t.parcels.left > t.link.hub.node.config.Window
+}
+
+// acknowledged forgets what the other end has read.
+func (p *parcels) acknowledged(position uint64) {
+	for len(p.sent) > 0 && p.sent[0].end <= position {
+		p.sent = p.sent[1:]
+	}
+}
+
+// arrival is a frame of which some pieces have come.
+type arrival struct {
+	total uint64
+	frame []byte
+}
+
+// part is PART: once all pieces of a frame are there it is done. What is kept takes twice what has
+// come at most.
+func (t *track) part(p *frame.Part) error {
+	in := t.parcels.in[p.Number]
+	if in == nil && p.At == 0 && len(t.parcels.in) < partsMax {
+		if t.parcels.in == nil {
+			t.parcels.in = map[uint64]*arrival{}
+		}
+		in = &arrival{total: p.Total}
+		t.parcels.in[p.Number] = in
+	}
+	if in == nil || p.Total != in.total || p.At != uint64(len(in.frame)) {
+		return errPart
+	}
+	if in.frame = append(in.frame, p.Piece...); !p.Last() {
+		return nil
+	}
+	delete(t.parcels.in, p.Number)
+	f, err := frame.Long(in.frame)
+	if err != nil {
+		return err
+	}
+	return t.do(f)
+}

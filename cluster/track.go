@@ -1,0 +1,426 @@
+package cluster
+
+import (
+	"errors"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core/wire"
+	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack"
+	"github.com/stackhouse-go/stackhouse/stack/fault"
+	"github.com/stackhouse-go/stackhouse/stack/lost"
+)
+
+// track is one ordered stream to the other node and back, in one session: it writes the calls of
+// its stand-ins, and does what the frames say that come. What passes between a connection and it is
+// bytes. It is over once its session is.
+type track struct {
+	link    *link
+	methods *catalogue
+	w       *stack.Engine
+	out     session.Outgoing
+	in      session.Incoming
+	conn    *conn  // up; nil: there is none
+	over    error  // why it is over; nil: it isn't
+	wanted  bool   // it needs a connection
+	began   bool   // what a session begins with was written, but for METHODs
+	wrote   uint64 // notices
+	got     uint64 // notices
+	debts   debts
+	*scratch
+	parcels parcels
+	lastBy  *stack.Handler // of the last call that was written
+	lastOf  *method        // the method that it is of
+	named   int            // methods of the catalogue that were declared
+
+	standIns []*standIn // by number
+	bySerial map[uint64]*standIn
+	unused   []unused   // numbers of stand-ins whose actors have stopped
+	starved  []*standIn // whose calls wait for room, or for a slot
+	slots    []*slot
+	free     *slot
+	freed    bool // a slot, since the last settle
+	held     int  // stand-ins
+	awaited  int  // stand-ins
+	busy     int  // slots
+	owing    int  // what the other end waits for: servings, refs that it watches or that hold it
+
+	theirs  []*foreign // by the other end's number - 1
+	byMine  []*foreign // the same by this node's number - 1; nil: not declared
+	refs    []*ref     // by the other end's number
+	serving []*serving // by the other end's slot
+}
+
+var (
+	errSlot    = errors.New("cluster: a slot that isn't free, or isn't in use")
+	errRef     = errors.New("cluster: an actor that wasn't declared")
+	errMethod  = errors.New("cluster: a method that wasn't declared")
+	errRestart = errors.New("cluster: another node has restarted the actor")
+	// ErrTooLong: a message is longer than a frame may be.
+	ErrTooLong = errors.New("cluster: message too long")
+)
+
+func newTrack(l *link) *track {
+	h := l.hub
+	t := &track{link: l, methods: h.methods, w: h.w, bySerial: map[uint64]*standIn{},
+		out: session.MakeOutgoing(h.node.config.Window), in: session.MakeIncoming(4 * pool.SlabMax),
+		byMine: make([]*foreign, len(h.methods.all)), scratch: &h.scratch}
+	t.newStandIn(0, hubKind)
+	t.refs = append(t.refs, &ref{track: t, house: h.at})
+	return t
+}
+
+// scratch is where frames and messages are made and read, one at a time, for all tracks of a hub.
+type scratch struct {
+	frame  []byte // of room for any that isn't long
+	text   []byte // of a message
+	reader wire.Reader
+	last   frames // read last, by kind
+}
+
+// textKept is how much room for texts is kept, once a longer one was written.
+const textKept = 1 << 20
+
+// hasRoom reports whether any frame has room, and nothing waits for it.
+func (t *track) hasRoom() bool {
+	return t.named == len(t.methods.all) && t.debts.first == nil && t.out.Room() >= frame.FrameMax
+}
+
+// owe has a debtor write what it owes, now or once there is room.
+func (t *track) owe(d debtor) {
+	if t.over != nil {
+		return
+	}
+	waits := t.debts.first != nil // for room: an ACK, or the next connection, tells of that
+	if t.debts.push(d); !waits {
+		t.settle()
+	}
+}
+
+// settle writes what is owed, as far as there is room, and has stand-ins go on if there is more.
+func (t *track) settle() {
+	if t.over != nil {
+		return
+	}
+	defer t.look()
+	if !t.began {
+		t.began = true
+		if n := t.link.wrote; n > 0 {
+			t.append((&frame.Gap{Notices: n}).Append(t.frame[:0]))
+		}
+	}
+	for ; t.named < len(t.methods.all); t.named++ {
+		if !t.tryAppend(t.methods.all[t.named].declare) {
+			return
+		}
+	}
+	t.sendOn()
+	for len(t.parcels.behind) > 0 && !t.full() {
+		t.debts.push(t.parcels.behind[0])
+		t.parcels.behind = t.parcels.behind[1:]
+	}
+	for t.debts.first != nil {
+		if d := t.debts.pop(); !d.pay() {
+			t.debts.unpop(d)
+			return
+		}
+	}
+	if !t.hasRoom() || !t.hasSlot() {
+		return
+	}
+	for _, r := range t.starved {
+		r.starved = false
+		if !r.held && !r.sending {
+			t.w.Readmit(r.house)
+		}
+	}
+	t.starved = t.starved[:0]
+}
+
+// tryAppend writes a frame, if there is room for it.
+func (t *track) tryAppend(f []byte) bool {
+	if len(f) > t.out.Room() {
+		return false
+	}
+	t.append(f)
+	return true
+}
+
+// append writes a frame, for which there is room.
+func (t *track) append(f []byte) {
+	t.out.Append(&t.w.Shard, f)
+	t.look()
+	if t.conn != nil {
+		t.conn.send()
+	}
+}
+
+// look has the link learn whether the track needs a connection: as long as either end waits for
+// anything, both do, as perhaps only the other one can dial.
+func (t *track) look() {
+	left := t.out.Left()
+	if is := left.End != left.Acknowledged || t.busy > 0 || t.held > 0 || t.awaited > 0 || t.owing > 0; is != t.wanted && t.over == nil {
+		t.wanted = is
+		t.link.wants(is)
+	}
+}
+
+// write writes a message, which is valid until the next one.
+func (t *track) write(c *wire.Codec, by func(*wire.Codec, []byte, *stack.Stack) []byte, call *stack.Stack) (text []byte, err error) {
+	if cap(t.text) > textKept {
+		t.text = nil
+	}
+	fault.Catch("a link", "AppendWire", &err, func() error {
+		t.text = by(c, t.text[:0], call)
+		return nil
+	})
+	if err == nil && len(t.text) > frame.LongMax-frame.HeadMax {
+		err = ErrTooLong
+	}
+	return t.text, err
+}
+
+// read reads a message into a call. Bytes of it live as long as the call.
+func (t *track) read(d *wire.Decoder, by func(*wire.Decoder, *wire.Reader, *stack.Stack) error, text []byte, call *stack.Stack) (err error) {
+	fault.Catch("a link", "ReadWire", &err, func() error {
+		if d.Keeps() {
+			text = call.Copy(text)
+		}
+		t.reader.Reset(text)
+		t.reader.SetBudget(t.link.hub.node.config.Budget.Of(len(text)))
+		if err := by(d, &t.reader, call); err != nil {
+			return err
+		}
+		return t.reader.End()
+	})
+	return err
+}
+
+// receive does what the whole frames at the start of in say, and returns how many bytes they have.
+func (t *track) receive(in []byte) (n int, err error) {
+	for t.over == nil {
+		f, size, err := frame.Next(in[n:])
+		if err != nil {
+			return n, err
+		}
+		if size == 0 {
+			break
+		}
+		if err := t.do(f); err != nil {
+			return n, err
+		}
+		t.in.Applied(f)
+		n += size
+	}
+	if t.freed {
+		t.freed = false
+		t.settle()
+	}
+	return n, nil
+}
+
+// do does what a frame says.
+func (t *track) do(f frame.Raw) error {
+	switch f.Kind {
+	case frame.KindTell:
+		var m frame.Tell
+		if err := m.Read(f); err != nil {
+			return err
+		}
+		return t.tell(&m)
+	case frame.KindTells:
+		var m frame.Tells
+		if err := m.Read(f); err != nil {
+			return err
+		}
+		return t.tellAll(&m)
+	case frame.KindAsk:
+		var m frame.Ask
+		if err := m.Read(f); err != nil {
+			return err
+		}
+		return t.serve(&m)
+	case frame.KindReply:
+		var m frame.Reply
+		if err := m.Read(f); err != nil {
+			return err
+		}
+		return t.reply(&m)
+	case frame.KindFail:
+		return with(f, &t.last.fail, t.fail)
+	case frame.KindCancel:
+		return with(f, &t.last.cancel, func(c *frame.Cancel) error { return t.cancel(c.Slot) })
+	case frame.KindMethod:
+		return with(f, &t.last.method, t.learn)
+	case frame.KindRef:
+		return with(f, &t.last.ref, t.declare)
+	case frame.KindHold:
+		return with(f, &t.last.hold, func(h *frame.Hold) error { return t.hold(h.To, true) })
+	case frame.KindResume:
+		return with(f, &t.last.resume, func(h *frame.Resume) error { return t.hold(h.To, false) })
+	case frame.KindWatch:
+		return with(f, &t.last.watch, func(w *frame.Watch) error { return t.watches(w.To, true) })
+	case frame.KindUnwatch:
+		return with(f, &t.last.unwatch, func(w *frame.Unwatch) error { return t.watches(w.To, false) })
+	case frame.KindCommand:
+		return with(f, &t.last.command, t.command)
+	case frame.KindGone:
+		return with(f, &t.last.gone, t.gone)
+	case frame.KindPart:
+		var p frame.Part
+		if err := p.Read(f); err != nil {
+			return err
+		}
+		return t.part(&p)
+	case frame.KindGap:
+		return with(f, &t.last.gap, t.link.misses)
+	case frame.KindBye:
+		return with(f, &t.last.bye, t.link.ends)
+	case frame.KindAck:
+		var a frame.Ack
+		if err := a.Read(f); err != nil {
+			return err
+		}
+		return t.acknowledged(&a)
+	}
+	return nil
+}
+
+// frames are where frames are read: they don't escape then.
+type frames struct {
+	fail    frame.Fail
+	cancel  frame.Cancel
+	method  frame.Method
+	ref     frame.Ref
+	hold    frame.Hold
+	resume  frame.Resume
+	watch   frame.Watch
+	unwatch frame.Unwatch
+	command frame.Command
+	gone    frame.Gone
+	gap     frame.Gap
+	bye     frame.Bye
+}
+
+// with reads a frame and does what it says. Those of calls have their own lines, as they are short.
+func with[F any, P interface {
+	*F
+	Read(frame.Raw) error
+}](f frame.Raw, into P, do func(*F) error) error {
+	if err := into.Read(f); err != nil {
+		return err
+	}
+	return do(into)
+}
+
+func (t *track) acknowledged(a *frame.Ack) error {
+	if err := t.out.Acknowledge(a.Position); err != nil {
+		return err
+	}
+	t.parcels.acknowledged(a.Position)
+	t.settle()
+	return nil
+}
+
+// resumed says that a connection is there, at whose other end a position was read.
+func (t *track) resumed(position uint64) {
+	t.parcels.acknowledged(position)
+	if t.began || t.link.wrote > 0 { // or nothing was ever sent
+		t.settle()
+	}
+}
+
+// learn is METHOD.
+func (t *track) learn(m *frame.Method) error {
+	if m.Number != uint64(len(t.theirs)+1) || len(t.theirs) >= methodsMax {
+		return errMethod
+	}
+	f := t.methods.translate(m)
+	t.theirs = append(t.theirs, f)
+	if f.method == nil {
+		return nil
+	}
+	mine := &t.byMine[f.method.number-1]
+	if *mine != nil {
+		return errMethod // twice
+	}
+	*mine = f
+	return nil
+}
+
+// methodsMax is how many methods the other end may declare.
+const methodsMax = 1 << 16
+
+// foreignOf returns what reads the replies of a method of this node.
+func (t *track) foreignOf(m *method) *foreign { return t.byMine[m.number-1] }
+
+func (t *track) watches(to uint64, is bool) error {
+	r, err := t.ref(to)
+	if err == nil {
+		r.watch(is)
+	}
+	return err
+}
+
+func (t *track) command(c *frame.Command) error {
+	r, err := t.ref(c.To)
+	if err == nil {
+		r.does(c.Code)
+	}
+	return err
+}
+
+// giveUp ends the track, because of err: asks that are away end, notices that the other end has not
+// acknowledged are dead letters, watchers hear that their actors are lost.
+func (t *track) giveUp(err error) {
+	if t.over != nil {
+		return
+	}
+	t.over = lostBy(err, false)
+	left := t.out.Left()
+	t.loseAsks(err, left.Written)
+	t.loseNotices(left)
+	t.out.End()
+	t.debts = debts{}
+	for _, r := range t.standIns {
+		t.w.Vanish(r.house, t.over)
+	}
+	t.loseServed()
+	if t.conn != nil {
+		t.conn.track = nil
+		t.conn = nil
+	}
+	t.link.wrote += t.wrote
+	t.link.got += t.got
+}
+
+// loseNotices tells of notices that the other end may not have got.
+func (t *track) loseNotices(left session.Left) {
+	for at := left.Acknowledged; at < left.End; {
+		kept := t.out.Kept(at)
+		for len(kept) > 0 {
+			f, n, err := frame.Next(kept)
+			if n == 0 || err != nil {
+				panic("cluster: a stream that isn't of frames")
+			}
+			var m frame.Tell
+			if f.Kind == frame.KindTell && m.Read(f) == nil {
+				t.loseNotice(&m)
+			}
+			kept, at = kept[n:], at+uint64(n)
+		}
+	}
+	for _, p := range append(t.parcels.sent, t.parcels.out...) {
+		var m frame.Tell
+		if f, err := frame.Long(p.frame); err == nil && f.Kind == frame.KindTell && m.Read(f) == nil {
+			t.loseNotice(&m)
+		}
+	}
+	t.parcels = parcels{}
+}
+
+func (t *track) loseNotice(m *frame.Tell) {
+	by := t.methods.all[m.Method-1]
+	t.lose(t.standIns[m.To].house, by, by.request.Decoder(), m.Message, lost.Stopped)
+}
