@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel"
@@ -28,7 +31,7 @@ type hub struct {
 
 func newHub(n *Node, methods *catalogue) *hub {
 	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, watched: map[*stack.House][]*ref{},
-		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax)}}
+		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax), budget: n.config.Budget}}
 	for name, address := range n.config.Peers {
 		h.links[name] = newLink(h, name, address)
 	}
@@ -40,10 +43,15 @@ func (h *hub) PreStart(s *core.HookStack) core.Yield {
 	st := stack.Of(s)
 	h.w, h.at = st.Engine(), st.House()
 	h.at.Stay() // connections and stand-ins belong to a worker
-	for _, l := range h.links {
+	for _, l := range h.all() {
 		l.track = newTrack(l)
 	}
 	return s.Return()
+}
+
+// all returns the links in one order, whatever the map's is: simulations repeat it.
+func (h *hub) all() []*link {
+	return slices.SortedFunc(maps.Values(h.links), func(a, b *link) int { return strings.Compare(a.name, b.name) })
 }
 
 // linksMax is how many other nodes a node knows at most.
@@ -79,7 +87,7 @@ func (h *hub) forget() bool {
 
 // PostStop implements core.Stopper.
 func (h *hub) PostStop(s *core.HookStack) core.Yield {
-	for _, l := range h.links {
+	for _, l := range h.all() {
 		l.track.giveUp(ErrUnreachable)
 	}
 	h.loseOverflows()
@@ -149,6 +157,38 @@ func (h *hub) dialled(s *dialStep) core.Yield {
 	_, err := s.conn.Get()
 	s.Msg.link.dialled(s.Msg.conn, err)
 	return s.Return()
+}
+
+// flushTime is how long a node that closes waits for others to say that they have read all, ns.
+const flushTime = int64(time.Second)
+
+type flushStep struct {
+	core.AskStack[struct{}, struct{}]
+	tick  core.Future[core.Tick]
+	until int64
+}
+
+// flush waits until all that was written over connections that stand is acknowledged: what isn't
+// would be dead letters, though it came.
+func (h *hub) flush(s *flushStep) core.Yield {
+	s.until = h.w.Now + flushTime
+	for _, l := range h.all() {
+		if l.track.isUnread() {
+			l.track.conn.pings = true
+			l.track.conn.send()
+		}
+	}
+	return h.flushes(s)
+}
+
+func (h *hub) flushes(s *flushStep) core.Yield {
+	for _, l := range h.links {
+		if l.track.isUnread() && h.w.Now < s.until {
+			core.Timer.Ask(s, &s.tick, time.Millisecond)
+			return core.Suspend(s, (*hub).flushes)
+		}
+	}
+	return s.Return(struct{}{})
 }
 
 type findStep struct {
@@ -278,6 +318,7 @@ func (h *hub) gone(s *core.NoticeStack[core.AnyAddress]) core.Yield {
 
 var (
 	hubListen = core.Handle((*hub).listen)
+	hubFlush  = core.Handle((*hub).flush)
 	hubFind   = core.Handle((*hub).find)
 	_         = core.Handle((*hub).seek).As(findMethod)
 )

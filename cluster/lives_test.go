@@ -306,3 +306,17 @@ func TestTwoDial(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseFlushes: what has left a node that closes has come, and is no dead letter.
+func TestCloseFlushes(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	for i := range 100 {
+		require.NoError(t, core.Notice(tells.At(p.far), item{N: i}))
+	}
+	_, err := core.Ask(t.Context(), count.At(p.far), struct{}{})
+	require.NoError(t, err)
+	require.NoError(t, p.here.node.Close(t.Context()))
+	requireInOrder(t, 100, p.counter)
+	require.Zero(t, p.here.letters())
+	require.NoError(t, p.here.node.Close(t.Context()), "again")
+}

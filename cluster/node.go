@@ -83,9 +83,16 @@ func (n *Node) Lookup(ctx context.Context, node, path string) (core.AnyAddress, 
 // Finder returns the port that finds actors of other nodes, for steps; see Lookup.
 func (n *Node) Finder() core.Port[Where, core.AnyAddress] { return hubFind.At(n.hub) }
 
-// Close ends the node: its links are over, what is away ends with ErrUnreachable. Other nodes hear
-// of it, and what they have away ends with ErrNodeLost. So does the end of the node's system.
-func (n *Node) Close(ctx context.Context) error { return n.hub.StopWait(ctx) }
+// Close ends the node: its links are over, asks that are away end with ErrUnreachable. Other nodes
+// hear of it, and what they have away ends with ErrNodeLost. So does the end of the node's system;
+// but Close waits, for a second at most, until notices that have left have come.
+func (n *Node) Close(ctx context.Context) error {
+	_, err := core.Ask(ctx, hubFlush.At(n.hub), struct{}{})
+	if errors.Is(err, core.ErrStopped) {
+		err = nil
+	}
+	return errors.Join(err, n.hub.StopWait(ctx))
+}
 
 // Errors, beside those of core.
 var (

@@ -1,6 +1,10 @@
 package cluster
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
@@ -161,7 +165,7 @@ func (h *hub) drop(c *stack.Stack, to *stack.House, why lost.Reason, err error) 
 
 // loseOverflows ends all calls that wait: the hub has ended, and so has every track.
 func (h *hub) loseOverflows() {
-	for _, o := range h.overflows {
+	for _, o := range slices.SortedFunc(maps.Values(h.overflows), func(a, b *overflow) int { return cmp.Compare(a.house.Serial(), b.house.Serial()) }) {
 		for _, w := range o.calls[o.first:] {
 			if w.of == nil {
 				h.w.Lost(o.house, w.call, lost.Stopped)

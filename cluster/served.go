@@ -227,7 +227,7 @@ func (t *track) serve(f *frame.Ask) error {
 	}
 	s.call = t.w.Serve(t.link.hub.at, by, s.number, deadline)
 	s.call.Aim(t.link.hub.at) // for the shard that its bytes are of
-	if err := t.read(m.request, m.ReadRequest, f.Message, s.call); err != nil {
+	if err := t.read(m.request, f.Message, s.call, m.RequestOf(s.call)); err != nil {
 		c := s.call
 		s.call = nil
 		t.w.Discard(c)
@@ -294,7 +294,7 @@ func (s *serving) pay() bool {
 	}
 	var text []byte
 	if err == nil {
-		text, err = t.write(s.method.reply, s.method.WriteReply, s.call)
+		text, err = t.write(s.method.reply, s.method.ReplyOf(s.call))
 	}
 	f := (&frame.Reply{Slot: s.slot, Message: text}).Append(t.frame[:0])
 	if err != nil {
@@ -400,7 +400,7 @@ func (t *track) hand(r *ref, m *foreign, text []byte) error {
 	}
 	c := t.w.Begin(by)
 	c.Aim(t.link.hub.at)
-	switch err := t.read(m.request, m.ReadRequest, text, c); {
+	switch err := t.read(m.request, text, c, m.RequestOf(c)); {
 	case err != nil:
 		t.w.Lost(r.house, c, lost.Refused)
 	case r.house.Gone():
@@ -418,7 +418,7 @@ func (t *track) lose(to *stack.House, m *method, by *wire.Decoder, text []byte, 
 	c := t.w.Begin(m.Far())
 	c.Aim(t.link.hub.at)
 	if by != nil {
-		t.read(by, m.ReadRequest, text, c) // if that fails the letter is empty
+		t.read(by, text, c, m.RequestOf(c)) // if that fails the letter is empty
 	}
 	t.w.Lost(to, c, why)
 	t.w.Discard(c)

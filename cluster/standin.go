@@ -101,7 +101,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 		t.link.hub.drop(c, r.house, lost.Refused, core.ErrNoHandler)
 		return
 	}
-	text, err := t.write(m.request, m.WriteRequest, c)
+	text, err := t.write(m.request, m.RequestOf(c))
 	if err != nil {
 		t.link.hub.drop(c, r.house, lost.Refused, err)
 		return
@@ -314,7 +314,7 @@ func (t *track) reply(f *frame.Reply) error {
 		return errMethod
 	}
 	if err = by.noReply; err == nil {
-		err = t.read(by.reply, m.ReadReply, f.Message, c)
+		err = t.read(by.reply, f.Message, c, m.ReplyOf(c))
 	}
 	t.w.Answer(c, pool.Bytes{}, err)
 	return nil

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"unsafe"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
@@ -76,6 +77,7 @@ type scratch struct {
 	frame  []byte // of room for any that isn't long
 	text   []byte // of a message
 	reader wire.Reader
+	budget wire.Budget
 	last   frames // read last, by kind
 }
 
@@ -166,13 +168,19 @@ func (t *track) look() {
 	}
 }
 
-// write writes a message, which is valid until the next one.
-func (t *track) write(c *wire.Codec, by func(*wire.Codec, []byte, *stack.Stack) []byte, call *stack.Stack) (text []byte, err error) {
+// isUnread reports whether there is a connection, and something that the other end hasn't read.
+func (t *track) isUnread() bool {
+	left := t.out.Left()
+	return t.conn != nil && left.End != left.Acknowledged
+}
+
+// write writes the message at a place, which is valid until the next one.
+func (t *track) write(c *wire.Codec, at unsafe.Pointer) (text []byte, err error) {
 	if cap(t.text) > textKept {
 		t.text = nil
 	}
 	fault.Catch("a link", "AppendWire", &err, func() error {
-		t.text = by(c, t.text[:0], call)
+		t.text = c.Append(t.text[:0], at)
 		return nil
 	})
 	if err == nil && len(t.text) > frame.LongMax-frame.HeadMax {
@@ -181,15 +189,14 @@ func (t *track) write(c *wire.Codec, by func(*wire.Codec, []byte, *stack.Stack) 
 	return t.text, err
 }
 
-// read reads a message into a call. Bytes of it live as long as the call.
-func (t *track) read(d *wire.Decoder, by func(*wire.Decoder, *wire.Reader, *stack.Stack) error, text []byte, call *stack.Stack) (err error) {
+// read reads a message to a place in a call. Bytes of it live as long as the call.
+func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.Pointer) (err error) {
+	t.reader.ResetWithin(text, t.budget.Of(len(text)))
+	if d.Keeps() {
+		t.reader.Lend(pool.Bytes{}, call.Carry(), &t.w.Shard)
+	}
 	fault.Catch("a link", "ReadWire", &err, func() error {
-		if d.Keeps() {
-			text = call.Copy(text)
-		}
-		t.reader.Reset(text)
-		t.reader.SetBudget(t.link.hub.node.config.Budget.Of(len(text)))
-		if err := by(d, &t.reader, call); err != nil {
+		if err := d.Read(&t.reader, at); err != nil {
 			return err
 		}
 		return t.reader.End()

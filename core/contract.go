@@ -3,8 +3,8 @@ package core
 import (
 	"reflect"
 	"sync"
+	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -27,10 +27,8 @@ type Contract struct {
 	Request reflect.Type // or that of the notice
 	Reply   reflect.Type // nil: it is of notices
 
-	// How requests and replies are written, and read, where they stand in a call. Write allocates
-	// what AppendWire does; the value that Read fills is zero before.
-	WriteRequest, WriteReply func(c *wire.Codec, dst []byte, call *stack.Stack) []byte
-	ReadRequest, ReadReply   func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error
+	// Where in a call its request, or notice, and its reply are.
+	RequestOf, ReplyOf func(*stack.Stack) unsafe.Pointer
 
 	far  *route   // of actors of other processes: its handler knows the types, and has no steps
 	near sync.Map // the *route of each type of actor of this process
@@ -107,18 +105,8 @@ func (c *Contract) at(a AnyAddress) (*stack.House, *route, bool) {
 // contract of one name panics. The name is for good, as other processes may know it.
 func NewMethod[Req, Rep any](name string) Method[Req, Rep] {
 	c := &Contract{Name: name, Request: reflect.TypeFor[Req](), Reply: reflect.TypeFor[Rep]()}
-	c.WriteRequest = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
-		return wire.Append(c, dst, stack.Request[Req, Rep](call))
-	}
-	c.ReadRequest = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
-		return wire.Read(d, r, stack.Request[Req, Rep](call))
-	}
-	c.WriteReply = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
-		return wire.Append(c, dst, stack.Reply[Rep](call))
-	}
-	c.ReadReply = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
-		return wire.Read(d, r, stack.Reply[Rep](call))
-	}
+	c.RequestOf = func(call *stack.Stack) unsafe.Pointer { return unsafe.Pointer(stack.Request[Req, Rep](call)) }
+	c.ReplyOf = func(call *stack.Stack) unsafe.Pointer { return unsafe.Pointer(stack.Reply[Rep](call)) }
 	c.far = &route{by: stack.NewAsk[Req, Rep](stack.EntryOf((*elsewhere[Req, Rep]).asked))}
 	c.far.by.Contract, c.far.by.Title = name, name
 	return Method[Req, Rep]{c.register()}
@@ -127,12 +115,7 @@ func NewMethod[Req, Rep any](name string) Method[Req, Rep] {
 // NewNoticeMethod makes a contract of notices; see NewMethod.
 func NewNoticeMethod[Msg any](name string) NoticeMethod[Msg] {
 	c := &Contract{Name: name, Request: reflect.TypeFor[Msg]()}
-	c.WriteRequest = func(c *wire.Codec, dst []byte, call *stack.Stack) []byte {
-		return wire.Append(c, dst, stack.Message[Msg](call))
-	}
-	c.ReadRequest = func(d *wire.Decoder, r *wire.Reader, call *stack.Stack) error {
-		return wire.Read(d, r, stack.Message[Msg](call))
-	}
+	c.RequestOf = func(call *stack.Stack) unsafe.Pointer { return unsafe.Pointer(stack.Message[Msg](call)) }
 	c.far = &route{by: stack.NewNotice[Msg](stack.EntryOf((*elsewhere[Msg, Msg]).told))}
 	c.far.by.Contract, c.far.by.Title = name, name
 	return NoticeMethod[Msg]{c.register()}

@@ -93,7 +93,7 @@ func (n Named[A]) Get(name string) (Address[A], error) {
 func (n Named[A]) Find(name string) (Address[A], bool) {
 	all := n.here()
 	h := all.in.FindTop(all.kind, name)
-	if h == nil || !h.Is(all.of) {
+	if h == nil || h.Kind() != all.of {
 		return Address[A]{}, false
 	}
 	return Address[A]{h}, true
@@ -123,7 +123,7 @@ type named struct {
 // step couldn't reach it.
 func (n *named) get(w *stack.Engine, name string) (*stack.House, error) {
 	if h := n.in.FindTop(n.kind, name); h != nil {
-		if !h.Is(n.of) {
+		if h.Kind() != n.of {
 			return nil, ErrAlreadyExists
 		}
 		return h, nil
@@ -146,7 +146,7 @@ func (n *named) make(name string) (h *stack.House, err error) {
 		switch h = n.in.FindTop(n.kind, name); {
 		case h == nil:
 			return nil, ErrOverloaded
-		case !h.Is(n.of):
+		case h.Kind() != n.of:
 			return nil, ErrAlreadyExists
 		}
 		return h, nil

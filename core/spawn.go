@@ -116,7 +116,7 @@ func spawnCounted[A any](at Place, factory func() *A, p Props, of *quota.Quota) 
 		if taken == h {
 			return Address[A]{}, ErrOverloaded
 		}
-		if taken.Is(reflect.TypeFor[A]()) {
+		if taken.Kind() == reflect.TypeFor[A]() {
 			return Address[A]{taken}, ErrAlreadyExists
 		}
 		return Address[A]{}, ErrAlreadyExists
@@ -150,7 +150,7 @@ func Lookup[A any](in Finder, at string) (Address[A], error) {
 	if h == nil {
 		return Address[A]{}, ErrNotFound
 	}
-	if !h.Is(reflect.TypeFor[A]()) {
+	if h.Kind() != reflect.TypeFor[A]() {
 		return Address[A]{}, fmt.Errorf("%w: the actor at %s is no %v", ErrNotFound, at, reflect.TypeFor[A]())
 	}
 	return Address[A]{h}, nil

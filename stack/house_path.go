@@ -1,10 +1,6 @@
 package stack
 
-import (
-	"reflect"
-
-	"github.com/stackhouse-go/stackhouse/stack/path"
-)
+import "github.com/stackhouse-go/stackhouse/stack/path"
 
 // This file is where an actor stands in the tree of actors. Its parent and its name never change,
 // so any goroutine may read a path.
@@ -45,9 +41,6 @@ func (h *House) Local() string {
 	}
 	return up.Local()
 }
-
-// Is reports whether the actor of h, which has a name, is a *t. Any goroutine may ask.
-func (h *House) Is(t reflect.Type) bool { return h.life().of == t }
 
 // life returns the record of the actor's life; nil: there is none, and the actor is up or gone.
 // Any goroutine may ask.

@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"reflect"
-
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/stack/command"
@@ -35,7 +33,6 @@ type life struct {
 	name   string                // the last part of its path; empty: its number is
 	quota  *quota.Quota          // of its kind, which it has joined; nil: none
 	system bool                  // it stands below /system
-	of     reflect.Type          // the actor's struct
 
 	retried  *supervision.Record // its restarts and its children's; nil: none so far
 	children siblings.List[House]

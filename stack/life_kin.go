@@ -51,7 +51,6 @@ func (h *House) Give(p Props) {
 	}
 	if p.Name != "" || p.Hooks != nil || p.Own != nil || p.Below != nil || p.Idle > 0 {
 		l := h.makeLife()
-		l.of = h.Kind()
 		l.name, l.hooks, l.own, l.below, l.quota = p.Name, p.Hooks, p.Own, p.Below, p.Quota
 		l.Machine = lifecycle.New(p.Hooks.kinds())
 		if l.Starts() {

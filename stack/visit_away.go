@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/away"
 	"github.com/stackhouse-go/stackhouse/stack/command"
 )
@@ -44,6 +45,13 @@ func (w *Engine) Vanish(h *House, err error) {
 		h.annex.Load().rules.loss = err
 		w.stop(h)
 	}
+}
+
+// Carry returns what s carries, for a Remote or a Server that reads a message into s: what it holds
+// lives as long as s. Only who may write the message may call it.
+func (s *Stack) Carry() *pool.Carrier {
+	s.used = true
+	return &s.carried
 }
 
 // servedBit tells the ids of what is served from those of promises.

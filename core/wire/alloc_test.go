@@ -2,35 +2,12 @@ package wire
 
 import (
 	"reflect"
-	"runtime"
 	"testing"
 	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/internal/invariant"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
-
-// slow reports whether this program runs many times slower than normal. housetest says so, too, and
-// imports this package.
-const slow = invariant.Race || invariant.Enabled
-
-// zeroAlloc is housetest.ZeroAlloc.
-func zeroAlloc(t *testing.T, n int, f func(n int)) {
-	t.Helper()
-	runtime.GC()
-	f(n)
-	least := ^uint64(0)
-	for try := 0; try < 20 && least > 0; try++ {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f(n)
-		runtime.ReadMemStats(&after)
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-	if least > 0 {
-		t.Errorf("%d mallocs in %d operations, want 0", least, n)
-	}
-}
 
 // order has what costs no malloc: numbers, arrays, counted bytes and others, a hand-coded part.
 type order struct {
@@ -78,7 +55,7 @@ func (o *orderByHand) ReadWire(r *Reader) error {
 // and are copied.
 func TestNoMallocs(t *testing.T) {
 	n := 500_000 // of each size of slab
-	if slow {
+	if housetest.Slow {
 		n = 1000
 	}
 	v := order{ID: 1, Price: 2, Flags: [4]bool{true}, Raw: make([]byte, 40), View: new(pool.Shard).Copy(make([]byte, 40)), At: point{1, 2, []byte("note")}}
@@ -118,7 +95,7 @@ func TestNoMallocs(t *testing.T) {
 			}
 			b := lent(message, size)
 			in, out, got := b.r.in, make([]byte, 0, 1024), new(orderByHand)
-			zeroAlloc(t, n, func(n int) {
+			housetest.ZeroAlloc(t, n, func(n int) {
 				for range n {
 					out = way.c.Append(out[:0], way.v)
 					b.r.Reset(in)
@@ -163,7 +140,7 @@ func TestErrorsAllocateNothing(t *testing.T) {
 	bad := append([]byte(nil), in...)
 	bad[16] = 2
 	v, r := new(order), new(Reader)
-	zeroAlloc(t, 1000, func(n int) {
+	housetest.ZeroAlloc(t, 1000, func(n int) {
 		for i := range n {
 			r.Reset(in[:i%len(in)])
 			*v = order{}

@@ -19,7 +19,10 @@ type Budget struct {
 // Of returns the budget of a message of n bytes.
 func (b Budget) Of(n int) int {
 	factor, least := cmp.Or(b.Factor, 16), cmp.Or(b.Least, 4<<10)
-	return least + factor*min(n, (math.MaxInt-least)/factor)
+	if high, low := bits.Mul64(uint64(factor), uint64(n)); high == 0 && low <= uint64(math.MaxInt-least) {
+		return least + int(low)
+	}
+	return math.MaxInt
 }
 
 // SetBudget says how many bytes of memory all that is read from now on may ask for.

@@ -74,6 +74,10 @@ func (b *builder) fill(s *shape, path string) (err error) {
 	if done, err := s.byHand(path); done || err != nil {
 		return err
 	}
+	if s.foreign = foreignOf(t); s.foreign != nil {
+		s.kind, s.name = kindCoded, s.foreign.Name()
+		return nil
+	}
 	if s.kind = numbers[t.Kind()]; s.kind != 0 {
 		return nil
 	}

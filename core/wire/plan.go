@@ -20,7 +20,7 @@ const (
 	opBytes     // a []byte
 	opPoolBytes // a pool.Bytes
 	opTime
-	opCoded // a value of a type that is coded by hand, behind its length
+	opCoded // a value of a type that is coded by hand or by a Foreign, behind its length
 	opWhole // the same, as all of the message
 	opArray
 	opSlice // a slice
@@ -45,7 +45,10 @@ type op struct {
 	key    []op    // of maps
 	sub    []op    // of elements
 	typ    reflect.Type
-	hand   Coded
+	hand   Coded // a nil pointer; nil: foreign codes it
+
+	foreign Foreign
+	none    any // a nil pointer of its type
 }
 
 // narrow says that int and uint have 32 bits of memory.
@@ -83,7 +86,11 @@ func (p *planner) value(peer, own *shape, at uintptr, path string) error {
 		}
 		p.add(op{do: do, at: at})
 	case kindCoded:
-		p.add(op{do: opCoded, at: at, hand: own.hand})
+		o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign}
+		if o.foreign != nil {
+			o.typ, o.none = own.typ, reflect.Zero(own.typ).Interface()
+		}
+		p.add(o)
 	default:
 		p.number(own, at)
 	}

@@ -33,9 +33,12 @@ type Reader struct {
 // that are read alias in, unless Lend says otherwise.
 //
 //alloc:none
-func (r *Reader) Reset(in []byte) {
-	*r = Reader{in: in, budget: Budget{}.Of(len(in))}
-}
+func (r *Reader) Reset(in []byte) { r.ResetWithin(in, Budget{}.Of(len(in))) }
+
+// ResetWithin is Reset, with so many bytes of memory that what is read may ask for, see SetBudget.
+//
+//alloc:none
+func (r *Reader) ResetWithin(in []byte, budget int) { *r = Reader{in: in, budget: max(budget, 0)} }
 
 // Len returns the number of bytes that are left, in a ReadWire those of its value; 0 after an
 // error.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -157,7 +158,7 @@ func refConvert(from, to reflect.Value) {
 
 // seeds is how many random types each test takes.
 func seeds() int {
-	if slow {
+	if housetest.Slow {
 		return 200
 	}
 	return 2000

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -43,9 +42,9 @@ func appendOps(dst []byte, ops []op, v unsafe.Pointer) []byte {
 		case opTime:
 			dst = AppendTime(dst, *(*time.Time)(p))
 		case opCoded:
-			dst = appendHand(dst, move.Boxed(o.hand, p))
+			dst = appendCoded(dst, o, p)
 		case opWhole:
-			dst = move.Boxed(o.hand, p).AppendWire(dst)
+			dst = o.coded(dst, p)
 		case opArray:
 			for j := range o.n {
 				dst = appendOps(dst, o.sub, unsafe.Add(p, uintptr(j)*o.stride))
@@ -93,11 +92,11 @@ func appendList(dst []byte, o *op, s *sliceHeader) []byte {
 	return dst
 }
 
-// appendHand appends a value of a hand-coded type behind its length. Mostly that is a digit: for
-// others the value moves on.
-func appendHand(dst []byte, v Coded) []byte {
+// appendCoded appends a value that is coded by hand or by a Foreign behind its length. Mostly that
+// is a digit: for others the value moves on.
+func appendCoded(dst []byte, o *op, p unsafe.Pointer) []byte {
 	start := len(dst) + 1
-	dst = v.AppendWire(append(dst, 0))
+	dst = o.coded(append(dst, 0), p)
 	n := len(dst) - start
 	if n < 0 {
 		panic("wire: AppendWire returns less than it was given")

@@ -6,7 +6,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/stackhouse-go/stackhouse/internal/move"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
@@ -43,9 +42,9 @@ func (r *Reader) run(ops []op, v unsafe.Pointer) bool {
 		case opTime:
 			*(*time.Time)(p) = r.Time()
 		case opCoded:
-			r.readHand(move.Boxed(o.hand, p))
+			r.readSized(o, p)
 		case opWhole:
-			r.readWire(move.Boxed(o.hand, p))
+			r.readCoded(o, p)
 		case opArray:
 			for j := range o.n {
 				if !r.run(o.sub, unsafe.Add(p, uintptr(j)*o.stride)) {
@@ -106,22 +105,16 @@ func (r *Reader) readNumbers(o *op, p unsafe.Pointer) {
 	}
 }
 
-// readWire reads a value of a hand-coded type.
-func (r *Reader) readWire(v Coded) {
-	if err := v.ReadWire(r); err != nil {
-		r.Fail(err)
-	}
-}
-
-// readHand reads a value of a hand-coded type behind its length: it sees no other bytes.
-func (r *Reader) readHand(v Coded) {
+// readSized reads a value that is coded by hand or by a Foreign behind its length: it sees no other
+// bytes.
+func (r *Reader) readSized(o *op, p unsafe.Pointer) {
 	all := r.sized()
 	if r.err != nil {
 		return
 	}
 	behind := r.in
 	r.in = all
-	r.readWire(v)
+	r.readCoded(o, p)
 	if r.End() == nil {
 		r.in = behind
 	}

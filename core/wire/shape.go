@@ -20,7 +20,9 @@ type shape struct {
 
 	// Of one's own types only.
 	typ  reflect.Type
-	hand Coded // kindCoded: a nil pointer
+	hand Coded // kindCoded: a nil pointer; nil: foreign codes it
+
+	foreign Foreign
 }
 
 // field is a field of a struct that crosses.

@@ -63,8 +63,9 @@ floor 3
 	core/wire   -> pool, internal/move       # what a message is between two nodes
 
 floor 4
-	core  -> stack, core/wire    # what an actor says
+	core  -> stack               # what an actor says
 	house -> stack, netio, house/latency, house/wheel    # where it runs
+	cluster/proto -> core/wire, pool    # messages of protocol buffers
 
 floor 5
 	channel -> core, netio, channel/sent, channel/stage, channel/secure
@@ -75,14 +76,13 @@ floor 5
 	planned channel/http1        -> pool
 
 floor 6
-	cluster         -> channel, house, cluster/frame, cluster/session       # links, views, entities
+	cluster         -> channel, house, core/wire, cluster/frame, cluster/session       # links, views, entities
 	house/housetest -> core, house, channel, netio
 	planned channel/web    -> channel, channel/http1   # HTTP and WebSocket
 	house/httphost  -> core, house   # net/http beside a system
 
 floor 7
 	planned cluster/gossip      -> cluster  # who is a member: memberlist behind an interface of cluster
-	planned cluster/proto       -> cluster  # messages as protobuf
 	planned cluster/clustertest -> cluster, house/housetest
 	planned house/inspect       -> core, house
 
