@@ -86,8 +86,8 @@ overload: ## a server with 128 MiB under twice its load, for OVERLOAD seconds
 bench: ## benchmarks that match BENCH, BENCHCOUNT times
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 1h ./...
 
-compare: ## against channels, a mutex, protoactor-go, Erlang and Redis, and echo against a bare epoll loop in C; takes minutes
-	@cd bench/compare && code=0; $(GO) run . -check || code=1; \
+compare: ## against channels, a mutex, protoactor-go, Erlang and Redis, links against protoactor's and TCP, and echo against a bare epoll loop in C; takes minutes
+	@cd bench/compare && code=0; $(GO) run . -check || code=1; $(GO) run ./remote -check || code=1; \
 	if [ -d redis ]; then $(GO) run ./redis || code=1; fi; exit $$code
 	$(GO) run ./bench/echo
 

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/stackhouse-go/stackhouse/cluster"
+	"github.com/stackhouse-go/stackhouse/cluster/proto"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+)
+
+type plain [8]uint64
+
+var (
+	tellOf      = core.NewNoticeMethod[plain]("bench.plain")
+	tellProtoOf = core.NewNoticeMethod[*wrapperspb.BytesValue]("bench.protobuf")
+	countOf     = core.NewMethod[plain, plain]("bench.count")
+)
+
+// sink counts what it is told.
+type sink struct{ n uint64 }
+
+func (k *sink) tell(s *core.NoticeStack[plain]) core.Yield { k.n++; return s.Return() }
+
+func (k *sink) tellProto(s *core.NoticeStack[*wrapperspb.BytesValue]) core.Yield {
+	k.n++
+	return s.Return()
+}
+
+func (k *sink) count(s *core.AskStack[plain, plain]) core.Yield { return s.Return(plain{k.n}) }
+
+var (
+	_ = core.HandleNotice((*sink).tell).As(tellOf)
+	_ = core.HandleNotice((*sink).tellProto).As(tellProtoOf)
+	_ = proto.Reuse[*wrapperspb.BytesValue]()
+	_ = core.Handle((*sink).count).As(countOf)
+)
+
+func serveStackhouse(ready func(string)) error {
+	ctx := context.Background()
+	sys, err := house.New(house.Config{Workers: 1, MailboxMax: mailbox})
+	if err != nil {
+		return err
+	}
+	if err = sys.Start(ctx); err != nil {
+		return err
+	}
+	defer sys.Shutdown(ctx)
+	if _, err = core.SpawnWith(sys, func() *sink { return &sink{} }, core.Props{Name: "sink"}); err != nil {
+		return err
+	}
+	node, err := cluster.Start(ctx, sys, cluster.Config{Name: "sink", Listen: "127.0.0.1:0", Plaintext: true})
+	if err != nil {
+		return err
+	}
+	ready(node.Addr())
+	untilEnd()
+	return nil
+}
+
+// source sends rounds of notices, each with an ask behind it, some rounds at a time.
+type source struct{ took []int64 }
+
+type sourceStep struct {
+	core.AskStack[order, plain]
+	begun int
+	away  [16]core.Future[plain]
+	since time.Time
+}
+
+// order is what a source is to send.
+type order struct {
+	to      core.AnyAddress
+	rounds  int
+	notices int // of each
+	proto   bool
+	alone   bool // one round at a time, and each is timed
+}
+
+var message = wrapperspb.Bytes(make([]byte, 64))
+
+func (o *source) send(s *sourceStep) core.Yield {
+	away := s.away[:]
+	if s.Req.alone {
+		away = away[:1]
+	}
+	waits := false
+	var last plain
+	for i := range away {
+		f := &away[i]
+		if f.Ready() {
+			got, err := f.Get()
+			if err != nil {
+				return s.Throw(err)
+			}
+			if last[0] < got[0] {
+				last = got
+			}
+			if s.Req.alone {
+				o.took = append(o.took, int64(time.Since(s.since)))
+			}
+		}
+		if !f.Waiting() && s.begun < s.Req.rounds {
+			s.begun++
+			if s.Req.alone {
+				s.since = time.Now()
+			}
+			for range s.Req.notices {
+				var err error
+				if s.Req.proto {
+					err = tellProtoOf.At(s.Req.to).Notice(s, message)
+				} else {
+					err = tellOf.At(s.Req.to).Notice(s, plain{})
+				}
+				if err != nil {
+					return s.Throw(err)
+				}
+			}
+			countOf.At(s.Req.to).Ask(s, f, plain{})
+		}
+		waits = waits || f.Waiting()
+	}
+	if waits {
+		return core.SuspendAny(s, (*source).send)
+	}
+	return s.Return(last)
+}
+
+var sourceSend = core.Handle((*source).send)
+
+// joined is a system with a node, and a sink at another one.
+type joined struct {
+	sys  *house.System
+	sink core.AnyAddress
+}
+
+func join(address string) (j joined, err error) {
+	ctx := context.Background()
+	if j.sys, err = house.New(house.Config{Workers: 1, AskTimeout: time.Minute, MailboxMax: mailbox}); err != nil {
+		return j, err
+	}
+	if err = j.sys.Start(ctx); err != nil {
+		return j, err
+	}
+	node, err := cluster.Start(ctx, j.sys, cluster.Config{Name: "source", Peers: map[string]string{"sink": address}, Plaintext: true})
+	if err == nil {
+		j.sink, err = node.Lookup(ctx, "sink", "/user/sink")
+	}
+	return j, err
+}
+
+// notices is how many a round has, and mailbox what 16 rounds fit in.
+const notices, mailbox = 1000, 1 << 14
+
+func tell(address string, n int, proto bool) (r result, err error) {
+	j, err := join(address)
+	if err != nil {
+		return r, err
+	}
+	defer j.sys.Shutdown(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	by := sourceSend.At(core.Spawn(j.sys, func() *source { return &source{} }))
+	rounds := (n + notices - 1) / notices
+	warm := rounds/5 + 1
+	before, err := core.Ask(ctx, by, order{to: j.sink, rounds: warm, notices: notices, proto: proto})
+	if err != nil {
+		return r, err
+	}
+	began := time.Now()
+	after, err := core.Ask(ctx, by, order{to: j.sink, rounds: rounds, notices: notices, proto: proto})
+	all := time.Since(began)
+	if err == nil && after[0] != uint64((rounds+warm)*notices) {
+		err = fmt.Errorf("%d notices behind %d came", after[0], before[0])
+	}
+	return result{Each: float64(all) / float64(rounds*notices), Count: n}, err
+}
+
+func tellPlain(address string, n int) (result, error)    { return tell(address, n, false) }
+func tellProtobuf(address string, n int) (result, error) { return tell(address, n, true) }
+
+func askActor(address string, n int) (r result, err error) {
+	j, err := join(address)
+	if err != nil {
+		return r, err
+	}
+	defer j.sys.Shutdown(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	o := &source{}
+	by := sourceSend.At(core.Spawn(j.sys, func() *source { return o }))
+	if _, err = core.Ask(ctx, by, order{to: j.sink, rounds: n/5 + 1, alone: true}); err != nil {
+		return r, err
+	}
+	o.took = make([]int64, 0, n)
+	began := time.Now()
+	if _, err = core.Ask(ctx, by, order{to: j.sink, rounds: n, alone: true}); err != nil {
+		return r, err
+	}
+	return timed(o.took, int64(time.Since(began))), nil
+}
+
+func askGuest(address string, n int) (r result, err error) {
+	j, err := join(address)
+	if err != nil {
+		return r, err
+	}
+	defer j.sys.Shutdown(context.Background())
+	p := countOf.At(j.sink)
+	return alone(n, func() error {
+		_, err := core.Ask(context.Background(), p, plain{})
+		return err
+	})
+}
+
+// alone times asks, one after the other.
+func alone(n int, ask func() error) (r result, err error) {
+	for range n/5 + 1 {
+		if err = ask(); err != nil {
+			return r, err
+		}
+	}
+	took := make([]int64, 0, n)
+	began := time.Now()
+	for range n {
+		from := time.Now()
+		if err = ask(); err != nil {
+			return r, err
+		}
+		took = append(took, int64(time.Since(from)))
+	}
+	return timed(took, int64(time.Since(began))), nil
+}
