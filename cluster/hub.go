@@ -218,7 +218,11 @@ func (h *hub) finds(s *findStep) core.Yield {
 		return s.Throw(s.track.over)
 	case f.Serial == 0:
 		return s.Throw(core.ErrNotFound)
-	case len(s.track.standIns) >= standInsMax && s.track.bySerial[f.Serial] == nil:
+	}
+	switch r := s.track.bySerial[f.Serial]; {
+	case r != nil && r.gone: // it has stopped since then
+		return s.Throw(core.ErrNotFound)
+	case r == nil && len(s.track.standIns)-len(s.track.unused) >= standInsMax:
 		return s.Throw(core.ErrOverloaded)
 	}
 	return s.Return(s.track.standInFor(f.Serial, h.methods.kindOf(f.Type)).any())
@@ -243,7 +247,7 @@ func (h *hub) seek(s *core.AskStack[findActor, foundActor]) core.Yield {
 		return s.Throw(core.ErrNotFound)
 	}
 	at := h.node.system.Find(p)
-	if at == nil || at == h.at {
+	if at == nil || at == h.at || at.Gone() {
 		return s.Throw(core.ErrNotFound)
 	}
 	serial := h.served.export(at)

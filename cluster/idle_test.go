@@ -151,6 +151,40 @@ func TestNumbersOfTheStopped(t *testing.T) {
 	require.Equal(t, 10, rep.Sum)
 }
 
+// TestFoundWhileItStops: an actor that has begun to stop isn't found, and nothing of the link ends.
+func TestFoundWhileItStops(t *testing.T) {
+	c := newCalm(t)
+	at, err := core.SpawnWith(c.there.system, func() *lingerer { return &lingerer{} }, core.Props{Name: "lingerer"})
+	require.NoError(t, err)
+	find := func() (core.AnyAddress, error) {
+		return housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/lingerer"})
+	}
+	far, err := find()
+	require.NoError(t, err)
+	at.Stop()
+	c.sim.Run(time.Millisecond)
+	_, err = housetest.Ask(t, c.sim, add.At(far), addReq{1})
+	require.ErrorIs(t, err, core.ErrStopped)
+	_, err = find()
+	require.ErrorIs(t, err, core.ErrNotFound)
+	require.EqualValues(t, 1, c.here.self.links["there"].Session())
+	c.sim.Run(2 * time.Minute)
+}
+
+// lingerer takes a minute to stop.
+type lingerer struct{ tick core.Future[core.Tick] }
+
+func (l *lingerer) add(s *core.AskStack[addReq, addRep]) core.Yield { return s.Return(addRep{}) }
+
+func (l *lingerer) PostStop(s *core.HookStack) core.Yield {
+	core.Timer.Ask(s, &l.tick, time.Minute)
+	return core.Suspend(s, (*lingerer).rested)
+}
+
+func (l *lingerer) rested(s *core.HookStack) core.Yield { return s.Return() }
+
+var _ = core.Handle((*lingerer).add).As(add)
+
 // TestUsedInAnotherOrder: actors are declared when they are first used, whenever they were found.
 func TestUsedInAnotherOrder(t *testing.T) {
 	c := newCalm(t)

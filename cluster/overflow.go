@@ -45,6 +45,8 @@ const (
 	// waitingWindows is how many windows the calls of a link that wait may take: what comes for one
 	// actor while HOLD is on its way is two windows, of small calls as much more as they take here.
 	waitingWindows = 128
+	// spareMax is for how many calls a spare overflow has memory.
+	spareMax = 1024
 )
 
 // deliver hands a call, whose text has so many bytes, to the actor, or keeps it behind those that
@@ -65,6 +67,11 @@ func (r *ref) deliver(c *stack.Stack, text int, of *serving) {
 		o = h.overflow(r.house)
 	}
 	l.waiting += size
+	if o.first > 64 && o.first >= len(o.calls)/2 { // what has gone keeps no memory
+		n := copy(o.calls, o.calls[o.first:])
+		clear(o.calls[n:])
+		o.calls, o.first = o.calls[:n], 0
+	}
 	o.calls = append(o.calls, waiter{c, size, of, l})
 	if of != nil {
 		of.waits = true
@@ -124,7 +131,9 @@ func (o *overflow) admit() {
 		o.await()
 		return
 	}
-	o.calls, o.first = o.calls[:0], 0
+	if o.calls, o.first = o.calls[:0], 0; cap(o.calls) > spareMax {
+		o.calls = nil
+	}
 	for _, r := range o.held {
 		r.held = false
 		r.track.owing--

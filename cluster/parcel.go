@@ -124,8 +124,11 @@ func (t *track) part(p *frame.Part) error {
 	}
 	delete(t.parcels.in, p.Number)
 	f, err := frame.Long(in.frame)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f.Kind == frame.KindTells:
+		return errPart // so many messages would take a turn far too long
 	}
 	return t.do(f)
 }

@@ -61,6 +61,7 @@ func (t *track) newStandIn(serial uint64, kind reflect.Type) *standIn {
 	r.house = stack.NewStandIn(t.w, serial, kind, t.link.hub.node.config.Mailbox, r)
 	if u := t.unused; len(u) > 0 && u[0].from <= t.out.Left().Acknowledged && !t.standIns[u[0].number].sending {
 		r.number = u[0].number
+		delete(t.bySerial, t.standIns[r.number].serial)
 		t.standIns[r.number] = r
 		t.unused = u[1:]
 	} else {
@@ -214,7 +215,6 @@ func (t *track) gone(f *frame.Gone) error {
 		return err
 	}
 	r.gone = true
-	delete(t.bySerial, r.serial)
 	t.unused = append(t.unused, unused{r.number, t.out.Left().End})
 	if r.held {
 		r.held = false

@@ -119,8 +119,11 @@ func (t *track) settle() {
 	}
 	t.sendOn()
 	for len(t.parcels.behind) > 0 && !t.full() {
-		t.debts.push(t.parcels.behind[0])
+		s := t.parcels.behind[0]
 		t.parcels.behind = t.parcels.behind[1:]
+		if !s.pay() {
+			t.debts.push(s)
+		}
 	}
 	for t.debts.first != nil {
 		if d := t.debts.pop(); !d.pay() {
