@@ -3,7 +3,8 @@
 //
 // [Of] compiles a [Codec] for a type, once, at start-up; it refuses what can't cross, and names the
 // field. A type whose pointer has AppendWire and ReadWire, see [Coded], is coded by these, and
-// [Reader] and the Append functions make them short. All others are coded so:
+// [Reader] and the Append functions make them short; for pointers to types of packages that don't
+// know of this one there is [Register]. All others are coded so:
 //
 //	bool                   a byte, 0 or 1
 //	numbers                fixed width, little endian; int and uint have 64 bits

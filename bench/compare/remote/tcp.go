@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// serveTCP is one goroutine that reads messages of protocol buffers behind their lengths, buffered. To
-// one without bytes it answers with how many came.
+// serveTCP is one goroutine that reads messages of protocol buffers behind their lengths, buffered.
+// To one without bytes it answers with how many came.
 func serveTCP(ready func(string)) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
