@@ -150,7 +150,8 @@ func (p *place) letters() (n uint64) {
 }
 
 func newPlace(t testing.TB, c Config) place {
-	sys, err := house.New(house.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)})
+	// as many asks as some tests make take long on a machine that others use, too
+	sys, err := house.New(house.Config{Workers: 2, AskTimeout: 2 * time.Minute, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, sys.Shutdown(context.Background())) })

@@ -26,12 +26,12 @@ type overflow struct {
 	calls  []waiter // from first on
 	first  int
 	held   []*ref
-	drains bool // the actor is to be drained behind them
+	drains bool // the actor is to be drained, in its turn among them
 	cell   rendezvous.Cell
 }
 
 // waiter is a call that waits for room, the memory that it takes, about, and whose bound it counts
-// for.
+// for; or the drain, which has no call.
 type waiter struct {
 	call *stack.Stack
 	size int
@@ -120,16 +120,14 @@ func (h *hub) room(s *core.NoticeStack[*overflow]) core.Yield {
 
 // admit hands on what waits, as far as there is room. The other ends go on once all of it is.
 func (o *overflow) admit() {
-	for o.first < len(o.calls) && o.hub.takes(o.house) {
+	for ; o.first < len(o.calls); o.first++ {
 		w := o.calls[o.first]
+		if w.needsRoom() && !o.hub.takes(o.house) {
+			o.await()
+			return
+		}
 		o.calls[o.first] = waiter{}
-		o.first++
-		w.link.waiting -= w.size
 		o.hub.handOn(o.house, w)
-	}
-	if o.first < len(o.calls) {
-		o.await()
-		return
 	}
 	if o.calls, o.first = o.calls[:0], 0; cap(o.calls) > spareMax {
 		o.calls = nil
@@ -141,17 +139,21 @@ func (o *overflow) admit() {
 	}
 	clear(o.held)
 	o.held = o.held[:0]
-	if o.drains {
-		o.drains = false
-		o.house.Drain(o.hub.w.Guests)
-	}
 	delete(o.hub.overflows, o.house)
-	o.house = nil
+	o.house, o.drains = nil, false
 	o.hub.spare = append(o.hub.spare, o)
 }
 
-// handOn hands on a call that has waited, unless it was given up.
+// needsRoom reports whether w is a call that may begin.
+func (w *waiter) needsRoom() bool { return w.call != nil && (w.of == nil || !w.of.given) }
+
+// handOn hands on a call that has waited, unless it was given up, or begins the drain.
 func (h *hub) handOn(to *stack.House, w waiter) {
+	if w.call == nil {
+		h.w.Drain(to)
+		return
+	}
+	w.link.waiting -= w.size
 	if w.of != nil {
 		if w.of.waits = false; w.of.given {
 			h.w.Discard(w.call)
@@ -160,6 +162,17 @@ func (h *hub) handOn(to *stack.House, w waiter) {
 		}
 	}
 	h.w.Squeeze(to, w.call)
+}
+
+// drain has an actor stop behind all calls that came before.
+func (h *hub) drain(to *stack.House) {
+	switch o := h.overflows[to]; {
+	case o == nil:
+		h.w.Drain(to)
+	case !o.drains:
+		o.drains = true
+		o.calls = append(o.calls, waiter{})
+	}
 }
 
 // drop ends a call that isn't handed on: a notice is a dead letter, an ask fails.
@@ -176,6 +189,10 @@ func (h *hub) drop(c *stack.Stack, to *stack.House, why lost.Reason, err error) 
 func (h *hub) loseOverflows() {
 	for _, o := range slices.SortedFunc(maps.Values(h.overflows), func(a, b *overflow) int { return cmp.Compare(a.house.Serial(), b.house.Serial()) }) {
 		for _, w := range o.calls[o.first:] {
+			if w.call == nil {
+				h.w.Drain(o.house)
+				continue
+			}
 			if w.of == nil {
 				h.w.Lost(o.house, w.call, lost.Stopped)
 			}

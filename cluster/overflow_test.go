@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -89,15 +90,62 @@ func TestCloseWithOverflow(t *testing.T) {
 	require.EqualValues(t, 96, p.there.letters())
 }
 
-// TestDrainBehindOverflow: the actor stops behind all that came before.
+// TestDrainBehindOverflow: the actor stops behind all that came before, and before all that came
+// behind.
 func TestDrainBehindOverflow(t *testing.T) {
 	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
 	p.at.Pause()
 	s.tells(&p, 0, 100)
 	s.sends((&frame.Command{To: 1, Code: codes[command.Drain]}).Append(nil))
-	p.waits(t, 96)
+	s.tells(&p, 100, 150)
+	p.waits(t, 96+1+50)
 	p.at.Continue()
 	require.Eventually(t, func() bool { return p.at.House().Gone() }, 5*time.Second, time.Millisecond)
 	requireInOrder(t, 100, p.counter)
-	require.Zero(t, p.there.letters())
+	require.Eventually(t, func() bool { return p.there.letters() == 50 }, 5*time.Second, time.Millisecond)
+}
+
+// TestDrainWithoutItsNode: the actor is drained, though the node that was to wait for room for it
+// has ended.
+func TestDrainWithoutItsNode(t *testing.T) {
+	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
+	p.at.Pause()
+	s.tells(&p, 0, 100)
+	s.sends((&frame.Command{To: 1, Code: codes[command.Drain]}).Append(nil))
+	p.waits(t, 96+1)
+	require.NoError(t, p.there.node.Close(t.Context()))
+	p.at.Continue()
+	require.Eventually(t, func() bool { return p.at.House().Gone() }, 5*time.Second, time.Millisecond)
+	requireInOrder(t, 4, p.counter)
+	require.EqualValues(t, 96, p.there.letters())
+}
+
+// TestDrainElsewhere: a drain comes behind all that was sent before it, whichever worker the actor
+// is on.
+func TestDrainElsewhere(t *testing.T) {
+	for seed := range uint64(seeds(40)) {
+		w := newWorld(t, seed, session.Timing{Patience: int64(time.Hour)})
+		for worker := range 2 {
+			c := &counter{}
+			name := fmt.Sprint("counter", worker)
+			at, err := core.SpawnWith(w.other.Workers()[worker], func() *counter { return c }, core.Props{Name: name})
+			require.NoError(t, err)
+			far := w.find(t, "/user/"+name)
+			typed, ok := core.As[counter](far)
+			require.True(t, ok)
+			n := w.rng.IntN(100)
+			for i := range n {
+				require.NoError(t, core.Notice(tells.At(far), item{N: i}))
+			}
+			typed.Drain()
+			w.sim.Net.Faults.Resets = 0
+			for range 1000 {
+				if w.sim.Run(100 * time.Millisecond); at.House().Gone() {
+					break
+				}
+			}
+			require.True(t, at.House().Gone(), "seed %d", seed)
+			requireInOrder(t, n, c)
+		}
+	}
 }

@@ -87,11 +87,7 @@ func (r *ref) does(code uint64) {
 	case codes[command.Stop]:
 		r.house.Stop(g)
 	case codes[command.Drain]:
-		if o := r.track.link.hub.overflows[r.house]; o != nil {
-			o.drains = true // behind what waits
-		} else {
-			r.house.Drain(g)
-		}
+		r.track.link.hub.drain(r.house)
 	case codes[command.Pause]:
 		r.house.Pause(g)
 	case codes[command.Continue]:

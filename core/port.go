@@ -147,7 +147,7 @@ func (p NoticePort[Msg]) Insist(s Running, msg Msg) {
 	w.Squeeze(p.to, c)
 }
 
-// notice is Notice as a function; stack.notify does the same for events.
+// notice is Notice as a function.
 //
 //alloc:none
 func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route, msg Msg) error {

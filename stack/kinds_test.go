@@ -161,3 +161,19 @@ const (
 	DropNewest = order.DropNewest
 	DropOldest = order.DropOldest
 )
+
+// notify sends a notice, as core.NoticePort does in steps.
+func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
+	if h.owner.Load() == w {
+		if w.Joins(h, by) {
+			at, i := h.Join()
+			*Place[Msg](at, i) = msg
+			return nil
+		}
+		if at := w.Tell(h, by); at != nil {
+			*Place[Msg](at, 0) = msg
+			return nil
+		}
+	}
+	return TellOtherwise(w, h, by, &msg)
+}

@@ -47,6 +47,12 @@ func (w *Engine) direct(h *House, s *Stack) {
 	}
 }
 
+// Drain is House.Drain in a turn of w: behind all that w has sent to h.
+func (w *Engine) Drain(h *House) {
+	w.sendOut()
+	h.Drain(w.Guests)
+}
+
 // sendSystem sends a system message from anywhere.
 func (h *House) sendSystem(g *Guests, m control) {
 	s := g.Begin(h, controlHandler)

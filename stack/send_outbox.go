@@ -99,27 +99,10 @@ func (w *Engine) sendCall(h *House, s *Stack) error {
 	return nil
 }
 
-// notify sends a notice, as core.NoticePort does in steps.
-//
-//alloc:none
-func notify[Msg any](w *Engine, h *House, by *Handler, msg Msg) error {
-	if h.owner.Load() == w {
-		if w.Joins(h, by) {
-			at, i := h.Join()
-			*Place[Msg](at, i) = msg
-			return nil
-		}
-		if at := w.Tell(h, by); at != nil {
-			*Place[Msg](at, 0) = msg
-			return nil
-		}
-	}
-	return TellOtherwise(w, h, by, &msg)
-}
-
-// TellOtherwise is Begin and Push of a notice that neither Join nor Tell took: its house belongs
-// to another worker, mail must be drained first, it begins an envelope, the shard has no free
-// stack, the mailbox is full, or the actor is of another system. The error is ErrMailboxFull,
+// TellOtherwise is Begin and Push of any notice. Whoever tells often tries Join and Tell first,
+// which are faster and don't take one whose house belongs to another worker, for which mail must be
+// drained first, or which begins an envelope, nor one without a free stack in the shard, to a full
+// mailbox, or to an actor of another system. The error is ErrMailboxFull,
 // ErrStopped or ErrOtherSystem. Only who runs w's turn calls it.
 //
 //alloc:none

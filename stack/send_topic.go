@@ -73,7 +73,7 @@ func (t *Topic[Event]) tell(w *Engine, all []subscriber[Event], event Event) {
 		case w == nil:
 			s.post(event)
 		default:
-			notify(w, s.to, s.by, event)
+			TellOtherwise(w, s.to, s.by, &event)
 		}
 	}
 	if gone {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -74,7 +75,7 @@ func (*asker) ask(s *askStep) core.Yield {
 var askerAsk = core.Handle((*asker).ask)
 
 func start(t *testing.T, c cluster.Config) (*house.System, *cluster.Node) {
-	sys, err := house.New(house.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)})
+	sys, err := house.New(house.Config{Workers: 2, AskTimeout: 2 * time.Minute, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, sys.Shutdown(context.Background())) })
