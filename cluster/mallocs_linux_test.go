@@ -20,7 +20,7 @@ type letter struct {
 var raw, view = []byte("a text in a slice"), new(pool.Shard).Copy([]byte("a text in a slab"))
 
 func (k *sink) read(s *core.AskStack[letter, letter]) core.Yield {
-	if string(s.Req.Raw) != string(raw) || string(s.Req.View.B()) != string(view.B()) {
+	if core.TraceOf(s).ID[0] != 1 || string(s.Req.Raw) != string(raw) || string(s.Req.View.B()) != string(view.B()) {
 		panic("other bytes")
 	}
 	return s.Return(s.Req)
@@ -41,6 +41,9 @@ type postStep struct {
 }
 
 func (*poster) post(s *postStep) core.Yield {
+	if s.begun == 0 {
+		core.SetTrace(s, core.Trace{ID: [16]byte{1}})
+	}
 	waits := false
 	for i := range s.away {
 		f := &s.away[i]
@@ -64,7 +67,7 @@ func (*poster) post(s *postStep) core.Yield {
 var posterPost = core.Handle((*poster).post)
 
 // TestLinksAllocateNothing: no malloc for a million notices, nor for a million asks, at either end,
-// be they numbers or bytes.
+// be they numbers or bytes, and bring a trace along.
 func TestLinksAllocateNothing(t *testing.T) {
 	n := 1_000_000
 	if housetest.Slow {

@@ -11,6 +11,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/stack/command"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
+	"github.com/stackhouse-go/stackhouse/stack/tracing"
 )
 
 // This file is what the other node has of actors of this one: the numbers by which it knows them,
@@ -202,6 +203,8 @@ func (t *track) serve(f *frame.Ask) error {
 		return errMethod // it is of notices
 	}
 	switch has := uint64(len(t.serving)); {
+	case tracing.Text(f.Context).Check() != nil:
+		return errContext
 	case f.Slot >= slotsMax, f.Slot > has+partsMax, f.Slot < has && t.serving[f.Slot] != nil:
 		return errSlot
 	}
@@ -223,6 +226,9 @@ func (t *track) serve(f *frame.Ask) error {
 	}
 	s.call = t.w.Serve(t.link.hub.at, by, s.number, deadline)
 	s.call.Aim(t.link.hub.at) // for the shard that its bytes are of
+	if len(f.Context) > 0 {
+		s.call.SetContext(tracing.Of(&t.w.Shard, f.Context))
+	}
 	if err := t.read(m.request, f.Message, s.call, m.RequestOf(s.call)); err != nil {
 		c := s.call
 		s.call = nil

@@ -115,7 +115,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 		return
 	}
 	s := t.slot()
-	f := frame.Ask{Slot: s.number, To: r.number, Method: m.number, Message: text}
+	f := frame.Ask{Slot: s.number, To: r.number, Method: m.number, Context: c.Context().Text(), Message: text}
 	if d := c.Deadline(); d != 0 {
 		f.Remaining = uint64(max(1, d-t.w.Now))
 	}

@@ -104,6 +104,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"ask by a notice":      (&frame.Ask{To: 0, Method: 1}).Append(slices.Clone(notice)),
 		"notice by an ask":     (&frame.Tell{To: 0, Method: 1}).Append(slices.Clone(declare)),
+		"context of no form":   (&frame.Ask{Method: 1, Context: []byte("none")}).Append(slices.Clone(declare)),
 		"method twice":         slices.Concat(declare, again),
 		"slot far ahead":       (&frame.Ask{Slot: partsMax + 1, To: 0, Method: 1}).Append(slices.Clone(declare)),
 		"actor never found":    (&frame.Ref{Number: 1, Serial: 1}).Append(nil),

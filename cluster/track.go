@@ -57,6 +57,7 @@ var (
 	errSlot    = errors.New("cluster: a slot that isn't free, or isn't in use")
 	errRef     = errors.New("cluster: an actor that wasn't declared")
 	errMethod  = errors.New("cluster: a method that wasn't declared")
+	errContext = errors.New("cluster: an ask whose context can't be read")
 	errRestart = errors.New("cluster: another node has restarted the actor")
 	// ErrTooLong: a message is longer than a frame may be.
 	ErrTooLong = errors.New("cluster: message too long")

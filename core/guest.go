@@ -21,6 +21,7 @@ func Ask[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req) (rep Rep,
 	if !p.begin(&c, req) {
 		return rep, c.err
 	}
+	c.brings(ctx)
 	if err = c.guests.Wait(ctx, c.call); err != nil {
 		return rep, err
 	}
@@ -36,6 +37,7 @@ func AskInto[Req, Rep any](ctx context.Context, p Port[Req, Rep], req Req, read 
 	if !p.begin(&c, req) {
 		return c.err
 	}
+	c.brings(ctx)
 	if err := c.guests.Wait(ctx, c.call); err != nil {
 		return err
 	}

@@ -74,7 +74,12 @@ func (g *guardian) terminated(s *guardianGone) core.Yield { g.gone++; return s.R
 // turnstile is middleware that counts.
 type turnstile struct{ in, out atomic.Int64 }
 
-func (c *turnstile) Begins(core.Running) error { c.in.Add(1); return nil }
+func (c *turnstile) Begins(s core.Running) error {
+	core.SetTrace(s, core.Trace{ID: [16]byte{1}})
+	c.in.Add(1)
+	return core.SetPair(s, "in", "1")
+}
+
 func (c *turnstile) Ended(core.Running, error) { c.out.Add(1) }
 func unchanged(n uint64) (uint64, error)       { return n, nil }
 

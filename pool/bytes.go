@@ -187,6 +187,39 @@ func (b Bytes) Release() {
 	b.slab.recycle()
 }
 
+// Handle is Bytes in one word, which doesn't know where in their slab they are: it is for fields
+// that are mostly empty. The zero Handle is of no bytes. It counts as Bytes do.
+type Handle struct{ slab *slab }
+
+// Handle returns b as a Handle, under the same count.
+func (b Bytes) Handle() Handle { return Handle{b.slab} }
+
+// B returns all bytes of the slab, valid until the holder's Release; nil: there are none.
+func (h Handle) B() []byte {
+	if h.slab == nil {
+		return nil
+	}
+	return h.slab.data
+}
+
+// Retain raises the count. The caller must hold h.
+//
+//alloc:none
+func (h Handle) Retain() {
+	if h.slab != nil {
+		Bytes{slab: h.slab}.Retain()
+	}
+}
+
+// Release drops the count; the last Release sends the slab home.
+//
+//alloc:none
+func (h Handle) Release() {
+	if h.slab != nil {
+		Bytes{slab: h.slab}.Release()
+	}
+}
+
 func (b *slab) recycle() {
 	if invariant.Enabled {
 		b.poison()

@@ -138,6 +138,7 @@ func (s *Stack) Bind(p *future.Promise, h *Handler, limit int64) *Stack {
 	c.back = s.to
 	c.deadline = deadline
 	c.id = id
+	c.context = s.context.Share()
 	p.SetCall(&c.Object)
 	return c
 }

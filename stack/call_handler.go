@@ -186,6 +186,7 @@ func clearing[S any]() func(*pool.Object) {
 		if !s.carried.Empty() {
 			s.carried.Release()
 		}
+		s.context.Drop()
 		if s.borrows {
 			s.lent().Release()
 		}

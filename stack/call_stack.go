@@ -7,6 +7,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack/giveup"
+	"github.com/stackhouse-go/stackhouse/stack/tracing"
 )
 
 // step is a method expression of an actor, func(*A, *S) Yield, with its two
@@ -51,7 +52,8 @@ type Stack struct {
 	bound   *future.Promise // the promises asked in this life, chained by Next
 	// slabs that live as long as the stack; of a job, what its function may read
 	carried pool.Carrier
-	err     error // why there is no reply
+	context tracing.Context // a holder of it; what s asks brings it along
+	err     error           // why there is no reply
 }
 
 // fixedSize is the size of the part that clearing leaves alone: the Object and by.
@@ -108,6 +110,16 @@ func (s *Stack) Deadline() int64 { return s.deadline }
 
 // Err returns why the stack ended without a reply; nil before its end.
 func (s *Stack) Err() error { return s.err }
+
+// Context returns what s brings along, valid until SetContext or the end of s.
+func (s *Stack) Context() tracing.Context { return s.context }
+
+// SetContext has s hold c, in place of its caller, and bring it along from now on. Only a step of s
+// may call it, or whoever has begun s and not sent it.
+func (s *Stack) SetContext(c tracing.Context) {
+	s.context.Drop()
+	s.context, s.used = c, true
+}
 
 // Bytes returns n bytes, contents undefined. They live as long as the stack: until the asker no
 // longer needs its answer. Only a step of s may call it.

@@ -45,7 +45,7 @@ func (s *Stack) Forward(h *Handler) (onward *Stack, y Yield) {
 	r := (*relay)(unsafe.Pointer(w.Shard.Take(relayKind)))
 	r.call = s
 	c := w.Begin(h)
-	c.back, c.deadline = &r.house, s.deadline
+	c.back, c.deadline, c.context = &r.house, s.deadline, s.context.Share()
 	c.cancelled.GiveUp() // so that its receiver looks at the first call's word, see givenUp
 	w.onward = c
 	return c, Yield{yieldForward}

@@ -23,7 +23,7 @@ func TestBadBodies(t *testing.T) {
 		{KindTells, "\x01\x02\x01a\x80\x00", ErrNumber}, {KindTells, "\x01\x02" + nine + "\x01", ErrRange}, {KindTells, "\x01", ErrShort},
 		{KindAsk, "\x01\x02\x03\x00\x00", ErrShort}, {KindAsk, "\x01\x02\x03\x00\x00\x00", nil}, {KindAsk, "\x01\x02\x03" + nine[1:] + "\x7f\x00\x00", nil},
 		{KindAsk, "\x01\x02\x03" + nine + "\x01\x00\x00", ErrRange},
-		{KindAsk, "\x01\x02\x03\x00\x00" + long(TraceMax), nil}, {KindAsk, "\x01\x02\x03\x00\x00" + long(TraceMax+1), ErrRange},
+		{KindAsk, "\x01\x02\x03\x00" + long(ContextMax), nil}, {KindAsk, "\x01\x02\x03\x00" + long(ContextMax+1), ErrRange},
 		{KindReply, "", ErrShort}, {KindReply, "\x01", nil},
 		{KindFail, "\x01\x00\x01a\x00", nil}, {KindFail, "\x01\x01\x00\x00", nil}, {KindFail, "\x01\x01\x01a\x00", ErrRange}, {KindFail, "\x01\x01\x00\x00a", ErrTrailing},
 		{KindFail, "\x01\x01\x00", ErrShort}, {KindFail, "\x01\x01\x00" + long(TextMax), nil}, {KindFail, "\x01\x01\x00" + long(TextMax+1), ErrRange},
@@ -63,7 +63,7 @@ func TestBadBodies(t *testing.T) {
 func TestAppendRefuses(t *testing.T) {
 	name, longName := make([]byte, NameMax), make([]byte, NameMax+1)
 	for _, b := range []body{
-		&Tells{}, &Ask{Trace: longName[:TraceMax+1]}, &Ask{Remaining: math.MaxInt64 + 1}, &Fail{Code: 1, Name: []byte("a")}, &Fail{Name: longName},
+		&Tells{}, &Ask{Context: longName[:ContextMax+1]}, &Ask{Remaining: math.MaxInt64 + 1}, &Fail{Code: 1, Name: []byte("a")}, &Fail{Name: longName},
 		&Ref{Serial: 1}, &Ref{Number: 1}, &Ref{Number: 1, Serial: 1, Path: name}, &Ref{Number: 1, Path: longName}, &Ref{Number: 1, Serial: 1, Type: longName},
 		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
 		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
@@ -71,7 +71,7 @@ func TestAppendRefuses(t *testing.T) {
 		require.Panics(t, func() { b.Append(nil) }, "%T", b)
 	}
 	for _, b := range []body{
-		&Ask{Trace: name[:TraceMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name},
+		&Ask{Context: name[:ContextMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name},
 		&Part{Number: math.MaxUint64, Total: LongMax, At: LongMax - PieceMax, Piece: make([]byte, PieceMax)},
 	} {
 		all, err := read(b.Append(nil))

@@ -15,8 +15,8 @@ const (
 	NameMax = 1 << 10
 	// TextMax is the longest text of an error. Append cuts what is longer.
 	TextMax = 4 << 10
-	// TraceMax is the longest trace context.
-	TraceMax = 64
+	// ContextMax is the longest context of an ask: a trace, and pairs.
+	ContextMax = 25 + 512
 
 	head      = lengthBytes + 2 // length, kind, flags
 	numberMax = 10              // digits of a number of 64 bits

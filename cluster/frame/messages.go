@@ -94,8 +94,7 @@ type Ask struct {
 	To        uint64
 	Method    uint64
 	Remaining uint64 // until the deadline, ns, at most the highest int64; 0: there is none
-	Sender    uint64 // the number of the asker; 0: it is no actor
-	Trace     []byte // trace context, at most TraceMax bytes; empty: none
+	Context   []byte // what the ask brings along, at most ContextMax bytes; empty: nothing
 	Message   []byte
 }
 
@@ -110,8 +109,7 @@ func (a *Ask) Append(dst []byte) []byte {
 	dst = appendNumber(dst, a.To)
 	dst = appendNumber(dst, a.Method)
 	dst = appendNumber(dst, a.Remaining)
-	dst = appendNumber(dst, a.Sender)
-	dst = appendBytes(dst, a.Trace, TraceMax)
+	dst = appendBytes(dst, a.Context, ContextMax)
 	return closed(append(dst, a.Message...), start)
 }
 
@@ -124,8 +122,7 @@ func (a *Ask) Read(r Raw) error {
 	a.To = f.number()
 	a.Method = f.number()
 	a.Remaining = f.between(0, math.MaxInt64)
-	a.Sender = f.number()
-	a.Trace = f.bytes(TraceMax)
+	a.Context = f.bytes(ContextMax)
 	a.Message = f.rest()
 	return f.end()
 }

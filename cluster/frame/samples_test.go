@@ -34,7 +34,7 @@ func samples() []body {
 	return []body{
 		&Tell{To: 1, Method: 2, Message: []byte("abc")}, &Tell{To: math.MaxUint64, Method: 128},
 		&Tells{To: 1, Method: 2, Messages: envelope},
-		&Ask{Slot: 1, To: 2, Method: 3, Remaining: 30e9, Sender: 4, Trace: []byte("0123456789abcdef"), Message: []byte("get")},
+		&Ask{Slot: 1, To: 2, Method: 3, Remaining: 30e9, Context: []byte("0123456789abcdef"), Message: []byte("get")},
 		&Ask{Remaining: math.MaxInt64},
 		&Reply{Slot: 1, Message: []byte("item")}, &Reply{Slot: 300},
 		&Fail{Slot: 1, Code: 7, Text: []byte("no room")}, &Fail{Slot: 1, Name: text, Text: []byte("none left")}, &Fail{},

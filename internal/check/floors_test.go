@@ -54,10 +54,11 @@ floor 2
 	stack/supervision -> stack/fault
 	stack/order       -> pool          # in which a mailbox gives its calls
 	stack/release     -> pool, internal/move   # what messages hold
+	stack/tracing     -> pool          # what asks bring along
 	stack/rendezvous  -> stack/fault, internal/invariant   # where a goroutine waits for an answer
 
 floor 3
-	stack       -> future, internal/copied, internal/move, internal/turns, stack/away, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/turn
+	stack       -> future, internal/copied, internal/move, internal/turns, stack/away, stack/command, stack/count, stack/deferred, stack/ear, stack/flags, stack/giveup, stack/idleness, stack/lifecycle, stack/lost, stack/order, stack/pace, stack/path, stack/quota, stack/release, stack/rendezvous, stack/siblings, stack/supervision, stack/tracing, stack/turn
 	house/wheel -> future        # time is an argument; only house drives it
 	channel/secure -> channel/stage, pool    # TLS
 	core/wire   -> pool, internal/move       # what a message is between two nodes
