@@ -96,6 +96,13 @@ type foreign struct {
 // unknown is each method that this process doesn't have, or has otherwise.
 var unknown = foreign{noRequest: core.ErrNoHandler}
 
+// UnknownNotice is in place of a notice, as a dead letter, whose method this process doesn't have.
+type UnknownNotice struct{}
+
+const unknownName = "stackhouse.cluster.unknown"
+
+var _ = core.NewNoticeMethod[UnknownNotice](unknownName)
+
 // translate makes what reads a peer's requests and replies.
 func (c *catalogue) translate(d *frame.Method) *foreign {
 	m := c.byName[string(d.Name)]

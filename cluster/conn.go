@@ -142,7 +142,7 @@ func (c *conn) Encode(out []byte, _ *pull, _ error) []byte {
 	if t == nil {
 		return out
 	}
-	if t.in.Due() || c.acks {
+	if t.in.Due() || c.acks || t.in.Untold() && c.hub.w.Now-c.ackedAt >= ackEvery {
 		c.acks, c.ackedAt = false, c.hub.w.Now
 		out = (&frame.Ack{Position: t.in.Tell()}).Append(out)
 	}
@@ -215,8 +215,9 @@ func (c *conn) isOf(name string) bool {
 		slices.Contains(state.PeerCertificates[0].DNSNames, name)
 }
 
-// ackEvery is how long a stream that moves goes without an ACK at most, ns: where it takes long
-// until one is due, the other end would take this one for lost.
+// ackEvery is how long a stream that moves, or has moved while the other one does, goes without an
+// ACK at most, ns: where it takes long until one is due, the other end would take this one for
+// lost; and where frames come the other way it sends no PING.
 const ackEvery = int64(time.Second)
 
 // receive does what frames say. What comes behind a refusal is passed over.

@@ -53,11 +53,11 @@ func failOf(slot uint64, err error) *frame.Fail {
 // describe calls methods of users' errors.
 func describe(slot uint64, err error) *frame.Fail {
 	f := &frame.Fail{Slot: slot, Text: []byte(err.Error())}
-	registered.Range(func(name, of any) bool {
-		if errors.Is(err, of.(error)) {
-			f.Name = []byte(name.(string))
+	registered.Range(func(name, of any) bool { // in any order: the first name counts
+		if n := name.(string); (f.Name == nil || n < string(f.Name)) && errors.Is(err, of.(error)) {
+			f.Name = []byte(n)
 		}
-		return f.Name == nil
+		return true
 	})
 	for code, of := range byCode {
 		if f.Name == nil && of != nil && errors.Is(err, of) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -197,4 +198,45 @@ func TestUsedInAnotherOrder(t *testing.T) {
 		_, err := housetest.Ask(t, c.sim, count.At(to), struct{}{})
 		require.NoError(t, err)
 	}
+}
+
+// TestNumberOfAParcel: the number of an actor that stops while a long message to it is written isn't
+// free before the other end has read all of that.
+func TestNumberOfAParcel(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	k := c.here.self.links["there"].track
+	r := k.standIns[1]
+	require.NoError(t, core.Notice(tells.At(far), padded(0, 4<<20)))
+	for !r.sending {
+		c.sim.Turn()
+	}
+	require.NoError(t, k.gone(&frame.Gone{To: r.number}))
+	require.Empty(t, k.unused)
+	for r.sending {
+		c.sim.Turn()
+	}
+	require.Equal(t, []unused{{r.number, k.parcels.sent[0].end}}, k.unused)
+}
+
+// TestAckBesideTalk: what was read is acknowledged soon though its sender has no reason to ask for
+// that, as frames come the other way.
+func TestAckBesideTalk(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	back := c.find(c.there, "here")
+	c.sim.Run(2 * time.Second)
+	out := &c.here.self.links["there"].track.out
+	for range 2 {
+		require.NoError(t, core.Notice(tells.At(far), item{}))
+		c.sim.Run(10 * time.Millisecond)
+	}
+	left := out.Left()
+	require.Less(t, left.Acknowledged, left.End, "the second came right behind an ACK")
+	for range 15 {
+		require.NoError(t, core.Notice(tells.At(back), item{}))
+		c.sim.Run(100 * time.Millisecond)
+	}
+	left = out.Left()
+	require.Equal(t, left.End, left.Acknowledged)
 }

@@ -320,3 +320,13 @@ func TestCloseFlushes(t *testing.T) {
 	require.Zero(t, p.here.letters())
 	require.NoError(t, p.here.node.Close(t.Context()), "again")
 }
+
+// TestErrorOfTwoNames crosses by the first of them, wherever the map has them.
+func TestErrorOfTwoNames(t *testing.T) {
+	for i := range 10 {
+		name := fmt.Sprint("test.twice.", i)
+		b := RegisterError(name+".b", errors.New("b"))
+		a := RegisterError(name+".a", errors.New("a"))
+		require.Equal(t, name+".a", string(describe(0, errors.Join(b, a)).Name))
+	}
+}

@@ -149,3 +149,15 @@ func TestDrainElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownNotices: notices of a method that a node doesn't have are dead letters there: sent is
+// delivered and reported.
+func TestUnknownNotices(t *testing.T) {
+	p, s := flood(t, core.Props{})
+	m := p.here.node.self.methods.byName["test.counter.tell"]
+	s.sends((&frame.Method{Number: 2, Name: []byte("test.unknown"), Request: m.request.AppendSchema(nil)}).Append(nil))
+	for range 7 {
+		s.sends((&frame.Tell{To: 1, Method: 2, Message: []byte("what")}).Append(nil))
+	}
+	require.Eventually(t, func() bool { return p.there.letters() == 7 }, 5*time.Second, time.Millisecond)
+}

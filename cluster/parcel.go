@@ -73,7 +73,9 @@ func (t *track) sendOn() {
 		if r := p.from; r != nil {
 			p.end = t.out.Left().End
 			t.parcels.sent = append(t.parcels.sent, p)
-			r.sending = false
+			if r.sending = false; r.gone {
+				t.unused = append(t.unused, unused{r.number, p.end})
+			}
 			if s := p.slot; s != nil {
 				if s.long = false; s.call == nil { // given up meanwhile
 					t.owe(s)

@@ -395,9 +395,11 @@ func (t *track) hand(r *ref, m *foreign, text []byte) error {
 	t.got++
 	by, err := t.handlerOf(r, m)
 	if err != nil {
-		if m.method != nil {
-			t.lose(r.house, m.method, m.request, text, lost.Stopped)
+		of, by := m.method, m.request
+		if of == nil {
+			of, by = t.methods.byName[unknownName], nil
 		}
+		t.lose(r.house, of, by, text, lost.Stopped)
 		return nil
 	}
 	c := t.w.Begin(by)

@@ -59,7 +59,7 @@ type unused struct{ number, from uint64 }
 func (t *track) newStandIn(serial uint64, kind reflect.Type) *standIn {
 	r := &standIn{track: t, serial: serial, kind: kind, number: uint64(len(t.standIns))}
 	r.house = stack.NewStandIn(t.w, serial, kind, t.link.hub.node.config.Mailbox, r)
-	if u := t.unused; len(u) > 0 && u[0].from <= t.out.Left().Acknowledged && !t.standIns[u[0].number].sending {
+	if u := t.unused; len(u) > 0 && u[0].from <= t.out.Left().Acknowledged {
 		r.number = u[0].number
 		delete(t.bySerial, t.standIns[r.number].serial)
 		t.standIns[r.number] = r
@@ -214,8 +214,9 @@ func (t *track) gone(f *frame.Gone) error {
 	if err != nil || r.number == 0 || r.gone {
 		return err
 	}
-	r.gone = true
-	t.unused = append(t.unused, unused{r.number, t.out.Left().End})
+	if r.gone = true; !r.sending {
+		t.unused = append(t.unused, unused{r.number, t.out.Left().End})
+	}
 	if r.held {
 		r.held = false
 		t.held--

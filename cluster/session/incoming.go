@@ -42,6 +42,11 @@ func (i *Incoming) Applied(f frame.Raw) {
 //alloc:none
 func (i *Incoming) Due() bool { return i.asked || i.read-i.told >= i.most }
 
+// Untold reports whether anything was read that no ACK has told.
+//
+//alloc:none
+func (i *Incoming) Untold() bool { return i.read != i.told }
+
 // Tell returns the position for an ACK, which the caller sends.
 //
 //alloc:none
