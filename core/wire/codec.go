@@ -22,6 +22,7 @@ type Decoder struct {
 	ops      []op
 	releases bool // the type has a method Release
 	keeps    bool // values refer to the bytes that they were read from
+	calls    bool // AppendWire, ReadWire, or a Foreign
 }
 
 // Of compiles the codec of a type: it takes microseconds, so keep it. Its error names the field
@@ -60,7 +61,7 @@ func (c *Codec) decoder(peer *shape) (*Decoder, error) {
 	if peer.kind == kindCoded {
 		p.ops[0].do = opWhole
 	}
-	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType), keep(p.ops)}, nil
+	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType), keep(p.ops), call(p.ops)}, nil
 }
 
 // Type returns the type whose values c appends and reads.
@@ -82,6 +83,16 @@ func keep(ops []op) bool {
 			return true
 		}
 		return keep(o.key) || keep(o.sub)
+	})
+}
+
+// Calls reports whether reading a value, or appending one if d is a Codec's own, calls code that
+// isn't this package's: an AppendWire, a ReadWire or a Foreign, which may panic.
+func (d *Decoder) Calls() bool { return d.calls }
+
+func call(ops []op) bool {
+	return slices.ContainsFunc(ops, func(o op) bool {
+		return o.do == opCoded || o.do == opWhole || call(o.key) || call(o.sub)
 	})
 }
 

@@ -335,3 +335,43 @@ func TestKeeps(t *testing.T) {
 		}
 	}
 }
+
+// TestCalls: a codec knows whether it calls code of others, however deep that is.
+func TestCalls(t *testing.T) {
+	type plain struct {
+		A int
+		B string
+		C map[string][]time.Time
+		D [3]pool.Bytes
+	}
+	for _, c := range []struct {
+		of   reflect.Type
+		want bool
+	}{
+		{reflect.TypeFor[plain](), false},
+		{reflect.TypeFor[takes](), true},
+		{reflect.TypeFor[struct {
+			A plain
+			B takes
+		}](), true},
+		{reflect.TypeFor[[2]takes](), true},
+		{reflect.TypeFor[[]struct{ A []takes }](), true},
+		{reflect.TypeFor[map[string]takes](), true},
+		{reflect.TypeFor[map[takes]string](), true},
+	} {
+		codec, err := Of(c.of)
+		require.NoError(t, err)
+		require.Equal(t, c.want, codec.Decoder().Calls(), "%s", c.of)
+	}
+	now, err := For[struct{ A takes }]()
+	require.NoError(t, err)
+	before, err := For[struct{ A int }]()
+	require.NoError(t, err)
+	_, err = before.Translate(now.AppendSchema(nil))
+	require.Error(t, err)
+	less, err := For[struct{ B int }]()
+	require.NoError(t, err)
+	d, err := less.Translate(now.AppendSchema(nil))
+	require.NoError(t, err)
+	require.False(t, d.Calls(), "what is skipped isn't called")
+}
