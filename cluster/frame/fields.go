@@ -60,6 +60,13 @@ func (f *fields) between(low, high uint64) uint64 {
 
 // bytes reads a field of at most most bytes behind its length.
 func (f *fields) bytes(most int) []byte {
+	if len(f.in) > 0 && f.in[0] < 0x80 { // short, as most are
+		if n := int(f.in[0]); n < len(f.in) && n <= most {
+			b := f.in[1 : n+1 : n+1]
+			f.in = f.in[n+1:]
+			return b
+		}
+	}
 	n := f.between(0, uint64(most))
 	if f.err == nil && n > uint64(len(f.in)) {
 		f.fail(ErrShort)

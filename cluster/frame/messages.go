@@ -1,6 +1,10 @@
 package frame
 
-import "math"
+import (
+	"bytes"
+	"math"
+	"slices"
+)
 
 // Tell is a notice to an actor.
 type Tell struct {
@@ -30,6 +34,34 @@ func (t *Tell) Read(r Raw) error {
 	t.Message = f.rest()
 	return f.end()
 }
+
+// Join adds t to f, a frame in memory with room behind it: a TELL or a TELLS of the same method to
+// the same actor becomes the TELLS that has t's message behind its own. It reports false, and f
+// stays as it is, if f is another frame, or t doesn't fit: within cap(f), and JoinMax.
+//
+//alloc:none
+func (t *Tell) Join(f []byte) (joined []byte, ok bool) {
+	k := Kind(f[lengthBytes])
+	if k != KindTell && k != KindTells {
+		return f, false
+	}
+	var b [2 * numberMax]byte
+	to := appendNumber(appendNumber(b[:0], t.To), t.Method)
+	if !bytes.HasPrefix(f[head:], to) || len(f)+len(t.Message)+2*numberMax > min(cap(f), JoinMax) {
+		return f, false
+	}
+	if k == KindTell { // its message has no length before it yet
+		messages := head + len(to)
+		f = slices.Insert(f, messages, appendNumber(b[:0], uint64(len(f)-messages))...)
+		f[lengthBytes] = byte(KindTells)
+	}
+	return closed(AppendMessage(f, t.Message), 0), true
+}
+
+// JoinMax is the longest frame that Join makes, bytes. A frame that comes in part before its
+// connection is lost comes again whole, and nothing of it is done before all of it has come: so it
+// isn't as long as a frame may be. With some ten messages what a frame costs is hardly seen.
+const JoinMax = 4 << 10
 
 // Tells is many notices of one method to one actor: an envelope.
 type Tells struct {

@@ -36,6 +36,7 @@ type Outgoing struct {
 	sent         uint64 // over this connection
 	written      uint64 // over any connection
 	end          uint64
+	tail         uint64 // where the last frame begins. Only while written <= tail may it change
 }
 
 // slab is the frames from a position on.
@@ -104,7 +105,28 @@ func (o *Outgoing) Append(s *pool.Shard, f []byte) {
 	}
 	b := o.last()
 	b.used += copy(b.bytes.B()[b.used:], f)
+	o.tail = o.end
 	o.end += uint64(len(f))
+}
+
+// Join writes a notice as a part of the last frame, if that has room for it, is of notices of the
+// same method to the same actor, and no byte of it has ever left. If it reports false nothing was
+// written: the notice needs a frame of its own. So a run of notices is one frame, which at each
+// moment is whole and has its place in the stream.
+//
+//alloc:none
+func (o *Outgoing) Join(t *frame.Tell) bool {
+	if o.n == 0 || o.tail < o.written {
+		return false
+	}
+	b := o.last()
+	most := min(o.size, b.used+o.window-int(o.end-o.acknowledged))
+	f, ok := t.Join(b.bytes.B()[o.tail-b.from : b.used : most])
+	if ok {
+		b.used = int(o.tail-b.from) + len(f)
+		o.end = b.to()
+	}
+	return ok
 }
 
 // Unsent returns frames that come next over the connection: whole ones, of at most most bytes in

@@ -34,6 +34,27 @@ type stream struct {
 	all                         []byte
 	ends                        []uint64 // of frames, and 0
 	acknowledged, sent, written uint64
+	run                         frame.Tells // the last frame
+}
+
+// tail is where the last frame begins.
+func (m *stream) tail() uint64 { return m.ends[max(0, len(m.ends)-2)] }
+
+// append notes a frame of one notice.
+func (m *stream) append(f []byte) {
+	r, _, _ := frame.Next(f)
+	var one frame.Tell
+	one.Read(r)
+	m.all = append(m.all, f...)
+	m.ends = append(m.ends, uint64(len(m.all)))
+	m.run = frame.Tells{To: one.To, Method: one.Method, Messages: frame.AppendMessage(nil, one.Message)}
+}
+
+// join notes that a notice was joined to the last frame.
+func (m *stream) join(one *frame.Tell) {
+	m.run.Messages = frame.AppendMessage(m.run.Messages, one.Message)
+	m.all = m.run.Append(m.all[:m.tail()])
+	m.ends[len(m.ends)-1] = uint64(len(m.all))
 }
 
 func (m *stream) check(position, most uint64) error {
@@ -50,9 +71,10 @@ func (m *stream) check(position, most uint64) error {
 
 // TestOutgoingAgainstModel does the same with Outgoing and with a slice of all bytes.
 func TestOutgoingAgainstModel(t *testing.T) {
+	joins := 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		size := 2*least + r.IntN(60)
+		size := 2*least + r.IntN(60+r.IntN(2)*300)
 		window := size * (1 + r.IntN(5))
 		if r.IntN(2) == 0 {
 			window += r.IntN(size)
@@ -62,7 +84,18 @@ func TestOutgoingAgainstModel(t *testing.T) {
 		m := &stream{ends: []uint64{0}}
 		for step := range 400 {
 			about := fmt.Sprintf("seed %d, step %d", seed, step)
-			switch r.IntN(5) {
+			switch r.IntN(7) {
+			case 5, 6:
+				one := frame.Tell{To: m.run.To, Method: uint64(1 + r.IntN(8)/7), Message: bytes.Repeat([]byte{byte(step)}, r.IntN(30))}
+				fits := o.n > 0 && len(one.Message)+20 <= min(o.size-o.last().used, o.Room(), o.window-int(o.end-m.acknowledged))
+				ok := o.Join(&one)
+				if may := m.written <= m.tail() && one.Method == m.run.Method && o.n > 0; !may || fits {
+					require.Equal(t, may, ok, about)
+				}
+				if ok {
+					m.join(&one)
+					joins++
+				}
 			case 0, 1:
 				f := tell(step, least+r.IntN(size-least+1))
 				if len(f) > o.Room() {
@@ -70,8 +103,7 @@ func TestOutgoingAgainstModel(t *testing.T) {
 					break
 				}
 				o.Append(&shard, f)
-				m.all = append(m.all, f...)
-				m.ends = append(m.ends, uint64(len(m.all)))
+				m.append(f)
 				for i := range f {
 					f[i] = 0xee // it has kept a copy
 				}
@@ -114,8 +146,53 @@ func TestOutgoingAgainstModel(t *testing.T) {
 		require.Equal(t, ErrOver, o.Acknowledge(left.Acknowledged))
 		require.Equal(t, ErrOver, o.Resume(left.Acknowledged))
 		require.Panics(t, func() { o.Append(&shard, tell(1, least)) })
+		require.False(t, o.Join(&frame.Tell{To: m.run.To, Method: m.run.Method}))
 		require.Equal(t, left, o.End(), "a second end changes nothing")
 	}
+	require.Greater(t, joins, 1000)
+}
+
+// TestRunOfNotices is one frame as long as none of it has left, over whichever connection.
+func TestRunOfNotices(t *testing.T) {
+	var shard pool.Shard
+	o := MakeOutgoing(0)
+	one := frame.Tell{To: 3, Method: 4, Message: []byte("one")}
+	frames := func(from uint64) (n int) {
+		for b := o.Kept(from); len(b) > 0; b = b[frame.Len(b):] {
+			n++
+		}
+		return n
+	}
+	write := func() {
+		if !o.Join(&one) {
+			o.Append(&shard, one.Append(nil))
+		}
+	}
+	write()
+	single := o.Left().End
+	require.EqualValues(t, len(one.Append(nil)), single, "a run of one is a TELL")
+	write()
+	write()
+	require.Equal(t, 1, frames(0))
+	require.Equal(t, ErrNeverSent, o.Acknowledge(single))
+	all := o.Left().End
+	o.Sent(len(o.Unsent(frame.FrameMax)))
+	require.Equal(t, ErrInside, o.Acknowledge(single), "a run is acknowledged whole")
+	require.NoError(t, o.Resume(0))
+	write()
+	require.Equal(t, 2, frames(0), "the other end may have read the first")
+	write()
+	require.Equal(t, 2, frames(0))
+	require.NoError(t, o.Resume(all))
+	write()
+	require.Equal(t, 1, frames(all), "nothing of the second has left")
+	for range 10_000 {
+		write()
+	}
+	for b := o.Kept(all); len(b) > 0; b = b[frame.Len(b):] {
+		require.LessOrEqual(t, frame.Len(b), frame.JoinMax)
+	}
+	o.End()
 }
 
 // some is a position that the other end might tell, mostly a good one.
