@@ -140,6 +140,9 @@ func TestNumbersOfTheStopped(t *testing.T) {
 		rep, err := housetest.Ask(t, c.sim, add.At(other), addReq{i})
 		require.NoError(t, err)
 		require.Equal(t, 2*i, rep.Sum)
+		for range i % 3 { // a run that is the last thing written to it
+			require.NoError(t, core.Notice(tells.At(other), item{N: i}))
+		}
 		at.Stop()
 		c.sim.Run(10 * time.Millisecond)
 		_, err = housetest.Ask(t, c.sim, add.At(other), addReq{i}) // so that it hears of the end

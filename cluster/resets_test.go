@@ -139,8 +139,8 @@ func resets(t *testing.T, n int, cuts int64) {
 	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
 	_, err := core.SpawnWith(there.sys, func() *ledger { return &ledger{} }, core.Props{Name: "ledger"})
 	require.NoError(t, err)
-	// an item's frame has some 12 bytes, and each way its acknowledgements
-	between := newCutter(t, there.node.Addr(), cuts, int64(n)*12/cuts)
+	// an item takes some 10 bytes, and most are in frames of many: what comes in part comes again
+	between := newCutter(t, there.node.Addr(), cuts, int64(n)*8/cuts)
 	here := newPlace(t, Config{Name: "here", Peers: map[string]string{"there": between.listener.Addr().String()},
 		Timing: session.Timing{BackoffMin: 1e6, BackoffMax: 4e6}})
 	far, err := here.node.Lookup(t.Context(), "there", "/user/ledger")

@@ -371,36 +371,47 @@ func (t *track) loseServed() {
 
 // tell hands on a notice of the other end.
 func (t *track) tell(f *frame.Tell) error {
-	r, m, err := t.called(f.To, f.Method)
-	if err != nil {
-		return err
-	}
-	return t.hand(r, m, f.Message)
-}
-
-// tellAll hands on notices that came together.
-func (t *track) tellAll(f *frame.Tells) error {
-	r, m, err := t.called(f.To, f.Method)
-	for text, ok := f.Take(); ok && err == nil; text, ok = f.Take() {
-		err = t.hand(r, m, text)
+	by, r, m, err := t.told(f.To, f.Method)
+	if err == nil {
+		t.hand(by, r, m, f.Message)
 	}
 	return err
 }
 
-// hand hands on a notice, or makes it a dead letter.
-func (t *track) hand(r *ref, m *foreign, text []byte) error {
-	if m.method != nil && m.method.reply != nil {
-		return errMethod // it is of asks
-	}
-	t.got++
-	by, err := t.handlerOf(r, m)
+// tellAll hands on notices that came together.
+func (t *track) tellAll(f *frame.Tells) error {
+	by, r, m, err := t.told(f.To, f.Method)
 	if err != nil {
-		of, by := m.method, m.request
+		return err
+	}
+	for text, ok := f.Take(); ok; text, ok = f.Take() {
+		t.hand(by, r, m, text)
+	}
+	return nil
+}
+
+// told returns what handles notices of a method at an actor, if anything does.
+func (t *track) told(to, number uint64) (by *stack.Handler, r *ref, m *foreign, err error) {
+	if r, m, err = t.called(to, number); err != nil {
+		return nil, nil, nil, err
+	}
+	if m.method != nil && m.method.reply != nil {
+		return nil, nil, nil, errMethod // it is of asks
+	}
+	by, _ = t.handlerOf(r, m)
+	return by, r, m, nil
+}
+
+// hand hands on a notice, or makes it a dead letter. by is nil if nothing handles it.
+func (t *track) hand(by *stack.Handler, r *ref, m *foreign, text []byte) {
+	t.got++
+	if by == nil {
+		of, d := m.method, m.request
 		if of == nil {
-			of, by = t.methods.byName[unknownName], nil
+			of, d = t.methods.byName[unknownName], nil
 		}
-		t.lose(r.house, of, by, text, lost.Stopped)
-		return nil
+		t.lose(r.house, of, d, text, lost.Stopped)
+		return
 	}
 	c := t.w.Begin(by)
 	c.Aim(t.link.hub.at)
@@ -411,10 +422,9 @@ func (t *track) hand(r *ref, m *foreign, text []byte) error {
 		t.w.Lost(r.house, c, lost.Stopped)
 	default:
 		r.deliver(c, len(text), nil)
-		return nil
+		return
 	}
 	t.w.Discard(c)
-	return nil
 }
 
 // lose makes a notice to an actor, or to nobody, a dead letter.

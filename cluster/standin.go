@@ -109,7 +109,9 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 	}
 	if m.Reply == nil {
 		f := frame.Tell{To: r.number, Method: m.number, Message: text}
-		r.write(f.Append(t.frame[:0]), nil)
+		if !t.out.Join(&f) {
+			r.write(f.Append(t.frame[:0]), nil)
+		}
 		t.wrote++
 		t.w.Discard(c)
 		return

@@ -183,10 +183,14 @@ func (t *track) write(c *wire.Codec, at unsafe.Pointer) (text []byte, err error)
 	if cap(t.text) > textKept {
 		t.text = nil
 	}
-	fault.Catch("a link", "AppendWire", &err, func() error {
+	if !c.Decoder().Calls() {
 		t.text = c.Append(t.text[:0], at)
-		return nil
-	})
+	} else {
+		fault.Catch("a link", "AppendWire", &err, func() error {
+			t.text = c.Append(t.text[:0], at)
+			return nil
+		})
+	}
 	if err == nil && len(t.text) > frame.LongMax-frame.HeadMax {
 		err = ErrTooLong
 	}
@@ -199,13 +203,19 @@ func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.
 	if d.Keeps() {
 		t.reader.Lend(pool.Bytes{}, call.Carry(), &t.w.Shard)
 	}
-	fault.Catch("a link", "ReadWire", &err, func() error {
-		if err := d.Read(&t.reader, at); err != nil {
-			return err
-		}
-		return t.reader.End()
-	})
+	if !d.Calls() {
+		return t.readAll(d, at)
+	}
+	fault.Catch("a link", "ReadWire", &err, func() error { return t.readAll(d, at) })
 	return err
+}
+
+// readAll reads the whole of what the reader has to a place.
+func (t *track) readAll(d *wire.Decoder, at unsafe.Pointer) error {
+	if err := d.Read(&t.reader, at); err != nil {
+		return err
+	}
+	return t.reader.End()
 }
 
 // receive does what the whole frames at the start of in say, and returns how many bytes they have.
@@ -415,23 +425,33 @@ func (t *track) loseNotices(left session.Left) {
 			if n == 0 || err != nil {
 				panic("cluster: a stream that isn't of frames")
 			}
-			var m frame.Tell
-			if f.Kind == frame.KindTell && m.Read(f) == nil {
-				t.loseNotice(&m)
-			}
+			t.loseThose(f)
 			kept, at = kept[n:], at+uint64(n)
 		}
 	}
 	for _, p := range append(t.parcels.sent, t.parcels.out...) {
-		var m frame.Tell
-		if f, err := frame.Long(p.frame); err == nil && f.Kind == frame.KindTell && m.Read(f) == nil {
-			t.loseNotice(&m)
+		if f, err := frame.Long(p.frame); err == nil {
+			t.loseThose(f)
 		}
 	}
 	t.parcels = parcels{}
 }
 
-func (t *track) loseNotice(m *frame.Tell) {
-	by := t.methods.all[m.Method-1]
-	t.lose(t.standIns[m.To].house, by, by.request.Decoder(), m.Message, lost.Stopped)
+// loseThose tells of the notices of a frame; it may be of another kind.
+func (t *track) loseThose(f frame.Raw) {
+	var one frame.Tell
+	var all frame.Tells
+	switch {
+	case f.Kind == frame.KindTell && one.Read(f) == nil:
+		t.loseNotice(one.To, one.Method, one.Message)
+	case f.Kind == frame.KindTells && all.Read(f) == nil:
+		for text, ok := all.Take(); ok; text, ok = all.Take() {
+			t.loseNotice(all.To, all.Method, text)
+		}
+	}
+}
+
+func (t *track) loseNotice(to, method uint64, text []byte) {
+	by := t.methods.all[method-1]
+	t.lose(t.standIns[to].house, by, by.request.Decoder(), text, lost.Stopped)
 }
