@@ -213,6 +213,7 @@ func (m *stream) compare(t *testing.T, about string, o *Outgoing, shard *pool.Sh
 	end := uint64(len(m.all))
 	require.Equal(t, Left{m.acknowledged, m.written, end}, o.Left(), about)
 	require.LessOrEqual(t, out(shard)*o.size, o.window+o.size, about)
+	require.LessOrEqual(t, int(end-m.acknowledged), o.window, about)
 	require.LessOrEqual(t, o.Room(), o.window-int(end-m.acknowledged), about)
 	if m.acknowledged == end {
 		require.Equal(t, o.size, o.Room(), about)
