@@ -124,8 +124,8 @@ func TestRunsKeepOrder(t *testing.T) {
 func TestDrainBehindRun(t *testing.T) {
 	c := newCalm(t)
 	drained := &counter{}
-	hubs := c.there.system.(*house.System).Workers()[1] // of the hub: elsewhere a drain may overtake
-	_, err := core.SpawnWith(hubs, func() *counter { return drained }, core.Props{Name: "drained"})
+	elsewhere := c.there.system.(*house.System).Workers()[0] // the hub is on the other worker
+	_, err := core.SpawnWith(elsewhere, func() *counter { return drained }, core.Props{Name: "drained"})
 	require.NoError(t, err)
 	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/drained"})
 	require.NoError(t, err)
