@@ -29,6 +29,6 @@ func ExampleNext() {
 		in = in[n:]
 	}
 	// Output:
-	// ASK of 20 bytes: GET a, <nil>
+	// ASK of 19 bytes: GET a, <nil>
 	// PING of 5 bytes, outside the stream: true, asks: true, <nil>
 }
