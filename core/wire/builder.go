@@ -78,6 +78,10 @@ func (b *builder) fill(s *shape, path string) (err error) {
 		s.kind, s.name = kindCoded, s.foreign.Name()
 		return nil
 	}
+	if s.refers = referenceOf(t, path); s.refers != nil {
+		s.kind, s.name = kindCoded, s.refers.name
+		return nil
+	}
 	if s.kind = numbers[t.Kind()]; s.kind != 0 {
 		return nil
 	}

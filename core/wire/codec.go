@@ -79,8 +79,10 @@ func (d *Decoder) Keeps() bool { return d.keeps }
 func keep(ops []op) bool {
 	return slices.ContainsFunc(ops, func(o op) bool {
 		switch o.do {
-		case opBytes, opPoolBytes, opCoded, opWhole:
+		case opBytes, opPoolBytes:
 			return true
+		case opCoded, opWhole:
+			return o.refers == nil
 		}
 		return keep(o.key) || keep(o.sub)
 	})
@@ -97,10 +99,17 @@ func call(ops []op) bool {
 }
 
 // Append appends the value at v, which is of the codec's type, and returns the extended slice. It
-// allocates for maps, and when dst has no room.
+// allocates for maps, and when dst has no room. It panics if the value has references.
 //
 //alloc:none
-func (c *Codec) Append(dst []byte, v unsafe.Pointer) []byte { return appendOps(dst, c.own.ops, v) }
+func (c *Codec) Append(dst []byte, v unsafe.Pointer) []byte { return c.AppendBy(nil, dst, v) }
+
+// AppendBy is Append of a value that may have references, which n codes.
+//
+//alloc:none
+func (c *Codec) AppendBy(n Names, dst []byte, v unsafe.Pointer) []byte {
+	return appendOps(n, dst, c.own.ops, v)
+}
 
 // Read reads what Append has appended: see Decoder.Read.
 //
@@ -151,6 +160,12 @@ func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 func Append[T any](c *Codec, dst []byte, v *T) []byte {
 	typed[T](c.Type())
 	return c.Append(dst, unsafe.Pointer(v))
+}
+
+// AppendBy is c.AppendBy of a value whose type the compiler knows.
+func AppendBy[T any](c *Codec, n Names, dst []byte, v *T) []byte {
+	typed[T](c.Type())
+	return c.AppendBy(n, dst, unsafe.Pointer(v))
 }
 
 // Read is c.Read, of a Codec or a Decoder, into a value whose type the compiler knows.

@@ -15,6 +15,7 @@
 //	array, struct          elements, fields, and nothing else
 //	time.Time              seconds since 1970 and nanoseconds, 12 bytes: no zone, it is UTC there
 //	hand-coded             its length as a varint, its bytes; no length if it is all of the message
+//	references             the same; what the bytes are says Names, see RegisterReferences
 //
 // Strings are any bytes. The bits of NaNs survive. What is nil comes out nil, what is empty comes
 // out empty; but a pool.Bytes without bytes is the zero one. An element of a slice, or an entry of

@@ -22,6 +22,8 @@ var (
 	ErrTime = errors.New("wire: no time has as many nanoseconds")
 	// ErrDuplicate is the error for a map that has a key twice.
 	ErrDuplicate = errors.New("wire: a key comes twice")
+	// ErrNames is the error for a reference that nobody reads: see Reader.SetNames.
+	ErrNames = errors.New("wire: a reference, and nobody who reads it")
 	// ErrFiller is the error for the byte of an element without fields if it isn't 0.
 	ErrFiller = errors.New("wire: the byte of an empty element is 0")
 )

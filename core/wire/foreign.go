@@ -21,10 +21,11 @@ type Foreign interface {
 	Read(r *Reader) any
 }
 
-// foreigns are what Register has got.
+// foreigns are what Register and RegisterReferences have got.
 var foreigns struct {
 	sync.Mutex
-	all []func(reflect.Type) Foreign
+	all        []func(reflect.Type) Foreign
+	references []func(reflect.Type) (string, any)
 }
 
 // Register has Of call makes for each pointer type that has no AppendWire and ReadWire; it returns
@@ -64,9 +65,12 @@ func (r *Reader) Keep(k *pool.Kind) *pool.Object {
 // Rest reads all that is left. It is valid as long as what Reset was given.
 func (r *Reader) Rest() []byte { return r.take(len(r.in)) }
 
-// coded appends a value of a type that is coded by hand or by a Foreign.
-func (o *op) coded(dst []byte, p unsafe.Pointer) []byte {
-	if o.foreign != nil {
+// coded appends a value of a type that is coded by hand, by a Foreign or by Names.
+func (o *op) coded(n Names, dst []byte, p unsafe.Pointer) []byte {
+	switch {
+	case o.refers != nil:
+		return o.refers.append(n, dst, move.Boxed(o.refers.pointer, p))
+	case o.foreign != nil:
 		return o.foreign.Append(dst, move.Boxed(o.none, *(*unsafe.Pointer)(p)))
 	}
 	return move.Boxed(o.hand, p).AppendWire(dst)
@@ -74,6 +78,10 @@ func (o *op) coded(dst []byte, p unsafe.Pointer) []byte {
 
 // readCoded reads one.
 func (r *Reader) readCoded(o *op, p unsafe.Pointer) {
+	if o.refers != nil {
+		o.refers.read(r, move.Boxed(o.refers.pointer, p))
+		return
+	}
 	if o.foreign == nil {
 		if err := move.Boxed(o.hand, p).ReadWire(r); err != nil {
 			r.Fail(err)

@@ -20,7 +20,7 @@ const (
 	opBytes     // a []byte
 	opPoolBytes // a pool.Bytes
 	opTime
-	opCoded // a value of a type that is coded by hand or by a Foreign, behind its length
+	opCoded // a value of a type that is coded by hand, by a Foreign or by Names, behind its length
 	opWhole // the same, as all of the message
 	opArray
 	opSlice // a slice
@@ -45,10 +45,11 @@ type op struct {
 	key    []op    // of maps
 	sub    []op    // of elements
 	typ    reflect.Type
-	hand   Coded // a nil pointer; nil: foreign codes it
+	hand   Coded // a nil pointer; nil: foreign codes it, or refers
 
 	foreign Foreign
 	none    any // a nil pointer of its type
+	refers  *reference
 }
 
 // narrow says that int and uint have 32 bits of memory.
@@ -86,7 +87,7 @@ func (p *planner) value(peer, own *shape, at uintptr, path string) error {
 		}
 		p.add(op{do: do, at: at})
 	case kindCoded:
-		o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign}
+		o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign, refers: own.refers}
 		if o.foreign != nil {
 			o.typ, o.none = own.typ, reflect.Zero(own.typ).Interface()
 		}

@@ -25,6 +25,8 @@ type Reader struct {
 	chunk   pool.Bytes // of carrier; copies are put there
 	used    int        // bytes of chunk
 
+	names Names // of references; nil: there must be none
+
 	reading bool // within Decoder.Read
 	counted bool // each pool.Bytes of the value has a count of its own
 }

@@ -16,10 +16,10 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// appendOps appends the value at v as ops say.
+// appendOps appends the value at v as ops say. n codes references.
 //
 //alloc:none
-func appendOps(dst []byte, ops []op, v unsafe.Pointer) []byte {
+func appendOps(n Names, dst []byte, ops []op, v unsafe.Pointer) []byte {
 	for i := range ops {
 		o := &ops[i]
 		p := unsafe.Add(v, o.at)
@@ -42,17 +42,17 @@ func appendOps(dst []byte, ops []op, v unsafe.Pointer) []byte {
 		case opTime:
 			dst = AppendTime(dst, *(*time.Time)(p))
 		case opCoded:
-			dst = appendCoded(dst, o, p)
+			dst = appendCoded(n, dst, o, p)
 		case opWhole:
-			dst = o.coded(dst, p)
+			dst = o.coded(n, dst, p)
 		case opArray:
 			for j := range o.n {
-				dst = appendOps(dst, o.sub, unsafe.Add(p, uintptr(j)*o.stride))
+				dst = appendOps(n, dst, o.sub, unsafe.Add(p, uintptr(j)*o.stride))
 			}
 		case opSlice:
-			dst = appendList(dst, o, (*sliceHeader)(p))
+			dst = appendList(n, dst, o, (*sliceHeader)(p))
 		case opMap:
-			dst = appendMap(dst, o, p)
+			dst = appendMap(n, dst, o, p)
 		case opFiller:
 			dst = append(dst, 0)
 		}
@@ -81,22 +81,22 @@ func appendCounted(dst []byte, b *pool.Bytes) []byte {
 	return AppendBytes(dst, b.B())
 }
 
-func appendList(dst []byte, o *op, s *sliceHeader) []byte {
+func appendList(n Names, dst []byte, o *op, s *sliceHeader) []byte {
 	dst = AppendCount(dst, s.len, s.data == nil)
 	if o.dense {
 		return append(dst, unsafe.Slice((*byte)(s.data), s.len*int(o.stride))...)
 	}
 	for j := range s.len {
-		dst = appendOps(dst, o.sub, unsafe.Add(s.data, uintptr(j)*o.stride))
+		dst = appendOps(n, dst, o.sub, unsafe.Add(s.data, uintptr(j)*o.stride))
 	}
 	return dst
 }
 
-// appendCoded appends a value that is coded by hand or by a Foreign behind its length. Mostly that
-// is a digit: for others the value moves on.
-func appendCoded(dst []byte, o *op, p unsafe.Pointer) []byte {
+// appendCoded appends a value that is coded by hand, by a Foreign or by Names behind its length.
+// Mostly that is a digit: for others the value moves on.
+func appendCoded(by Names, dst []byte, o *op, p unsafe.Pointer) []byte {
 	start := len(dst) + 1
-	dst = o.coded(append(dst, 0), p)
+	dst = o.coded(by, append(dst, 0), p)
 	n := len(dst) - start
 	if n < 0 {
 		panic("wire: AppendWire returns less than it was given")
@@ -113,7 +113,7 @@ func appendCoded(dst []byte, o *op, p unsafe.Pointer) []byte {
 // appendMap allocates: keys and values have no place of their own in a map.
 //
 //go:noinline
-func appendMap(dst []byte, o *op, p unsafe.Pointer) []byte {
+func appendMap(n Names, dst []byte, o *op, p unsafe.Pointer) []byte {
 	m := reflect.NewAt(o.typ, p).Elem()
 	dst = AppendCount(dst, m.Len(), m.IsNil())
 	if m.Len() == 0 {
@@ -123,8 +123,8 @@ func appendMap(dst []byte, o *op, p unsafe.Pointer) []byte {
 	for it := m.MapRange(); it.Next(); {
 		key.Elem().SetIterKey(it)
 		value.Elem().SetIterValue(it)
-		dst = appendOps(dst, o.key, key.UnsafePointer())
-		dst = appendOps(dst, o.sub, value.UnsafePointer())
+		dst = appendOps(n, dst, o.key, key.UnsafePointer())
+		dst = appendOps(n, dst, o.sub, value.UnsafePointer())
 	}
 	return dst
 }

@@ -105,8 +105,8 @@ func (r *Reader) readNumbers(o *op, p unsafe.Pointer) {
 	}
 }
 
-// readSized reads a value that is coded by hand or by a Foreign behind its length: it sees no other
-// bytes.
+// readSized reads a value that is coded by hand, by a Foreign or by Names behind its length: it
+// sees no other bytes.
 func (r *Reader) readSized(o *op, p unsafe.Pointer) {
 	all := r.sized()
 	if r.err != nil {

@@ -20,9 +20,10 @@ type shape struct {
 
 	// Of one's own types only.
 	typ  reflect.Type
-	hand Coded // kindCoded: a nil pointer; nil: foreign codes it
+	hand Coded // kindCoded: a nil pointer; nil: foreign codes it, or refers
 
 	foreign Foreign
+	refers  *reference
 }
 
 // field is a field of a struct that crosses.
