@@ -26,7 +26,7 @@ type method struct {
 type catalogue struct {
 	all    []*method // by number - 1
 	byName map[string]*method
-	kinds  map[string]reflect.Type // of actors of this process that handle any
+	kinds  map[string]reflect.Type // of actors that handle any here, or that messages are about
 }
 
 // Actor stands for an actor of another node whose type this process doesn't have.
@@ -34,6 +34,11 @@ type Actor struct{}
 
 // kindName is how a type is known to others.
 func kindName(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }
+
+// appendKind appends a type's name.
+func appendKind(dst []byte, t reflect.Type) []byte {
+	return append(append(append(dst, t.PkgPath()...), '.'), t.Name()...)
+}
 
 // kindOf returns the type of that name.
 func (c *catalogue) kindOf(name string) reflect.Type {
@@ -57,6 +62,10 @@ func newCatalogue() (*catalogue, error) {
 		c.byName[m.Name] = m
 		all = append(all, m.compile())
 	}
+	addressed.Range(func(name, t any) bool {
+		c.kinds[name.(string)] = t.(reflect.Type)
+		return true
+	})
 	return c, errors.Join(all...)
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,8 @@ type hub struct {
 	linksMax int
 	served   table
 	scratch  scratch
-	watched  map[*stack.House][]*ref // actors whose end other nodes wait for
+	nobodies map[reflect.Type]*stack.House // that have stopped, of each type
+	watched  map[*stack.House][]*ref       // actors whose end other nodes wait for
 
 	overflows map[*stack.House]*overflow // of actors with full mailboxes
 	spare     []*overflow
@@ -31,6 +33,7 @@ type hub struct {
 
 func newHub(n *Node, methods *catalogue) *hub {
 	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, watched: map[*stack.House][]*ref{},
+		served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{},
 		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax), budget: n.config.Budget}}
 	for name, address := range n.config.Peers {
 		h.links[name] = newLink(h, name, address)
@@ -193,8 +196,7 @@ func (h *hub) flushes(s *flushStep) core.Yield {
 
 type findStep struct {
 	core.AskStack[Where, core.AnyAddress]
-	found core.Future[foundActor]
-	track *track // by which it was asked
+	found core.Future[core.AnyAddress]
 }
 
 // find has the hub of the other node look an actor up.
@@ -203,45 +205,32 @@ func (h *hub) find(s *findStep) core.Yield {
 	if l == nil {
 		return s.Throw(ErrNoNode)
 	}
-	s.track = l.track
-	findMethod.At(s.track.hub().any()).Ask(s, &s.found, findActor{s.Req.Path})
+	findMethod.At(l.track.hub().any()).Ask(s, &s.found, findActor{s.Req.Path})
 	return core.Suspend(s, (*hub).finds)
 }
 
 func (h *hub) finds(s *findStep) core.Yield {
-	f, err := s.found.Get()
+	a, err := s.found.Get()
 	if err != nil {
 		return s.Throw(err)
 	}
-	switch {
-	case s.track.over != nil: // since then
-		return s.Throw(s.track.over)
-	case f.Serial == 0:
+	switch at, _ := a.Any(); {
+	case at == nil:
+		return s.Throw(core.ErrNotFound)
+	case at.Loss() != nil: // since then
+		return s.Throw(at.Loss())
+	case at.Gone():
 		return s.Throw(core.ErrNotFound)
 	}
-	switch r := s.track.bySerial[f.Serial]; {
-	case r != nil && r.gone: // it has stopped since then
-		return s.Throw(core.ErrNotFound)
-	case r == nil && len(s.track.standIns)-len(s.track.unused) >= standInsMax:
-		return s.Throw(core.ErrOverloaded)
-	}
-	return s.Return(s.track.standInFor(f.Serial, h.methods.kindOf(f.Type)).any())
+	return s.Return(a)
 }
-
-// standInsMax is how many actors of another node a session knows at most.
-const standInsMax = 1 << 20
 
 type findActor struct{ Path string }
 
-type foundActor struct {
-	Serial uint64
-	Type   string
-}
-
-var findMethod = core.NewMethod[findActor, foundActor]("stackhouse.cluster.find")
+var findMethod = core.NewMethod[findActor, core.AnyAddress]("stackhouse.cluster.find")
 
 // seek finds an actor of this node for another one.
-func (h *hub) seek(s *core.AskStack[findActor, foundActor]) core.Yield {
+func (h *hub) seek(s *core.AskStack[findActor, core.AnyAddress]) core.Yield {
 	p, err := core.ParsePath(s.Req.Path)
 	if err != nil {
 		return s.Throw(core.ErrNotFound)
@@ -250,8 +239,7 @@ func (h *hub) seek(s *core.AskStack[findActor, foundActor]) core.Yield {
 	if at == nil || at == h.at || at.Gone() {
 		return s.Throw(core.ErrNotFound)
 	}
-	serial := h.served.export(at)
-	return s.Return(foundActor{serial, kindName(at.Kind())})
+	return s.Return(at.Any(at.Kind()))
 }
 
 // helloTime is how long who has dialled may take to say HELLO, once TLS is done.
@@ -336,6 +324,7 @@ var on struct {
 	watch core.NoticeHandler[hub, *stack.House]
 	gone  core.NoticeHandler[hub, core.AnyAddress]
 	room  core.NoticeHandler[hub, *overflow]
+	sweep core.NoticeHandler[hub, struct{}]
 }
 
 func init() {
@@ -345,6 +334,7 @@ func init() {
 	on.watch = core.HandleNotice((*hub).watch)
 	on.gone = core.HandleNotice((*hub).gone)
 	on.room = core.HandleNotice((*hub).room)
+	on.sweep = core.HandleNotice((*hub).sweep)
 }
 
 // tell sends a notice of the hub's to itself.

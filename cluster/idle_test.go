@@ -16,12 +16,12 @@ import (
 // calm is two nodes in a simulation without faults, with a counter at each. Only here has the other
 // one's address.
 type calm struct {
-	t           *testing.T
+	t           testing.TB
 	sim         *housetest.Sim
 	here, there *Node
 }
 
-func newCalm(t *testing.T) calm {
+func newCalm(t testing.TB) calm {
 	c := house.Config{AskTimeout: 3 * time.Hour, Logger: slog.New(slog.DiscardHandler)}
 	sim := housetest.New(t, 1, c)
 	other := sim.Beside(t, c)

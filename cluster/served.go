@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
@@ -31,8 +30,8 @@ type ref struct {
 }
 
 // declare notes the number of an actor of this node. There are as many numbers as actors were ever
-// found, and they come in the order in which the other end needs them. One of an actor that has
-// stopped may come anew, once the other end has heard of that.
+// found or told of, and they come in the order in which the other end needs them. One of an actor
+// that has stopped may come anew, once the other end has heard of that.
 func (t *track) declare(f *frame.Ref) error {
 	b := &t.link.hub.served
 	if f.Number > uint64(b.exported) {
@@ -44,7 +43,11 @@ func (t *track) declare(f *frame.Ref) error {
 	if r := t.refs[f.Number]; r != nil && !r.said {
 		return errRef
 	}
-	t.refs[f.Number] = &ref{track: t, number: f.Number, house: b.actors[f.Serial]}
+	r := &ref{track: t, number: f.Number, house: b.actors[f.Serial]}
+	t.refs[f.Number] = r
+	if r.house == nil || r.house.Gone() {
+		r.ended()
+	}
 	return nil
 }
 
@@ -136,28 +139,11 @@ func (r *ref) ended() {
 
 // table is what the hub serves: actors that other nodes have heard of, and their asks.
 type table struct {
-	actors   map[uint64]*stack.House // by serial
+	actors   map[uint64]*stack.House // by serial; see export
 	exported int                     // actors, ever
 	sweepAt  int                     // how many actors there are when the stopped ones are forgotten
 	asks     []*serving              // by the number that they have as calls
 	free     *serving
-}
-
-// export lets other nodes declare an actor, and returns its serial. Those that have stopped are
-// forgotten once they may be as many as the others.
-func (b *table) export(h *stack.House) uint64 {
-	if b.actors == nil {
-		b.actors = map[uint64]*stack.House{}
-	}
-	if len(b.actors) >= b.sweepAt {
-		maps.DeleteFunc(b.actors, func(_ uint64, h *stack.House) bool { return h.Gone() })
-		b.sweepAt = 2*len(b.actors) + 64
-	}
-	if b.actors[h.Serial()] == nil {
-		b.exported++
-	}
-	b.actors[h.Serial()] = h
-	return h.Serial()
 }
 
 // take returns one that is free.

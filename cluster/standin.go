@@ -216,6 +216,9 @@ func (t *track) gone(f *frame.Gone) error {
 	if err != nil || r.number == 0 || r.gone {
 		return err
 	}
+	if !r.declared {
+		return errRef
+	}
 	if r.gone = true; !r.sending {
 		t.unused = append(t.unused, unused{r.number, t.out.Left().End})
 	}

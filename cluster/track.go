@@ -41,7 +41,7 @@ type track struct {
 	starved  []*standIn // whose calls wait for room, or for a slot
 	slots    []*slot
 	free     *slot
-	freed    bool // a slot, since the last settle
+	freed    bool // a slot, or a stand-in is to be declared, since the last settle
 	held     int  // stand-ins
 	awaited  int  // stand-ins
 	busy     int  // slots
@@ -79,6 +79,7 @@ type scratch struct {
 	text   []byte // of a message
 	reader wire.Reader
 	budget wire.Budget
+	names  names
 	last   frames // read last, by kind
 }
 
@@ -186,9 +187,10 @@ func (t *track) write(c *wire.Codec, at unsafe.Pointer) (text []byte, err error)
 	if !c.Decoder().Calls() {
 		t.text = c.Append(t.text[:0], at)
 	} else {
+		t.names = names{track: t}
 		fault.Catch("a link", "AppendWire", &err, func() error {
-			t.text = c.Append(t.text[:0], at)
-			return nil
+			t.text = c.AppendBy(&t.names, t.text[:0], at)
+			return t.names.err
 		})
 	}
 	if err == nil && len(t.text) > frame.LongMax-frame.HeadMax {
@@ -206,6 +208,8 @@ func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.
 	if !d.Calls() {
 		return t.readAll(d, at)
 	}
+	t.names.track = t
+	t.reader.SetNames(&t.names)
 	fault.Catch("a link", "ReadWire", &err, func() error { return t.readAll(d, at) })
 	return err
 }
@@ -418,6 +422,8 @@ func (t *track) giveUp(err error) {
 
 // loseNotices tells of notices that the other end may not have got.
 func (t *track) loseNotices(left session.Left) {
+	t.names.mine = true
+	defer func() { t.names.mine = false }()
 	for at := left.Acknowledged; at < left.End; {
 		kept := t.out.Kept(at)
 		for len(kept) > 0 {

@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/core/wire"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// TestWhatCannotBeSent: addresses of third nodes and of other systems, ports that aren't of one
+// actor and a method.
+func TestWhatCannotBeSent(t *testing.T) {
+	c := newCalm(t)
+	_, far := c.host()
+	third := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	other, err := Start(t.Context(), third, Config{Name: "third", Listen: "127.0.0.1:7401", Plaintext: true, Incarnation: 1,
+		Peers: map[string]string{"there": c.there.Addr()}})
+	require.NoError(t, err)
+	again, err := housetest.Ask(t, c.sim, other.Finder(), Where{"there", "/user/host"})
+	require.NoError(t, err)
+	at := core.Spawn(third, func() *caller { return &caller{} })
+	_, err = housetest.Ask(t, c.sim, keep.At(again), contactsOf(1, at))
+	require.NoError(t, err)
+
+	_, err = housetest.Ask(t, c.sim, give.At(far), struct{}{})
+	require.ErrorIs(t, err, ErrThirdNode)
+	_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Any: at.Any()})
+	require.ErrorIs(t, err, core.ErrOtherSystem)
+	near := core.Spawn(c.sim, func() *caller { return &caller{} })
+	for _, p := range []core.Port[int, int]{
+		callAsk.At(near).Through(func(n int) (int, error) { return n, nil }),
+		core.Handle((*caller).twice).At(near),
+		callAsk.RoundRobin(&core.Group[caller]{}),
+	} {
+		_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: p})
+		require.ErrorIs(t, err, ErrNoMethod)
+	}
+	require.NoError(t, core.Notice(notify.At(far), core.HandleNotice((*caller).hear).At(near)))
+	c.sim.Run(time.Second)
+	require.Equal(t, core.LostRefused, c.sim.DeadLetters()[0].Reason)
+}
+
+// TestNamesOfAnotherType: an address or a port of another type than the field's is an error that
+// names the field.
+func TestNamesOfAnotherType(t *testing.T) {
+	c := newCalm(t)
+	home := c.find(c.here, "there")
+	from, to := c.here.self.links["there"].track, c.there.self.links["here"].track
+	at := core.Spawn(c.sim, func() *caller { return &caller{} })
+	is := func(err error, says string) {
+		t.Helper()
+		require.ErrorContains(t, err, "].To: "+says)
+	}
+	is(crosses[struct{ To core.AnyAddress }, core.Address[host]](t, from, to, struct{ To core.AnyAddress }{at.Any()}), "an actor")
+	is(crosses[struct{ To core.Port[int, int] }, core.NoticePort[int]](t, from, to, struct{ To core.Port[int, int] }{callAsk.At(at)}), "an actor")
+	is(crosses[struct{ To core.Port[int, int] }, core.Port[int, string]](t, from, to, struct{ To core.Port[int, int] }{callAsk.At(at)}), "an actor")
+	require.NoError(t, crosses[struct{ To core.AnyAddress }, core.Address[caller]](t, from, to, struct{ To core.AnyAddress }{at.Any()}))
+	// at its own node
+	is(crosses[struct{ To core.AnyAddress }, core.Address[host]](t, from, to, struct{ To core.AnyAddress }{home}), "an actor")
+	require.NoError(t, crosses[struct{ To core.AnyAddress }, core.Address[counter]](t, from, to, struct{ To core.AnyAddress }{home}))
+}
+
+// card is what refers to somebody.
+type card[R any] struct{ To R }
+
+// crosses has a message read as a card of another type.
+func crosses[From, R any](t *testing.T, from, to *track, v From) error {
+	t.Helper()
+	w, err := wire.For[From]()
+	require.NoError(t, err)
+	of, err := wire.For[card[R]]()
+	require.NoError(t, err)
+	d, err := of.Translate(w.AppendSchema(nil))
+	require.NoError(t, err)
+	n := names{track: from}
+	text := wire.AppendBy(w, &n, nil, &v)
+	require.NoError(t, n.err)
+	var r wire.Reader
+	r.Reset(text)
+	r.SetNames(&names{track: to})
+	var got card[R]
+	return wire.Read(d, &r, &got)
+}
+
+// TestNamesOfStrangers: whatever a node says of actors makes the answer a FAIL, and nobody is
+// reached that it wasn't told of.
+func TestNamesOfStrangers(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	h := &host{}
+	at, err := core.SpawnWith(there.sys, func() *host { return h }, core.Props{})
+	require.NoError(t, err)
+	secret := core.Spawn(there.sys, func() *caller { return &caller{} })
+	there.node.look(t, func(of *hub) { of.export(at.House()) })
+	m := there.node.self.methods.byName["test.host.self"]
+	s := meets(t, there.node, "here", frame.Hello{Session: 1})
+	_, err = s.hello()
+	require.NoError(t, err)
+	s.sends((&frame.Method{Number: 1, Name: []byte(m.Name), Request: m.request.AppendSchema(nil), Reply: m.reply.AppendSchema(nil)}).Append(nil),
+		(&frame.Ref{Number: 1, Serial: at.House().Serial()}).Append(nil))
+	varint := func(whose byte, serial uint64, more string) []byte {
+		return append(wire.AppendUvarint([]byte{whose}, serial), more...)
+	}
+	for i, c := range []struct {
+		text []byte
+		ok   bool
+	}{
+		{nil, true},
+		{varint(theirs, at.House().Serial(), ""), true},
+		{varint(theirs, secret.House().Serial(), ""), true}, // as one that has stopped
+		{varint(theirs, 1<<40, ""), true},
+		{varint(ours, 1<<63, "nobody's.type"), true},
+		{varint(ours, 1<<63, "another.type"), true},
+		{varint(ours, 5, ""), true},
+		{[]byte{gone}, true},
+		{varint(gone, 5, "x"), true},
+		{varint(ours, 0, "x"), false},
+		{varint(theirs, 0, ""), false},
+		{varint(theirs, at.House().Serial(), "x"), false},
+		{varint(0, 5, ""), false},
+		{varint(9, 5, ""), false},
+		{[]byte{ours}, false},
+		{[]byte{theirs}, false},
+		{[]byte{ours, 0x80}, false},
+	} {
+		s.sends((&frame.Ask{Slot: 0, To: 1, Method: 1, Message: c.text}).Append(nil))
+		f := s.next(frame.KindReply, frame.KindFail)
+		require.Equal(t, c.ok, f.Kind == frame.KindReply, "%d", i)
+	}
+	there.node.look(t, func(of *hub) {
+		require.Len(t, of.links["here"].track.standIns, 3)
+		require.NotContains(t, of.served.actors, secret.House().Serial())
+	})
+}
+
+// next returns the next frame of the kinds, and passes over others.
+func (s *stranger) next(kinds ...frame.Kind) frame.Raw {
+	for {
+		f, n, err := frame.Next(s.in)
+		require.NoError(s.t, err)
+		if n == 0 {
+			require.NoError(s.t, s.more())
+			continue
+		}
+		s.in = s.in[n:]
+		for _, k := range kinds {
+			if f.Kind == k {
+				return f
+			}
+		}
+	}
+}
+
+// TestTooManyStandIns: a message that tells of more actors than a session may know is an error.
+func TestTooManyStandIns(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.there.self.links["here"].track
+	for range 100 {
+		k.unused = append(k.unused, unused{0, ^uint64(0)})
+	}
+	k.standIns = append(k.standIns, make([]*standIn, standInsMax+100-len(k.standIns))...)
+	_, err := k.know(5, nil)
+	require.ErrorIs(t, err, core.ErrOverloaded)
+	k.standIns, k.unused = k.standIns[:1], nil
+
+	// Nor can it be told that they have stopped before it has declared them.
+	_, err = k.know(5, nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, k.gone(&frame.Gone{To: 1}), errRef)
+	k.settle()
+	require.NoError(t, k.gone(&frame.Gone{To: 1}))
+}
+
+// FuzzNames reads any bytes as contacts: what can be read can be written, and no more actors are
+// known by it than it has bytes.
+func FuzzNames(f *testing.F) {
+	c := newCalm(f)
+	codec, err := wire.For[contacts]()
+	require.NoError(f, err)
+	at := core.Spawn(c.sim, func() *caller { return &caller{} })
+	c.find(c.here, "there")
+	from, to := c.here.self.links["there"].track, c.there.self.links["here"].track
+	for _, v := range []contacts{{}, contactsOf(1, at), {Any: c.find(c.here, "there")}} {
+		n := names{track: from}
+		f.Add(wire.AppendBy(codec, &n, nil, &v))
+		require.NoError(f, n.err)
+	}
+	for whose := range byte(5) {
+		for size := range 4 {
+			f.Add(append([]byte{0, 0, 0, 0, 0, 0, 0, 0, byte(size), whose, 2, 5, 9}, fmt.Sprint(size)...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := len(to.standIns)
+		var v contacts
+		var r wire.Reader
+		n := names{track: to}
+		r.Reset(in)
+		r.SetNames(&n)
+		err := wire.Read(codec, &r, &v)
+		if more := len(to.standIns) - before; more > len(in)/3 {
+			t.Fatalf("%d actors of %d bytes", more, len(in))
+		}
+		if err == nil {
+			if wire.AppendBy(codec, &n, nil, &v); n.err != nil {
+				t.Fatalf("%v: %+v", n.err, v)
+			}
+		}
+	})
+}
