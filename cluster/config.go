@@ -40,6 +40,12 @@ type Config struct {
 	Timing session.Timing
 	// Budget is how much memory a message may ask for.
 	Budget wire.Budget
+	// Spawners says which kinds of actors other nodes may spawn here, see NewKind, by the names of
+	// these nodes. Who isn't in here may spawn none. With Plaintext names are believed.
+	Spawners map[string][]string
+	// SpawnedMax is how many actors that one other node has spawned live here at most, each. Default
+	// 10,000.
+	SpawnedMax int
 	// Mailbox is how many calls wait at most for an actor of another node. Default:
 	// house.Config.MailboxMax.
 	Mailbox int
@@ -48,6 +54,7 @@ type Config struct {
 func (c Config) validate() (Config, error) {
 	c.Incarnation = cmp.Or(c.Incarnation, uint64(time.Now().UnixNano()))
 	c.Window = cmp.Or(c.Window, session.Window)
+	c.SpawnedMax = cmp.Or(c.SpawnedMax, 10_000)
 	switch {
 	case c.Name == "" || len(c.Name) > frame.NameMax:
 		return c, fmt.Errorf("cluster: a node's name has 1 to %d bytes", frame.NameMax)
@@ -61,6 +68,15 @@ func (c Config) validate() (Config, error) {
 		return c, errors.New("cluster: Config.Timing has a time below zero")
 	case c.Mailbox < 0:
 		return c, errors.New("cluster: Config.Mailbox is below zero")
+	case c.SpawnedMax < 0:
+		return c, errors.New("cluster: Config.SpawnedMax is below zero")
+	}
+	for node, all := range c.Spawners {
+		for _, kind := range all {
+			if _, ok := kinds.Load(kind); !ok || node == c.Name || node == "" {
+				return c, fmt.Errorf("cluster: Config.Spawners: %q may spawn %q: no such node or kind", node, kind)
+			}
+		}
 	}
 	for name, address := range c.Peers {
 		if name == c.Name || name == "" {

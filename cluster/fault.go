@@ -16,7 +16,7 @@ import (
 var byCode = [...]error{
 	1: core.ErrStopped, 2: core.ErrRestarted, 3: core.ErrTimeout, 4: core.ErrCancelled, 5: core.ErrPanic,
 	6: core.ErrOverloaded, 7: core.ErrMailboxFull, 8: core.ErrNoHandler, 9: core.ErrNotFound, 10: core.ErrNotSent,
-	11: core.ErrLost, 12: core.ErrUnanswered, 13: core.ErrNoMember, 14: core.ErrBreakerOpen,
+	11: core.ErrLost, 12: core.ErrUnanswered, 13: core.ErrNoMember, 14: core.ErrBreakerOpen, 15: core.ErrAlreadyExists,
 }
 
 // codeOfPanic is the code of core.ErrPanic.

@@ -24,6 +24,7 @@ type hub struct {
 	linksMax int
 	served   table
 	scratch  scratch
+	broods   map[string][]*stack.House     // what another node has spawned; some have stopped
 	nobodies map[reflect.Type]*stack.House // that have stopped, of each type
 	watched  map[*stack.House][]*ref       // actors whose end other nodes wait for
 
@@ -33,7 +34,7 @@ type hub struct {
 
 func newHub(n *Node, methods *catalogue) *hub {
 	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, watched: map[*stack.House][]*ref{},
-		served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{},
+		served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{}, broods: map[string][]*stack.House{},
 		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax), budget: n.config.Budget}}
 	for name, address := range n.config.Peers {
 		h.links[name] = newLink(h, name, address)

@@ -89,7 +89,7 @@ func keep(ops []op) bool {
 }
 
 // Calls reports whether reading a value, or appending one if d is a Codec's own, calls code that
-// isn't this package's: an AppendWire, a ReadWire or a Foreign, which may panic.
+// isn't this package's, and may panic: an AppendWire, a ReadWire, a Foreign or a Names.
 func (d *Decoder) Calls() bool { return d.calls }
 
 func call(ops []op) bool {
