@@ -103,6 +103,32 @@ func TestUnusedLinks(t *testing.T) {
 	}
 }
 
+// TestAskOfTheVanished: an ask is given up once who asked is away for longer than patience, though
+// nothing was written for it.
+func TestAskOfTheVanished(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.sim.Run(2 * time.Second) // all is acknowledged
+	ask := core.Begin(add.At(far), addReq{-1})
+	c.sim.Run(10 * time.Millisecond)
+	c.sim.Net.Unreachable = map[string]bool{c.there.Addr(): true}
+	c.sim.Net.Break(c.there.Addr())
+	c.sim.Run(time.Minute)
+	_, err := ask.Get()
+	require.ErrorIs(t, err, ErrUnreachable)
+	c.there.self.served.requireFree(t)
+}
+
+// requireFree requires that no ask of another node is under way.
+func (b *table) requireFree(t *testing.T) {
+	t.Helper()
+	free := 0
+	for s := b.free; s != nil; s = s.next {
+		free++
+	}
+	require.Len(t, b.asks, free)
+}
+
 // TestSlots: an ask that waits for a slot goes as soon as one is free.
 func TestSlots(t *testing.T) {
 	c := newCalm(t)

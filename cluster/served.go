@@ -201,6 +201,7 @@ func (t *track) serve(f *frame.Ask) error {
 	s.track, s.slot, s.method = t, f.Slot, m.method
 	t.serving[f.Slot] = s
 	t.owing++
+	t.look()
 	by, err := t.handlerOf(r, m)
 	if err != nil {
 		s.refuse(err)
