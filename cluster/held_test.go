@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// TestHeldAndResumed: a full mailbox there has its stand-in hold, and then its senders here get
+// ErrMailboxFull. Nothing that was accepted is lost, and other actors of that node are reached as
+// ever meanwhile.
+func TestHeldAndResumed(t *testing.T) {
+	c := newCalm(t)
+	full := &counter{}
+	at, err := core.SpawnWith(c.there.system, func() *counter { return full }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/full"})
+	require.NoError(t, err)
+	other := c.find(c.here, "there")
+	at.Pause()
+	n := 0
+	fill := func() (err error) {
+		for ; err == nil; n++ {
+			err = core.Notice(tells.At(far), item{N: n})
+		}
+		n--
+		return err
+	}
+	for range 20 { // what is in flight passes before HOLD
+		require.Equal(t, core.ErrMailboxFull, fill())
+		c.sim.Run(10 * time.Millisecond)
+	}
+	track := c.here.self.links["there"].track
+	require.Equal(t, 1, track.held)
+	before := n
+	require.Equal(t, core.ErrMailboxFull, fill())
+	require.Equal(t, before, n, "nothing more leaves")
+	for i := range 1000 {
+		began := c.sim.Now
+		rep, err := housetest.Ask(t, c.sim, add.At(other), addReq{i})
+		require.NoError(t, err)
+		require.Equal(t, 2*i, rep.Sum)
+		require.Less(t, time.Duration(c.sim.Now-began), time.Millisecond)
+	}
+	at.Continue()
+	c.sim.Run(time.Second)
+	requireInOrder(t, n, full)
+	require.Zero(t, track.held)
+	require.Empty(t, c.there.self.overflows)
+}
+
+// blocker does a step that takes its time.
+type blocker struct{}
+
+func (blocker) block(s *core.AskStack[time.Duration, struct{}]) core.Yield {
+	time.Sleep(s.Req)
+	return s.Return(struct{}{})
+}
+
+var blockerBlock = core.Handle((*blocker).block)
+
+// TestStepOfASecond on the worker of a link: neither end takes the other for lost, nor closes the
+// connection. What came meanwhile is done then.
+func TestStepOfASecond(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	for i := range 100 {
+		require.NoError(t, core.Notice(tells.At(p.far), item{N: i}))
+	}
+	var worker int
+	p.there.node.look(t, func(h *hub) { worker = h.w.Index })
+	blocks := core.Begin(blockerBlock.At(core.Spawn(p.there.sys.Workers()[worker], func() *blocker { return &blocker{} })), 1200*time.Millisecond)
+	for i := range 100 {
+		require.NoError(t, core.Notice(tells.At(p.far), item{N: 100 + i}))
+	}
+	began := time.Now()
+	_, err := core.Ask(t.Context(), count.At(p.far), struct{}{})
+	require.NoError(t, err)
+	require.Greater(t, time.Since(began), 500*time.Millisecond, "the link has waited")
+	_, err = blocks.Get()
+	require.NoError(t, err)
+	requireInOrder(t, 200, p.counter)
+	for _, n := range []*Node{p.here.node, p.there.node} {
+		n.look(t, func(h *hub) {
+			for _, l := range h.links {
+				require.EqualValues(t, 1, l.Conns())
+				require.EqualValues(t, 1, l.Session())
+			}
+		})
+	}
+}
