@@ -229,8 +229,8 @@ func TestUsedInAnotherOrder(t *testing.T) {
 	}
 }
 
-// TestNumberOfAParcel: the number of an actor that stops while a long message to it is written isn't
-// free before the other end has read all of that.
+// TestNumberOfAParcel: the number of an actor that stops while a long message to it is written
+// isn't free before the other end has read all of that.
 func TestNumberOfAParcel(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
