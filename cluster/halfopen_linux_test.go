@@ -5,11 +5,11 @@ package cluster
 import (
 	"net/netip"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/stackhouse-go/stackhouse/channel/secure"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -88,22 +88,26 @@ func halfOpenLinks(t *testing.T, n int) {
 // dialRaw connects a socket of which the process keeps but the descriptor, and writes to it.
 func dialRaw(t *testing.T, address, says string) int {
 	at := netip.MustParseAddrPort(address)
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	t.Cleanup(func() { unix.Close(fd) })
-	require.NoError(t, unix.Connect(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}))
+	t.Cleanup(func() { syscall.Close(fd) })
+	require.NoError(t, syscall.Connect(fd, &syscall.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}))
 	if says != "" {
-		_, err = unix.Write(fd, []byte(says))
+		_, err = syscall.Write(fd, []byte(says))
 		require.NoError(t, err)
 	}
 	return fd
 }
 
-// ends requires that the other end closes a socket until then, and has said nothing.
+// ends requires that the other end closes a socket until then.
 func ends(t *testing.T, fd int, until time.Time) {
-	polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	_, err := unix.Poll(polled, int(max(1, time.Until(until)/time.Millisecond)))
-	require.NoError(t, err)
-	require.NotZero(t, polled[0].Revents, "it stays open")
-	unix.Read(fd, make([]byte, 100)) // an alert of TLS, perhaps
+	left := syscall.NsecToTimeval(int64(max(time.Millisecond, time.Until(until))))
+	require.NoError(t, syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &left))
+	for alert := make([]byte, 100); ; { // which TLS may say
+		n, err := syscall.Read(fd, alert)
+		if n <= 0 {
+			require.NotEqual(t, syscall.EAGAIN, err, "it stays open")
+			return
+		}
+	}
 }
