@@ -233,10 +233,11 @@ func TestG13SessionsGivenUp(t *testing.T) {
 			require.GreaterOrEqual(t, h.n, next, "inversion, or twice")
 			came++
 			lost += h.n - next
-			require.LessOrEqual(t, told, lost, "reported as lost, and came")
 			next = h.n + 1
 		}
 		require.Equal(t, sent, next)
+		// not at each notice: a gap overtakes those that wait beside the full mailbox
+		require.LessOrEqual(t, told, lost, "reported as lost, and came")
 		l := w.here.self.links["there"]
 		require.EqualValues(t, came+told, l.wrote+l.track.wrote, "came, or reported")
 		// The others never became bytes: they are dead letters, beside those that did.
