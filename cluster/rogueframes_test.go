@@ -159,10 +159,17 @@ func (r *rogue) answer() []byte {
 			return (&frame.Ping{}).Append(nil) // there is none
 		}
 	case all.byName["stackhouse.cluster.find"].number:
-		m := all.byName["stackhouse.cluster.find"]
-		text = wire.Append(m.reply, nil, &foundActor{r.number(6), kindName(hubKind)})
-		if r.next(4) != 3 {
-			text = wire.Append(m.reply, nil, &foundActor{r.number(6), "github.com/stackhouse-go/stackhouse/cluster.target"})
+		kind := "github.com/stackhouse-go/stackhouse/cluster.target"
+		if r.next(4) == 3 {
+			kind = kindName(hubKind)
+		}
+		switch whose := byte(r.next(8)); whose {
+		case theirs:
+			text = wire.AppendUvarint([]byte{theirs}, r.number(6))
+		case gone:
+			text = append([]byte{gone}, kind...)
+		default:
+			text = append(wire.AppendUvarint([]byte{ours}, r.number(6)), kind...)
 		}
 	case all.byName["test.counter.echo"].number:
 		text = wire.Append(all.byName["test.counter.echo"].reply, nil, new(make([]byte, r.next(1<<14))))
