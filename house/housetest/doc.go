@@ -15,6 +15,10 @@
 // is a client that does what the test says, [Network.Serve] makes a server that does so, and
 // [Faults] are what goes wrong.
 //
+// [Sim.BesideOn] starts another system beside it, on a [Machine] with a clock of its own, which may
+// be paused and killed; [Network.Cut] and its kin are what goes wrong between two machines. Package
+// cluster/clustertest makes nodes of them.
+//
 // [Simulate] draws plans of runs from seeds, and makes one that fails as small as it can.
 //
 // A [Probe] is an actor of the test: it stands in for those that the one under test tells and asks,

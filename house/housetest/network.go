@@ -35,6 +35,11 @@ type Network struct {
 	coming  arrivals
 	serial  uint64
 	events  []*watch // have an event that isn't delivered
+
+	homes map[string]*host // who listened last at an address
+	cut   map[way]bool
+	lag   map[way]int64 // ns
+	held  []held
 }
 
 // Faults is what goes wrong in a Network. The zero Faults is a network in which nothing does, and
@@ -73,6 +78,7 @@ func Draw(rng *rand.Rand) Faults {
 type socket interface {
 	state() netio.Ready
 	watched() *watch
+	home() *host
 }
 
 // watch is a socket's registration with a poller.
@@ -89,6 +95,7 @@ func (w *watch) watched() *watch { return w }
 // listener is a listening socket, share a descriptor of it.
 type listener struct {
 	address string
+	host    *host  // nil: a Door's
 	waiting []*end // to be accepted
 	shares  []*share
 	closed  bool
@@ -103,6 +110,7 @@ type share struct {
 type end struct {
 	watch
 	net           *Network
+	host          *host // nil: a Peer's
 	other         *end
 	fd            int // -1: none yet, or a Peer's, or closed
 	local, remote string
@@ -142,7 +150,8 @@ func (a *arrivals) Pop() any {
 }
 
 func newNetwork(s *Sim, seed uint64) *Network {
-	return &Network{sim: s, rng: rand.New(rand.NewPCG(seed, 0x0e7)), ports: map[string]*listener{}, port: 40_000}
+	return &Network{sim: s, rng: rand.New(rand.NewPCG(seed, 0x0e7)), ports: map[string]*listener{}, port: 40_000,
+		homes: map[string]*host{}, cut: map[way]bool{}, lag: map[way]int64{}}
 }
 
 // happens reports whether something happens that does so once in n times; never if n is 0.
@@ -167,8 +176,11 @@ func (n *Network) later(at int64, do func()) {
 
 // arrive calls do when what is sent to e now arrives: behind all that was sent before.
 func (e *end) arrive(do func()) {
-	e.last = max(e.last, e.net.sim.Now+e.net.delay())
-	e.net.later(e.last, do)
+	n := e.net
+	n.pass(e, func() {
+		e.last = max(e.last, n.sim.Now+n.delay()+n.lag[e.way()])
+		n.later(e.last, do)
+	})
 }
 
 // next returns when something arrives next; false: nothing does.
@@ -183,7 +195,7 @@ func (n *Network) next() (at int64, any bool) {
 // came.
 func (n *Network) due() bool {
 	at, any := n.next()
-	return any && at <= n.sim.Now || slices.ContainsFunc(n.events, func(w *watch) bool { return w.by != nil })
+	return any && at <= n.sim.Now || slices.ContainsFunc(n.events, func(w *watch) bool { return w.by != nil && !w.of.home().rests() })
 }
 
 // advance does what has come until now.
@@ -305,6 +317,8 @@ func (n *Network) share(l *listener) (fd int) {
 	return n.open(s)
 }
 
+func (s *share) home() *host { return s.of.host }
+
 func (s *share) state() netio.Ready {
 	if len(s.of.waiting) > 0 || s.of.closed {
 		return netio.Readable
@@ -340,12 +354,12 @@ func (n *Network) Accept(fd int) (nfd int, err error) {
 	return e.fd, nil
 }
 
-// connect begins a connection to address: near is the end of who connects.
-func (n *Network) connect(address string) (near *end) {
+// connect begins a connection to address: near is the end of who connects; nil: a Peer.
+func (n *Network) connect(by *host, address string) (near *end) {
 	n.port++
 	from := "127.0.0.1:" + strconv.Itoa(n.port)
-	near = &end{net: n, fd: -1, local: from, remote: address}
-	far := &end{net: n, fd: -1, local: address, remote: from, other: near, joined: true}
+	near = &end{net: n, host: by, fd: -1, local: from, remote: address}
+	far := &end{net: n, host: n.homes[address], fd: -1, local: address, remote: from, other: near, joined: true}
 	near.other = far
 	if n.Silent[address] {
 		return near
@@ -356,6 +370,7 @@ func (n *Network) connect(address string) (near *end) {
 			near.arrive(func() { near.breaks(syscall.ECONNREFUSED) })
 			return
 		}
+		far.host = l.host
 		l.waiting = append(l.waiting, far)
 		for _, s := range l.shares {
 			n.notify(s)
@@ -369,11 +384,13 @@ func (n *Network) connect(address string) (near *end) {
 }
 
 // Connect implements netio.World.
-func (n *Network) Connect(_, address string) (fd int, err error) {
+func (n *Network) Connect(_, address string) (fd int, err error) { return n.connectBy(nil, address) }
+
+func (n *Network) connectBy(h *host, address string) (fd int, err error) {
 	if n.Unreachable[address] {
 		return -1, syscall.ENETUNREACH
 	}
-	e := n.connect(address)
+	e := n.connect(h, address)
 	e.fd = n.open(e)
 	return e.fd, nil
 }
@@ -393,6 +410,8 @@ func (n *Network) ConnectError(fd int) error {
 	}
 	return nil
 }
+
+func (e *end) home() *host { return e.host }
 
 // state is what e is ready for.
 func (e *end) state() (r netio.Ready) {
@@ -500,9 +519,9 @@ func (e *end) send(piece []byte) {
 	to.arrive(func() {
 		to.onWay -= len(piece)
 		switch {
-		case to.broken != nil:
 		case to.closed:
 			e.breaks(syscall.ECONNRESET) // nobody reads them
+		case to.broken != nil:
 		default:
 			to.in = append(to.in, piece...)
 			to.net.notify(to)
@@ -545,7 +564,10 @@ func (e *end) finish() {
 func (e *end) reset() {
 	to := e.other
 	e.breaks(syscall.ECONNRESET)
-	e.net.later(e.net.sim.Now+e.net.delay(), func() { to.breaks(syscall.ECONNRESET) })
+	n := e.net
+	n.pass(to, func() {
+		n.later(n.sim.Now+n.delay()+n.lag[to.way()], func() { to.breaks(syscall.ECONNRESET) })
+	})
 }
 
 // Break resets all connections to an address. With Unreachable it is a way that is gone.
@@ -628,6 +650,15 @@ func (e *end) close() {
 	} else if e.broken == nil {
 		e.finish()
 	}
+}
+
+// errDead is what a system that was killed gets from its machine.
+const errDead = syscall.ENETDOWN
+
+// dies closes e as its machine does when its system is killed. The descriptor stays the system's.
+func (e *end) dies() {
+	e.close()
+	e.broken, e.in = errDead, nil
 }
 
 // LocalAddr implements netio.World.

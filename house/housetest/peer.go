@@ -41,7 +41,7 @@ func (d *Door) Accept() *Peer {
 func (d *Door) Close() { d.net.unlisten(d.l) }
 
 // Dial begins a connection to a server that listens at address.
-func (n *Network) Dial(address string) *Peer { return &Peer{n.connect(address)} }
+func (n *Network) Dial(address string) *Peer { return &Peer{n.connect(nil, address)} }
 
 // Write sends b, and returns how many of its bytes there was room for: 0 also while the connection
 // doesn't stand yet, or once it is over.

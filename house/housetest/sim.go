@@ -31,7 +31,8 @@ type Sim struct {
 	rng    *rand.Rand
 	hash   uint64
 	events int
-	turns  []*house.Worker // of all systems: see Beside
+	hosts  []*host         // of all systems: see Beside
+	turns  []*house.Worker // of those that are awake
 }
 
 // New returns a started simulation of a system with config c, but with Clock, Manual and Trace of
@@ -55,7 +56,7 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 	t.Helper()
 	s := &Sim{Seed: seed, rng: rand.New(rand.NewPCG(seed, 0x57ac)), hash: fnvBasis}
 	s.Net = newNetwork(s, seed)
-	s.System = s.start(t, c, traced)
+	s.System = s.start(t, Machine{}, c, traced)
 	return s
 }
 
@@ -63,23 +64,30 @@ func build(t testing.TB, seed uint64, c house.Config, traced bool) *Sim {
 // steps are in the same hash. It is shut down before s is.
 func (s *Sim) Beside(t testing.TB, c house.Config) *house.System {
 	t.Helper()
-	return s.start(t, c, true)
+	return s.BesideOn(t, Machine{}, c)
 }
 
 // start starts a system of the simulation.
-func (s *Sim) start(t testing.TB, c house.Config, traced bool) *house.System {
+func (s *Sim) start(t testing.TB, m Machine, c house.Config, traced bool) *house.System {
 	t.Helper()
-	first := len(s.turns)
+	h, first := m.host(s.Net), 0
+	for _, before := range s.hosts {
+		first += len(before.system.Workers())
+	}
 	if c.Trace = nil; traced {
-		c.Trace = func(worker int, actor uint64, step string, ask uint64) { s.trace(first+worker, actor, step, ask) }
+		c.Trace = func(worker int, actor uint64, step string, ask uint64) {
+			if h.state != dead {
+				s.trace(first+worker, actor, step, ask)
+			}
+		}
 	}
 	if c.Logger == nil {
 		c.Logger = Log(t)
 	}
-	c.Clock = func() int64 { return s.Now }
+	c.Clock = h.clock
 	c.Manual = true
-	c.Await = s.await
-	c.Network = s.Net
+	c.Await = func(ctx context.Context, over func() bool, limit int64) { s.await(ctx, over, h.away(limit)) }
+	c.Network = h
 	extensions := map[string]any{simExtension: s}
 	maps.Copy(extensions, c.Extensions)
 	c.Extensions = extensions
@@ -96,7 +104,9 @@ func (s *Sim) start(t testing.TB, c house.Config, traced bool) *house.System {
 	if err = sys.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	s.turns = append(s.turns, sys.Workers()...)
+	h.system = sys
+	s.hosts = append(s.hosts, h)
+	s.rouse()
 	t.Cleanup(func() {
 		if err := sys.Shutdown(context.Background()); err != nil {
 			t.Errorf("seed %d: shutdown: %v", s.Seed, err)
@@ -158,8 +168,9 @@ func (s *Sim) Events() int { return s.events }
 func (s *Sim) Turn() {
 	s.Now += turnCost
 	s.Net.advance() // a worker without descriptors doesn't poll
-	all := s.turns
-	all[s.rng.IntN(len(all))].Turn()
+	if all := s.turns; len(all) > 0 {
+		all[s.rng.IntN(len(all))].Turn()
+	}
 }
 
 // quiet gives every worker a turn, in an order picked by the seed, and reports
@@ -220,8 +231,12 @@ func (s *Sim) await(ctx context.Context, over func() bool, limit int64) {
 // sleep returns how long there will be nothing to do, at most an hour, ns.
 func (s *Sim) sleep() int64 {
 	least := int64(time.Hour)
-	for _, w := range s.turns {
-		least = min(least, w.NextWake())
+	for _, h := range s.hosts {
+		if h.state == awake {
+			for _, w := range h.system.Workers() {
+				least = min(least, h.away(w.NextWake()))
+			}
+		}
 	}
 	if at, any := s.Net.next(); any {
 		least = min(least, max(0, at-s.Now))
