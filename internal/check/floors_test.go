@@ -84,7 +84,7 @@ floor 6
 
 floor 7
 	planned cluster/gossip      -> cluster  # who is a member: memberlist behind an interface of cluster
-	planned cluster/clustertest -> cluster, house/housetest
+	cluster/clustertest         -> cluster, house/housetest     # nodes in one simulation, for users too
 	planned house/inspect       -> core, house
 
 floor 8
