@@ -36,17 +36,13 @@ func TestRates(t *testing.T) {
 			rate = 1
 		}
 		before, clock := sim.Now, other.Clock()
-		call := core.Begin(doorPass.At(door), time.Hour)
-		took := time.Duration(float64(time.Hour) / rate)
-		sim.Run(took - time.Second)
-		if call.Ready() {
-			t.Errorf("rate %v: an hour was over in %v", rate, time.Duration(sim.Now-before))
+		if _, err := housetest.Ask(t, sim, doorPass.At(door), 20*time.Minute); err != nil {
+			t.Fatal(err)
 		}
-		sim.Run(2 * time.Second)
-		if !call.Ready() {
-			t.Errorf("rate %v: an hour wasn't over in %v", rate, time.Duration(sim.Now-before))
+		late := time.Duration(sim.Now-before) - time.Duration(float64(20*time.Minute)/rate)
+		if late < 0 || late > 10*time.Millisecond {
+			t.Errorf("rate %v: 20 minutes were over %v late", rate, late)
 		}
-		call.Get()
 		if got, want := float64(other.Clock()-clock), float64(sim.Now-before)*rate; got < want-2 || got > want+2 {
 			t.Errorf("rate %v: the clock says %v, want %v", rate, got, want)
 		}
