@@ -16,8 +16,8 @@ type held struct {
 
 // Cut cuts the way from a machine to another, for all that is sent from now on: bytes, ends and
 // resets of connections, and what opens them. It is as with TCP: nothing of it is lost, it arrives
-// behind Heal. What is sent the other way arrives, up to a window for each connection, so one call
-// cuts one way. Who dials waits, until it gives up.
+// behind Heal. What is sent the other way arrives, so one call cuts one way. Who dials waits, until
+// it gives up.
 //
 // What a way holds of a system that is killed is lost: a machine without power is one that is cut
 // off, then killed. Nobody hears of its end; who sends to it behind Heal is reset.
