@@ -11,7 +11,7 @@ import (
 
 // Client is a node for programs that have no actors of their own: it dials, and nobody dials it.
 // Any goroutine may use it. Routers over several nodes are made of what Lookup returns: see
-// core.Group.
+// core.Group and core.HandlerOf.
 type Client struct {
 	*Node
 	system *house.System

@@ -10,7 +10,7 @@ import (
 
 // inquiry answers for whom an ask is made; vestibule asks it.
 type (
-	inquiry  struct{}
+	inquiry   struct{}
 	vestibule struct {
 		inquiry core.Port[struct{}, string]
 	}
@@ -38,7 +38,7 @@ func (p *vestibule) asked(s *vestibuleAsk) core.Yield {
 }
 
 var (
-	inquiryWho   = core.Handle((*inquiry).who)
+	inquiryWho    = core.Handle((*inquiry).who)
 	vestibuleAsks = core.Handle((*vestibule).ask)
 )
 

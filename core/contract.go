@@ -121,15 +121,37 @@ func NewNoticeMethod[Msg any](name string) NoticeMethod[Msg] {
 	return NoticeMethod[Msg]{c.register()}
 }
 
-// elsewhere has the first steps of handlers for actors of other processes: they never run.
+// elsewhere has the first steps of handlers for actors of other processes. They run only where an
+// actor of this process doesn't handle the method: see HandlerOf.
 type elsewhere[Req, Rep any] struct{}
 
-func (*elsewhere[Req, Rep]) asked(s *AskStack[Req, Rep]) Yield {
-	panic("core: a contract's handler runs here")
+func (*elsewhere[Req, Rep]) asked(s *AskStack[Req, Rep]) Yield { return s.Throw(ErrNoHandler) }
+
+func (*elsewhere[Msg, _]) told(s *NoticeStack[Msg]) Yield { return s.Throw(ErrNoHandler) }
+
+// HandlerOf returns what handles the method at actors of type A, here or elsewhere, for routers
+// over several of them:
+//
+//	var shops core.Group[cluster.Actor] // of nodes whose code this process doesn't have
+//	price := core.HandlerOf[cluster.Actor](api.Price).RoundRobin(&shops)
+//
+// Actors of this process whose type doesn't handle the method answer ErrNoHandler; told by it they
+// fail. Call it when all handlers are made: not in a package variable.
+func HandlerOf[A, Req, Rep any](m Method[Req, Rep]) Handler[A, Req, Rep] {
+	return Handler[A, Req, Rep]{m.contract.of(reflect.TypeFor[A]())}
 }
 
-func (*elsewhere[Msg, _]) told(s *NoticeStack[Msg]) Yield {
-	panic("core: a contract's handler runs here")
+// NoticeHandlerOf is HandlerOf for notices.
+func NoticeHandlerOf[A, Msg any](m NoticeMethod[Msg]) NoticeHandler[A, Msg] {
+	return NoticeHandler[A, Msg]{m.contract.of(reflect.TypeFor[A]()).by}
+}
+
+// of returns the route of actors of a type.
+func (c *Contract) of(t reflect.Type) *route {
+	if r, ok := c.near.Load(t); ok {
+		return r.(*route)
+	}
+	return c.far
 }
 
 // As returns h, by which actors of type A handle m from now on. It panics if they do so by another

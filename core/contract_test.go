@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -116,6 +117,27 @@ func TestMethodMisuse(t *testing.T) {
 		}, text)
 	}
 	require.Panics(t, func() { _, _ = core.Ask(t.Context(), times.At(core.AnyAddress{}), 1) })
+}
+
+// TestHandlerOf: routers by a method reach actors whose type handles it, and refuse for others.
+func TestHandlerOf(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Logger: quiet})
+	var doublers core.Group[doubler]
+	doublers.Join(core.Spawn(sim, func() *doubler { return &doubler{} }))
+	rep, err := housetest.Ask(t, sim, core.HandlerOf[doubler](times).RoundRobin(&doublers), 3)
+	require.NoError(t, err)
+	require.Equal(t, 6, rep)
+	require.NoError(t, core.Notice(core.NoticeHandlerOf[doubler](noteIt).RoundRobin(&doublers), 3))
+	sim.Rest()
+
+	var others core.Group[sampled]
+	others.Join(core.Spawn(sim, func() *sampled { return &sampled{} }))
+	_, err = housetest.Ask(t, sim, core.HandlerOf[sampled](times).RoundRobin(&others), 3)
+	require.Equal(t, core.ErrNoHandler, err)
+	failures := core.Events[core.Failure](sim).Listen(1)
+	require.NoError(t, core.Notice(core.NoticeHandlerOf[sampled](noteIt).RoundRobin(&others), 3))
+	sim.Rest()
+	require.ErrorIs(t, (<-failures.C()).Err, core.ErrNoHandler)
 }
 
 // wire does the calls of a stand-in for a player by asking that player in its place: a Remote and a
