@@ -29,10 +29,8 @@ func TestBadBodies(t *testing.T) {
 		{KindFail, "\x01\x01\x00", ErrShort}, {KindFail, "\x01\x01\x00" + long(TextMax), nil}, {KindFail, "\x01\x01\x00" + long(TextMax+1), ErrRange},
 		{KindFail, "\x01\x00" + long(NameMax) + "\x00", nil}, {KindFail, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange},
 		{KindCancel, "", ErrShort}, {KindCancel, "\x01\x00", ErrTrailing},
-		{KindRef, "\x00\x01\x00\x00", ErrRange}, {KindRef, "\x01\x00\x00\x00", ErrRange}, {KindRef, "\x01\x01\x01a\x00", ErrRange}, {KindRef, "\x01\x00\x01a\x00", nil},
-		{KindRef, "\x01\x01\x00\x00a", ErrTrailing}, {KindRef, "\x01\x01\x00" + long(NameMax+1), ErrRange},
-		{KindRef, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange}, {KindRef, "\x01\x01\x00", ErrShort},
-		{KindWatch, "", ErrShort}, {KindUnwatch, "\x01\x01", ErrTrailing}, {KindResume, "\x80", ErrShort}, {KindGone, "\x01", ErrShort}, {KindGone, "\x01\x01\x01", ErrTrailing},
+		{KindRef, "\x00\x01", ErrRange}, {KindRef, "\x01\x00", ErrRange}, {KindRef, "\x01", ErrShort}, {KindRef, "\x01\x01", nil}, {KindRef, "\x01\x01\x00", ErrTrailing},
+		{KindWatch, "", ErrShort}, {KindUnwatch, "\x01\x01", ErrTrailing}, {KindResume, "\x80", ErrShort}, {KindGone, "", ErrShort}, {KindGone, "\x01\x01", ErrTrailing},
 		{KindGap, "", ErrShort}, {KindGap, "\x01\x01", ErrTrailing},
 		{KindCommand, "\x01", ErrShort}, {KindCommand, "\x01\x02\x03", ErrTrailing},
 		{KindMethod, "\x00\x01a\x01s\x00", ErrRange}, {KindMethod, "\x01\x00\x01s\x00", ErrRange}, {KindMethod, "\x01\x01a\x00\x01s", ErrRange},
@@ -64,14 +62,14 @@ func TestAppendRefuses(t *testing.T) {
 	name, longName := make([]byte, NameMax), make([]byte, NameMax+1)
 	for _, b := range []body{
 		&Tells{}, &Ask{Context: longName[:ContextMax+1]}, &Ask{Remaining: math.MaxInt64 + 1}, &Fail{Code: 1, Name: []byte("a")}, &Fail{Name: longName},
-		&Ref{Serial: 1}, &Ref{Number: 1}, &Ref{Number: 1, Serial: 1, Path: name}, &Ref{Number: 1, Path: longName}, &Ref{Number: 1, Serial: 1, Type: longName},
+		&Ref{Serial: 1}, &Ref{Number: 1},
 		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
 		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
 	} {
 		require.Panics(t, func() { b.Append(nil) }, "%T", b)
 	}
 	for _, b := range []body{
-		&Ask{Context: name[:ContextMax]}, &Fail{Name: name}, &Ref{Number: 1, Path: name, Type: name},
+		&Ask{Context: name[:ContextMax]}, &Fail{Name: name},
 		&Part{Number: math.MaxUint64, Total: LongMax, At: LongMax - PieceMax, Piece: make([]byte, PieceMax)},
 	} {
 		all, err := read(b.Append(nil))

@@ -2,7 +2,7 @@ package frame
 
 // Hold says that the mailbox of an actor is full: nothing more is to be sent to it until RESUME.
 type Hold struct {
-	To uint64 // the number of the actor, of the sender's REF
+	To uint64 // the number of the actor, of the reader's REF
 }
 
 // Append appends h as a frame.
@@ -20,7 +20,7 @@ func (h *Hold) Read(r Raw) (err error) {
 
 // Resume ends what HOLD has begun.
 type Resume struct {
-	To uint64 // the number of the actor, of the sender's REF
+	To uint64 // the number of the actor, of the reader's REF
 }
 
 // Append appends u as a frame.

@@ -62,27 +62,20 @@ func (c *Command) Read(r Raw) error {
 	return f.end()
 }
 
-// Gone says that an actor has stopped, to whoever watches it.
+// Gone says that an actor has stopped, to who has declared it.
 type Gone struct {
-	To   uint64 // the number of the actor, of the watcher's REF
-	Code uint64 // why, as the runtime numbers it; 0: it was told to stop
+	To uint64 // the number of the actor, of the reader's REF
 }
 
 // Append appends g as a frame.
 //
 //alloc:none
-func (g *Gone) Append(dst []byte) []byte {
-	start := len(dst)
-	dst = appendNumber(open(dst, KindGone, 0), g.To)
-	return closed(appendNumber(dst, g.Code), start)
-}
+func (g *Gone) Append(dst []byte) []byte { return appendOne(dst, KindGone, g.To) }
 
 // Read reads g from a GONE.
 //
 //alloc:none
-func (g *Gone) Read(r Raw) error {
-	f := fieldsOf(r, KindGone)
-	g.To = f.number()
-	g.Code = f.number()
-	return f.end()
+func (g *Gone) Read(r Raw) (err error) {
+	g.To, err = readOne(r, KindGone)
+	return err
 }

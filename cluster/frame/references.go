@@ -2,26 +2,22 @@ package frame
 
 import "math"
 
-// Ref declares a number for an actor, for all frames of this track and direction that follow. An
-// actor of the receiver is named by its path or by its serial, as FOUND has told it.
+// Ref declares the number of an actor of the receiver, for all frames of this track and direction
+// that follow.
 type Ref struct {
-	Number uint64 // not 0; declared once in a session
-	Serial uint64 // 0: Path says which actor it is
-	Path   []byte // empty: Serial says it
-	Type   []byte // name of the actor's type, or empty
+	Number uint64 // not 0
+	Serial uint64 // by which the receiver has told of the actor; not 0
 }
 
-// Append appends e as a frame. It panics unless there is a number, and either a serial or a path.
+// Append appends e as a frame. It panics without a number or a serial.
 //
 //alloc:none
 func (e *Ref) Append(dst []byte) []byte {
-	demand(e.Number != 0 && (e.Serial == 0) == (len(e.Path) > 0))
+	demand(e.Number != 0 && e.Serial != 0)
 	start := len(dst)
 	dst = open(dst, KindRef, 0)
 	dst = appendNumber(dst, e.Number)
-	dst = appendNumber(dst, e.Serial)
-	dst = appendBytes(dst, e.Path, NameMax)
-	return closed(appendBytes(dst, e.Type, NameMax), start)
+	return closed(appendNumber(dst, e.Serial), start)
 }
 
 // Read reads e from a REF.
@@ -30,10 +26,7 @@ func (e *Ref) Append(dst []byte) []byte {
 func (e *Ref) Read(r Raw) error {
 	f := fieldsOf(r, KindRef)
 	e.Number = f.between(1, math.MaxUint64)
-	e.Serial = f.number()
-	e.Path = f.bytes(NameMax)
-	e.Type = f.bytes(NameMax)
-	f.must((e.Serial == 0) == (len(e.Path) > 0))
+	e.Serial = f.between(1, math.MaxUint64)
 	return f.end()
 }
 
