@@ -25,7 +25,7 @@ type porterStep struct {
 
 func (p *porter) carry(s *porterStep) core.Yield {
 	if p.next == (core.AnyAddress{}) {
-		return s.Return(luggage{core.TraceOf(s).String(), string(core.Pair(s, "tenant"))})
+		return s.Return(luggage{core.TraceOf(s).String(), string(core.PairOf(s, "tenant"))})
 	}
 	carries.At(p.next).Ask(s, &s.next, struct{}{})
 	return core.Suspend(s, (*porter).carried)

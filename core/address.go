@@ -75,12 +75,24 @@ func Self[A any](s Running) Address[A] {
 }
 
 // Sender returns the actor that asked s, also if others have forwarded the ask. It is the zero
-// AnyAddress if a guest asked, or if s is no ask. Notices don't carry their sender: put its address
-// into the message. Members of a batch have no stack of their own to pass here.
+// AnyAddress if a guest asked, or another node, or if s is no ask. Notices don't carry their
+// sender: put its address into the message. Members of a batch have no stack of their own to pass
+// here.
 func Sender(s Running) AnyAddress { return stack.Of(s).Sender() }
 
-// As returns a as the address of an A; false if the actor is none.
+// Elsewhere is implemented by types, or pointers to them, that stand for all actors of other
+// processes: see As.
+type Elsewhere interface{ Elsewhere() }
+
+// As returns a as the address of an A; false if the actor is none. Each actor of another process is
+// an A that is Elsewhere, such as cluster.Actor, too.
 func As[A any](a AnyAddress) (Address[A], bool) {
-	h := a.House(reflect.TypeFor[A]())
-	return Address[A]{h}, h != nil
+	h, kind := a.Any()
+	if kind == reflect.TypeFor[A]() {
+		return Address[A]{h}, h != nil
+	}
+	if _, all := any((*A)(nil)).(Elsewhere); all && h != nil && h.Remote() != nil {
+		return Address[A]{h}, true
+	}
+	return Address[A]{}, false
 }

@@ -9,8 +9,8 @@ import (
 
 // This file is what an ask brings along beside its request: a trace, and pairs of names and values.
 // Whatever an ask's steps ask brings the same along, also to other nodes, as it has the same
-// deadline. Notices bring nothing along, nor do batches: what their steps set is for what they ask.
-// A step that sets anything sets it for what its stack asks from then on.
+// deadline. A step that sets anything sets it for what its stack asks from then on. Notices bring
+// nothing along; nor does a batch see what its asks bring. Their steps set it for what they ask.
 
 // Trace says to which trace an ask belongs, as of W3C Trace Context. The zero Trace is none.
 type Trace = tracing.Trace
@@ -42,11 +42,11 @@ func SetTrace(s Running, t Trace) {
 	st.SetContext(st.Context().WithTrace(&st.Engine().Shard, t))
 }
 
-// Pair returns the value of a name that s brings along, valid until the next SetTrace or SetPair of
-// s, or its end; nil: there is none. Steps and middleware may call it.
+// PairOf returns the value of a name that s brings along, valid until the next SetTrace or SetPair
+// of s, or its end; nil: there is none. Steps and middleware may call it.
 //
 //alloc:none
-func Pair(s Running, name string) []byte { return stack.Of(s).Context().Text().Pair(name) }
+func PairOf(s Running, name string) []byte { return stack.Of(s).Context().Text().Pair(name) }
 
 // SetPair has s bring a value along from now on, under a name; an empty one takes the name away.
 // The error is ErrPairTooLong; nothing has changed then. Steps and middleware may call it.
@@ -70,11 +70,11 @@ func WithTrace(ctx context.Context, t Trace) context.Context {
 }
 
 // WithPair returns a context whose asks bring a value along, see SetPair. The error is
-// ErrPairTooLong.
+// ErrPairTooLong; the context is ctx then.
 func WithPair(ctx context.Context, name, value string) (context.Context, error) {
 	t := brought(ctx)
 	if _, err := t.SizeWith(name, value); err != nil {
-		return nil, err
+		return ctx, err
 	}
 	return context.WithValue(ctx, broughtKey{}, tracing.Text(t.AppendPair(nil, name, value))), nil
 }

@@ -21,7 +21,7 @@ type (
 )
 
 func (d *inquiry) who(s *core.AskStack[struct{}, string]) core.Yield {
-	return s.Return(fmt.Sprintf("%s of %s", core.TraceOf(s), core.Pair(s, "tenant")))
+	return s.Return(fmt.Sprintf("%s of %s", core.TraceOf(s), core.PairOf(s, "tenant")))
 }
 
 func (p *vestibule) ask(s *vestibuleAsk) core.Yield {

@@ -24,7 +24,7 @@ func traceOf(t testing.TB, text string) core.Trace {
 func brings(t *testing.T, trace core.Trace, tenant string) script {
 	return func(_ *player, s *scene) core.Yield {
 		require.Equal(t, trace, core.TraceOf(s))
-		require.Equal(t, tenant, string(core.Pair(s, "tenant")))
+		require.Equal(t, tenant, string(core.PairOf(s, "tenant")))
 		return s.Return(1)
 	}
 }

@@ -30,11 +30,17 @@ func ReferenceTo(t reflect.Type) Reference {
 	if t == reflect.TypeFor[AnyAddress]() {
 		return (*anyReference)(nil)
 	}
+	if t.PkgPath() != here { // a struct that embeds one isn't one
+		return nil
+	}
 	if r, ok := reflect.Zero(reflect.PointerTo(t)).Interface().(referring); ok {
 		return r.reference()
 	}
 	return nil
 }
+
+// here is this package.
+var here = reflect.TypeFor[anyReference]().PkgPath()
 
 type anyReference AnyAddress
 

@@ -45,9 +45,10 @@ func (a AnyAddress) String() string {
 	return fmt.Sprintf("%v#%d", a.kind, a.house.serial)
 }
 
-// Path returns where the actor stands in the tree, see core.Address.Path.
+// Path returns where the actor stands in the tree, see core.Address.Path. It is zero for an actor
+// of another process.
 func (a AnyAddress) Path() path.Path {
-	if a.house == nil {
+	if a.house == nil || a.house.Remote() != nil {
 		return path.Path{}
 	}
 	return a.house.Path()

@@ -138,9 +138,12 @@ func (r *relay) passOnOutside(s *Stack) {
 }
 
 // Sender returns the address of the actor that asked s, however often the ask was forwarded. It is
-// zero if a guest asked, or if s is a notice: notices don't say who sent them, because many travel
-// in one object. An actor that must know gets the address in the message.
+// zero if a guest or another process asked, or if s is a notice: notices don't say who sent them,
+// because many travel in one object. An actor that must know gets the address in the message.
 func (s *Stack) Sender() AnyAddress {
+	if s.origin().id&servedBit != 0 {
+		return AnyAddress{}
+	}
 	return s.asker().any()
 }
 
