@@ -29,8 +29,11 @@ type catalogue struct {
 	kinds  map[string]reflect.Type // of actors that handle any here, or that messages are about
 }
 
-// Actor stands for an actor of another node whose type this process doesn't have.
+// Actor stands for an actor of another node, of whatever type: core.As[Actor] is true of each.
 type Actor struct{}
+
+// Elsewhere implements core.Elsewhere.
+func (Actor) Elsewhere() {}
 
 // kindName is how a type is known to others.
 func kindName(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }

@@ -30,7 +30,7 @@ func (h *hub) export(of *stack.House) uint64 {
 func (h *hub) sweep(s *core.NoticeStack[struct{}]) core.Yield {
 	for _, l := range h.all() {
 		for _, r := range l.track.refs {
-			if l.track.conn != nil && r != nil && r.house != nil && r.house.Gone() {
+			if l.track.conn != nil && r.house != nil && r.house.Gone() {
 				r.ended()
 			}
 		}

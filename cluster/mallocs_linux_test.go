@@ -3,9 +3,16 @@
 package cluster
 
 import (
+	"errors"
+	"os"
+	"runtime"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/pool"
 )
@@ -67,7 +74,7 @@ func (*poster) post(s *postStep) core.Yield {
 var posterPost = core.Handle((*poster).post)
 
 // TestLinksAllocateNothing: no malloc for a million notices, nor for a million asks, at either end,
-// be they numbers or bytes, and bring a trace along.
+// be they numbers, bytes, or messages that are coded by hand, and bring a trace along.
 func TestLinksAllocateNothing(t *testing.T) {
 	n := 1_000_000
 	if housetest.Slow {
@@ -81,8 +88,85 @@ func TestLinksAllocateNothing(t *testing.T) {
 	t.Run("asks", func(t *testing.T) {
 		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
 	})
+	t.Run("by hand", func(t *testing.T) {
+		by := signerAsk.At(core.Spawn(here.sys.Workers()[1], func() *signer { return &signer{} }))
+		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
+	})
 	t.Run("bytes", func(t *testing.T) {
 		by := posterPost.At(core.Spawn(here.sys.Workers()[1], func() *poster { return &poster{} }))
 		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
 	})
+}
+
+// signed is a message that says itself what it is as bytes.
+type signed struct{ n, check uint64 }
+
+func (m *signed) AppendWire(dst []byte) []byte {
+	return wire.AppendUvarint(wire.AppendUvarint(dst, m.n), m.check)
+}
+
+func (m *signed) ReadWire(r *wire.Reader) error {
+	if m.n, m.check = r.Uvarint(), r.Uvarint(); m.check != ^m.n {
+		return errors.New("other bytes")
+	}
+	return nil
+}
+
+func (k *sink) sign(s *core.AskStack[signed, signed]) core.Yield { return s.Return(s.Req) }
+
+var (
+	sign = core.NewMethod[signed, signed]("test.sink.sign")
+	_    = core.Handle((*sink).sign).As(sign)
+)
+
+// signer asks by signed messages, as often as it is told, some at a time.
+type signer struct{}
+
+type signStep struct {
+	core.AskStack[tapOf, struct{}]
+	begun int
+	away  [16]core.Future[signed]
+}
+
+func (*signer) ask(s *signStep) core.Yield {
+	waits := false
+	for i := range s.away {
+		f := &s.away[i]
+		if f.Ready() {
+			if _, err := f.Get(); err != nil {
+				return s.Throw(err)
+			}
+		}
+		if !f.Waiting() && s.begun < s.Req.rounds {
+			s.begun++
+			sign.At(s.Req.to).Ask(s, f, signed{uint64(s.begun), ^uint64(s.begun)})
+		}
+		waits = waits || f.Waiting()
+	}
+	if waits {
+		return core.SuspendAny(s, (*signer).ask)
+	}
+	return s.Return(struct{}{})
+}
+
+var signerAsk = core.Handle((*signer).ask)
+
+// TestLongLoadCollectsNothing: a minute of notices and asks, both ends here, begins no collection.
+func TestLongLoadCollectsNothing(t *testing.T) {
+	if os.Getenv("STACKHOUSE_LONG") == "" {
+		t.Skip("set STACKHOUSE_LONG")
+	}
+	here, _, far := pours(t)
+	by := tapPour.At(core.Spawn(here.sys.Workers()[1], func() *tap { return &tap{} }))
+	pour(t, by, far, 10_000, 50)
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for began := time.Now(); time.Since(began) < time.Minute; n += 10_000 * 51 {
+		pour(t, by, far, 10_000, 50)
+	}
+	runtime.ReadMemStats(&after)
+	t.Logf("%d messages, %d mallocs", n, after.Mallocs-before.Mallocs)
+	require.Equal(t, before.NumGC, after.NumGC)
 }

@@ -69,6 +69,7 @@ type names struct {
 	track *track
 	mine  bool  // what is read was written here
 	err   error // why what is written can't cross
+	made  int   // stand-ins, as one message was read
 }
 
 // AppendName implements wire.Names.
@@ -92,7 +93,12 @@ func (n *names) AppendName(dst []byte, ref any) []byte {
 	}
 	dst = wire.AppendUint8(dst, whose)
 	if r.Port() {
-		dst = wire.AppendUvarint(dst, t.methods.byName[method].number)
+		m := t.methods.byName[method]
+		if m == nil { // it was made when the node had begun
+			n.err = ErrNoMethod
+			return dst
+		}
+		dst = wire.AppendUvarint(dst, m.number)
 	}
 	switch whose {
 	case ours:
@@ -191,6 +197,7 @@ func (t *track) know(serial uint64, kind []byte) (core.AnyAddress, error) {
 		if len(t.standIns)-len(t.unused) >= standInsMax {
 			return core.AnyAddress{}, core.ErrOverloaded
 		}
+		t.names.made++
 		s = t.standInFor(serial, t.methods.kindOf(string(kind)))
 		// The other end hears that it is known here, and so says when it has stopped. The frame is
 		// written behind what is being read.
@@ -200,8 +207,12 @@ func (t *track) know(serial uint64, kind []byte) (core.AnyAddress, error) {
 	return s.any(), nil
 }
 
-// standInsMax is how many actors of another node a session knows at most: a gigabyte.
-const standInsMax = 1 << 20
+const (
+	// standInsMax is how many actors of another node a session knows at most: a hundred megabytes.
+	standInsMax = 1 << 17
+	// standInSize is what one takes, about, bytes.
+	standInSize = 1 << 10
+)
 
 // nobody returns the address of an actor of a type that has stopped: one for all of them.
 func (h *hub) nobody(kind reflect.Type) core.AnyAddress {

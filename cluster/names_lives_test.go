@@ -114,7 +114,7 @@ var earOpens = core.HandleNotice((*ear).opens)
 // tells of itself and is told once.
 func TestG13SimulatedNames(t *testing.T) {
 	twice(t, seeds(60), func(t *testing.T, seed uint64) uint64 {
-		w := newWorld(t, seed, session.Timing{Patience: int64(time.Hour)})
+		w := newWorld(t, seed, session.Timing{Patience: time.Hour})
 		h := &host{}
 		_, err := core.SpawnWith(w.other, func() *host { return h }, core.Props{Name: "host", Mailbox: core.Unbounded()})
 		require.NoError(t, err)

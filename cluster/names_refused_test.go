@@ -216,3 +216,28 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// TestSessionThatIsOver: who keeps an address of it keeps one stand-in, not all that it knew.
+func TestSessionThatIsOver(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	k := c.here.self.links["there"].track
+	k.giveUp(ErrUnreachable)
+	require.Nil(t, k.standIns)
+	require.Nil(t, k.bySerial)
+	require.Nil(t, k.refs)
+	require.ErrorIs(t, core.Notice(tells.At(far), item{}), ErrUnreachable)
+}
+
+// TestStandInsTakeRoom: what a message has made known counts beside its bytes, while it waits.
+func TestStandInsTakeRoom(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.there.self.links["here"].track
+	for serial := range uint64(3) {
+		_, err := k.know(100+serial, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 10+3*standInSize, k.sizeOf(make([]byte, 10)))
+	require.Equal(t, 10, k.sizeOf(make([]byte, 10)))
+}

@@ -96,11 +96,13 @@ func (n *Node) Close(ctx context.Context) error {
 
 // Errors, beside those of core.
 var (
-	// ErrNoNode: no address of that node is known.
+	// ErrTooLong: as bytes a message, or a reply, would be longer than 16 MiB.
+	ErrTooLong = RegisterError("stackhouse.cluster.too-long", errors.New("cluster: message too long"))
+	// ErrNoNode: the node is neither in Config.Peers, nor has it dialled this one.
 	ErrNoNode = errors.New("cluster: no node of that name is known")
-	// ErrUnreachable: no connection to the node of the actor for longer than the link's patience,
-	// or that node has given this one up. It comes with core.ErrLost, or with core.ErrNotSent if no
-	// byte of the message has left.
+	// ErrUnreachable: no connection to the node of the actor for longer than the link's patience, or
+	// that node has given this one up, or a frame came that can't be. It comes with core.ErrLost, or
+	// with core.ErrNotSent if no byte of the message has left.
 	ErrUnreachable = errors.New("cluster: node unreachable")
 	// ErrNodeLost: the node has ended, or begun a new life. It comes as ErrUnreachable does.
 	ErrNodeLost = errors.New("cluster: node lost")

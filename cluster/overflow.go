@@ -49,16 +49,16 @@ const (
 	spareMax = 1024
 )
 
-// deliver hands a call, whose text has so many bytes, to the actor, or keeps it behind those that
-// wait for room. of is an ask's; nil: it is a notice.
-func (r *ref) deliver(c *stack.Stack, text int, of *serving) {
+// deliver hands a call, whose message takes so many bytes, to the actor, or keeps it behind those
+// that wait for room. of is an ask's; nil: it is a notice.
+func (r *ref) deliver(c *stack.Stack, message int, of *serving) {
 	h, l := r.track.link.hub, r.track.link
 	o := h.overflows[r.house]
 	if o == nil && h.takes(r.house) {
 		h.w.Squeeze(r.house, c) // others may have taken the room meanwhile
 		return
 	}
-	size := text + callSize
+	size := message + callSize
 	if l.waiting+size > waitingWindows*h.node.config.Window {
 		h.drop(c, r.house, lost.Full, core.ErrMailboxFull)
 		return

@@ -124,7 +124,7 @@ func TestDrainWithoutItsNode(t *testing.T) {
 // is on.
 func TestDrainElsewhere(t *testing.T) {
 	for seed := range uint64(seeds(40)) {
-		w := newWorld(t, seed, session.Timing{Patience: int64(time.Hour)})
+		w := newWorld(t, seed, session.Timing{Patience: time.Hour})
 		for worker := range 2 {
 			c := &counter{}
 			name := fmt.Sprint("counter", worker)

@@ -9,13 +9,20 @@ import (
 
 // This file is what a rogue says.
 
-// isOfKeeper reports whether a frame may name the actor that noSerial but the honest node is to
-// reach.
-func (r *rogue) isOfKeeper(f []byte) bool {
+// isOfKeeper reports whether one of some frames may name the actor that none but the honest node is
+// to reach.
+func (r *rogue) isOfKeeper(frames []byte) bool {
 	var ref frame.Ref
-	raw, n, err := frame.Next(f)
-	return err == nil && n > 0 && raw.Kind == frame.KindRef && ref.Read(raw) == nil &&
-		ref.Serial < noSerial && !slices.Contains(r.targets, ref.Serial)
+	for {
+		raw, n, err := frame.Next(frames)
+		switch {
+		case err != nil || n == 0:
+			return false
+		case raw.Kind == frame.KindRef && ref.Read(raw) == nil && ref.Serial < noSerial && !slices.Contains(r.targets, ref.Serial):
+			return true
+		}
+		frames = frames[n:]
+	}
 }
 
 // noSerial is a serial that no actor has, and so are those above.
@@ -165,7 +172,7 @@ func (r *rogue) answer() []byte {
 		}
 		switch whose := byte(r.next(8)); whose {
 		case theirs:
-			text = wire.AppendUvarint([]byte{theirs}, r.number(6))
+			text = wire.AppendUvarint([]byte{theirs}, r.targets[r.next(len(r.targets))])
 		case gone:
 			text = append([]byte{gone}, kind...)
 		default:

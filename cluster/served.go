@@ -30,17 +30,16 @@ type ref struct {
 }
 
 // declare notes the number of an actor of this node. There are as many numbers as actors were ever
-// found or told of, and they come in the order in which the other end needs them. One of an actor
-// that has stopped may come anew, once the other end has heard of that.
+// found or told of, and they come in their order. One of an actor that has stopped may come anew,
+// once the other end has heard of that.
 func (t *track) declare(f *frame.Ref) error {
 	b := &t.link.hub.served
-	if f.Number > uint64(b.exported) {
+	switch next := uint64(len(t.refs)); {
+	case f.Number > min(next, uint64(b.exported)):
 		return errRef
-	}
-	for uint64(len(t.refs)) <= f.Number {
+	case f.Number == next:
 		t.refs = append(t.refs, nil)
-	}
-	if r := t.refs[f.Number]; r != nil && !r.said {
+	case !t.refs[f.Number].said:
 		return errRef
 	}
 	r := &ref{track: t, number: f.Number, house: b.actors[f.Serial]}
@@ -52,7 +51,7 @@ func (t *track) declare(f *frame.Ref) error {
 }
 
 func (t *track) ref(number uint64) (*ref, error) {
-	if number >= uint64(len(t.refs)) || t.refs[number] == nil {
+	if number >= uint64(len(t.refs)) {
 		return nil, errRef
 	}
 	return t.refs[number], nil
@@ -169,7 +168,6 @@ type serving struct {
 	number uint32
 	track  *track
 	slot   uint64
-	ref    *ref // nil: it didn't begin
 	method *method
 	call   *stack.Stack // nil: it didn't begin, or was given up and has ended
 	err    error        // why, then
@@ -223,8 +221,7 @@ func (t *track) serve(f *frame.Ask) error {
 		s.refuse(err)
 		return nil
 	}
-	s.ref = r
-	r.deliver(s.call, len(f.Message), s)
+	r.deliver(s.call, t.sizeOf(f.Message)+len(f.Context), s)
 	return nil
 }
 
@@ -350,7 +347,7 @@ func (t *track) loseServed() {
 	}
 	t.serving = nil
 	for _, r := range t.refs {
-		if r != nil && r.house != nil {
+		if r.house != nil {
 			r.watch(false)
 		}
 	}
@@ -408,10 +405,18 @@ func (t *track) hand(by *stack.Handler, r *ref, m *foreign, text []byte) {
 	case r.house.Gone():
 		t.w.Lost(r.house, c, lost.Stopped)
 	default:
-		r.deliver(c, len(text), nil)
+		r.deliver(c, t.sizeOf(text), nil)
 		return
 	}
 	t.w.Discard(c)
+}
+
+// sizeOf returns what the message that was read last takes, about: the stand-ins, too, that it has
+// told of.
+func (t *track) sizeOf(text []byte) int {
+	n := t.names.made * standInSize
+	t.names.made = 0
+	return len(text) + n
 }
 
 // lose makes a notice to an actor, or to nobody, a dead letter.

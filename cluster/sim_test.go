@@ -87,7 +87,7 @@ func (w *world) pass(most int) { w.sim.Run(time.Duration(w.rng.IntN(1 << w.rng.I
 func TestG13SimulatedLinks(t *testing.T) {
 	conns := 0
 	twice(t, seeds(250), func(t *testing.T, seed uint64) uint64 {
-		w := newWorld(t, seed, session.Timing{Patience: int64(time.Hour)})
+		w := newWorld(t, seed, session.Timing{Patience: time.Hour})
 		c := &counter{slow: time.Duration(w.rng.IntN(2) * w.rng.IntN(1<<w.rng.IntN(22)))}
 		size := 1 << w.rng.IntN(16)
 		for _, most := range []int{w.sim.Net.Faults.Window, w.sim.Net.Faults.Pieces} {
@@ -181,7 +181,7 @@ var (
 func TestG13SessionsGivenUp(t *testing.T) {
 	gaps, missing := 0, 0
 	twice(t, seeds(250), func(t *testing.T, seed uint64) uint64 {
-		w := newWorld(t, seed, session.Timing{Patience: int64(time.Second)})
+		w := newWorld(t, seed, session.Timing{Patience: time.Second})
 		g := &gauge{slow: time.Duration(w.rng.IntN(2)*w.rng.IntN(50)) * time.Millisecond}
 		props := core.Props{Name: "gauge"}
 		if w.rng.IntN(2) == 0 {

@@ -148,7 +148,7 @@ func TestSpawnersAreChecked(t *testing.T) {
 func TestG13SimulatedSpawns(t *testing.T) {
 	all := 0
 	twice(t, seeds(60), func(t *testing.T, seed uint64) uint64 {
-		w := newWorld(t, seed, session.Timing{Patience: int64(time.Hour)})
+		w := newWorld(t, seed, session.Timing{Patience: time.Hour})
 		w.there.config.Spawners = map[string][]string{"here": {"test.counter"}}
 		before := born
 		var away []core.Pending[core.AnyAddress]

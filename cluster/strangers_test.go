@@ -228,3 +228,19 @@ func TestTooManyNodes(t *testing.T) {
 	_, session = comes("b", 0)
 	require.EqualValues(t, 2, session, "the one before is over")
 }
+
+// TestNumbersAhead: actors are declared by the next number, whatever number there may be one day.
+func TestNumbersAhead(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	for _, name := range []string{"second", "third"} {
+		_, err := core.SpawnWith(p.there.sys, func() *counter { return &counter{} }, core.Props{Name: name})
+		require.NoError(t, err)
+		_, err = p.here.node.Lookup(t.Context(), "there", "/user/"+name)
+		require.NoError(t, err)
+	}
+	s := meets(t, p.there.node, "else", frame.Hello{Session: 1})
+	_, err := s.hello()
+	require.NoError(t, err)
+	s.sends((&frame.Ref{Number: 2, Serial: p.at.House().Serial()}).Append(nil))
+	s.ends()
+}

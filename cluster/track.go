@@ -59,8 +59,6 @@ var (
 	errMethod  = errors.New("cluster: a method that wasn't declared")
 	errContext = errors.New("cluster: an ask whose context can't be read")
 	errRestart = errors.New("cluster: another node has restarted the actor")
-	// ErrTooLong: a message is longer than a frame may be.
-	ErrTooLong = errors.New("cluster: message too long")
 )
 
 func newTrack(l *link) *track {
@@ -208,7 +206,7 @@ func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.
 	if !d.Calls() {
 		return t.readAll(d, at)
 	}
-	t.names.track = t
+	t.names.track, t.names.made = t, 0
 	t.reader.SetNames(&t.names)
 	fault.Catch("a link", "ReadWire", &err, func() error { return t.readAll(d, at) })
 	return err
@@ -418,6 +416,9 @@ func (t *track) giveUp(err error) {
 	}
 	t.link.wrote += t.wrote
 	t.link.got += t.got
+	// who keeps an address of the session keeps its stand-in, and by that the track
+	t.standIns, t.bySerial, t.unused, t.starved, t.slots, t.free = nil, nil, nil, nil, nil, nil
+	t.refs, t.theirs, t.byMine = nil, nil, nil
 }
 
 // loseNotices tells of notices that the other end may not have got.

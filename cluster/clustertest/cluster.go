@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/cluster"
-	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -23,10 +22,9 @@ type Config struct {
 	Start func(*Node)
 	// Rates are how fast the clocks of nodes run beside Run, by name: 2 is twice as fast. Default 1.
 	Rates map[string]float64
-	// Timing is when links ping, reset, close and give up.
-	Timing session.Timing
-	// Window is how many bytes a link keeps: see cluster.Config.
-	Window int
+	// Node, if set, changes how each life of a node is made: its Timing, its Spawners. Its name, its
+	// addresses and its incarnation are the cluster's.
+	Node func(*cluster.Config)
 	// System is how all systems are made, as by housetest.New.
 	System house.Config
 }
@@ -76,8 +74,11 @@ func (c *Cluster) start(i int, life uint64) *Node {
 	n := &Node{Life: life}
 	n.System = c.Sim.BesideOn(c.t, housetest.Machine{Name: name, Rate: c.config.Rates[name]}, c.config.System)
 	var err error
-	n.Node, err = cluster.Start(context.Background(), n.System, cluster.Config{Name: name, Incarnation: life, Listen: address(i), Peers: peers,
-		Plaintext: true, Timing: c.config.Timing, Window: c.config.Window})
+	of := cluster.Config{Name: name, Incarnation: life, Listen: address(i), Peers: peers, Plaintext: true}
+	if c.config.Node != nil {
+		c.config.Node(&of)
+	}
+	n.Node, err = cluster.Start(context.Background(), n.System, of)
 	if err != nil {
 		c.t.Fatalf("seed %d: node %s: %v", c.Sim.Seed, name, err)
 	}

@@ -96,7 +96,13 @@ const windowOf = 256 << 10
 func newWorld(t *testing.T, seed uint64, c clustertest.Config) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 12)), notes: map[string][]*[]heard{}, at: map[string]core.Address[gauge]{}}
 	c.System.Logger = slog.New(slog.DiscardHandler)
-	c.Window = windowOf
+	patience := c.Node
+	c.Node = func(of *cluster.Config) {
+		of.Window = windowOf
+		if patience != nil {
+			patience(of)
+		}
+	}
 	c.Start = func(n *clustertest.Node) {
 		notes := &[]heard{}
 		at, err := core.SpawnWith(n.System.Workers()[0], func() *gauge { return &gauge{notes} }, core.Props{Name: "gauge"})
@@ -107,6 +113,11 @@ func newWorld(t *testing.T, seed uint64, c clustertest.Config) *world {
 	w.Cluster = clustertest.New(t, seed, c)
 	w.Sim.Net.Faults = housetest.Faults{Delay: time.Duration(1 << w.rng.IntN(27)), Again: w.rng.IntN(20), Repeats: w.rng.IntN(20)}
 	return w
+}
+
+// waits makes nodes whose links have a patience of d.
+func waits(d time.Duration) func(*cluster.Config) {
+	return func(of *cluster.Config) { of.Timing.Patience = d }
 }
 
 // find finds the gauge of a node, from another one.

@@ -12,8 +12,8 @@
 //	c.Run(time.Minute)
 //
 // What [housetest.Sim] has is for nodes, too: probes live on the system of a node, Sim.Net.Faults
-// are what goes wrong everywhere, Sim.Net.Lag is how far two nodes are from each other, by their
-// names.
+// are what goes wrong everywhere, Sim.Net.Lag is how far a node is from another one, by their names
+// and each way by itself.
 //
 // # States
 //

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stackhouse-go/stackhouse/cluster"
 	"github.com/stackhouse-go/stackhouse/cluster/clustertest"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -51,7 +50,7 @@ func (l *Till) sold(s *tillStep) core.Yield {
 		return s.Return(fmt.Sprintf("sold, %d left", left))
 	case errors.Is(err, core.ErrNotSent):
 		return s.Return("not sold")
-	case errors.Is(err, cluster.ErrUnreachable), errors.Is(err, cluster.ErrNodeLost):
+	case errors.Is(err, core.ErrLost), errors.Is(err, core.ErrTimeout):
 		return s.Return("perhaps sold")
 	default:
 		return s.Throw(err)
@@ -62,8 +61,9 @@ func (l *Till) sold(s *tillStep) core.Yield {
 func Example() {
 	t := &testing.T{} // a test has its own
 	c := clustertest.New(t, 1, clustertest.Config{
-		Nodes:  []string{"shop", "store"},
-		System: house.Config{AskTimeout: time.Hour, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
+		Nodes: []string{"shop", "store"},
+		System: house.Config{AskTimeout: time.Hour, // longer than the links' patience: or asks just end
+			Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
 		Start: func(n *clustertest.Node) { // in each life
 			if n.Name() == "store" {
 				_, _ = core.SpawnWith(n.System, func() *Stock { return &Stock{left: 10} }, core.Props{Name: "stock"})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/cluster"
 	"github.com/stackhouse-go/stackhouse/cluster/clustertest"
-	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
@@ -93,7 +92,7 @@ func TestKills(t *testing.T) {
 func TestPauses(t *testing.T) {
 	missing := 0
 	twice(t, 60, func(t *testing.T, seed uint64) uint64 {
-		w := newWorld(t, seed, clustertest.Config{Nodes: []string{"north", "south"}, Timing: session.Timing{Patience: int64(time.Second)}})
+		w := newWorld(t, seed, clustertest.Config{Nodes: []string{"north", "south"}, Node: waits(time.Second)})
 		ways := [][2]string{{"north", "south"}, {"south", "north"}}
 		far, sent := map[string]core.AnyAddress{}, map[string]int{}
 		for _, way := range ways {
@@ -167,7 +166,7 @@ func TestCutsAndRates(t *testing.T) {
 		for i, name := range names {
 			rates[name] = []float64{0.5, 1, 2}[(i+int(seed))%3]
 		}
-		w := newWorld(t, seed, clustertest.Config{Nodes: names, Rates: rates, Timing: session.Timing{Patience: int64(time.Hour)}})
+		w := newWorld(t, seed, clustertest.Config{Nodes: names, Rates: rates, Node: waits(time.Hour)})
 		far, sent := map[[2]string]core.AnyAddress{}, map[[2]string]int{}
 		var ways [][2]string
 		for _, from := range names {

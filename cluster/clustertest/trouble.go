@@ -2,7 +2,7 @@ package clustertest
 
 // Kill ends a life of a node, as by SIGKILL: without BYE; its machine closes its connections, its
 // actors do nothing any more. Cut it off before, and others hear nothing: then it is a machine
-// without power. Nothing happens to a node that is dead.
+// without power. A node that ends in order is closed first. Nothing happens to a node that is dead.
 func (c *Cluster) Kill(name string) {
 	c.t.Helper()
 	n := c.Node(name)
@@ -15,7 +15,7 @@ func (c *Cluster) Start(name string) *Node {
 	c.t.Helper()
 	i := c.index(name)
 	if !c.nodes[i].dead {
-		c.t.Fatalf("clustertest: node %s lives", name)
+		c.t.Fatalf("clustertest: node %s lives: Kill ends it", name)
 	}
 	c.nodes[i] = c.start(i, c.nodes[i].Life+1)
 	return c.nodes[i]

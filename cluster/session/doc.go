@@ -19,11 +19,11 @@
 //  5. Who hears nothing for a while sends a PING that asks. Whoever has stopped as its window is
 //     full goes on by the ACK that answers, at the latest.
 //
-// An error of any of these is the other end's fault and ends the connection; what has happened
-// before it stands. A session that is given up ends with Outgoing.End, which says what was not
-// acknowledged. With Incoming.Position at the other end nothing is lost unheard of: what was
-// delivered and what was not acknowledged are together all that was written, or more, by at most
-// the window: what was delivered while its ACK never came.
+// An error of any of these is the other end's fault, and ends the session, as it would come again;
+// what has happened before it stands. A session that is given up ends with Outgoing.End, which says
+// what was not acknowledged. With Incoming.Position at the other end nothing is lost unheard of:
+// what was delivered and what was not acknowledged are together all that was written, or more, by
+// at most the window: what was delivered while its ACK never came.
 //
 // [Link] says when to dial, greet, ping, close and give up: the life of all that, with time as an
 // argument.

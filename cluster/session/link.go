@@ -29,15 +29,14 @@ import "github.com/stackhouse-go/stackhouse/cluster/frame"
 // one that is dead, from an earlier session, for another track or another number of tracks. Who
 // dials for an earlier session is told the number of this one, by a HELLO: it may have nothing
 // else to learn it from. A later incarnation, or a later session, ends the one that there is. A
-// position that can't be is found by [Outgoing.Resume]; the owner closes that connection, and says
-// Lost.
+// position that can't be is found by [Outgoing.Resume]: the owner says Broken.
 //
-// Times are ns on the clock of the owner, the worker of the control track; it never goes back.
+// Times are ns on the clock of the owner, a worker's; it never goes back.
 // MakeLink makes it. After each event its owner does the duties that Next returns.
 type Link struct {
 	self, peer Node
 	timing     Timing
-	dead       bool   // the view says that the peer's incarnation is dead, and so are earlier ones
+	dead       bool   // the peer's incarnation is dead, and so are earlier ones
 	met        bool   // a HELLO came in this session
 	session    uint64 // Invariant: 0 < session <= sessionMax + 1
 	conns      uint64 // numbers of connections given so far
@@ -106,8 +105,7 @@ func (l *Link) Peer() Node { return l.peer }
 func (l *Link) State(track int) State { return l.tracks[track].state }
 
 // Want says whether a track needs a connection: while frames wait, weren't acknowledged, or are to
-// be answered; for the control track also while a watch stands. Without it no track is dialled, and
-// patience doesn't end.
+// be answered, or a watch stands. Without it no track is dialled, and patience doesn't end.
 func (l *Link) Want(track int, wanted bool, now int64) {
 	t := &l.tracks[track]
 	if wanted && !t.wanted {
@@ -218,7 +216,7 @@ func (l *Link) Broken(track int, conn uint64) {
 	}
 }
 
-// Died says that an incarnation of the other node is dead, by view or by its own word. Its
+// Died says that an incarnation of the other node is dead, by its own word. Its
 // session is given up, and it is refused from now on.
 func (l *Link) Died(incarnation uint64) {
 	if incarnation < l.peer.Incarnation || incarnation == l.peer.Incarnation && l.dead {
@@ -233,7 +231,7 @@ func (l *Link) Died(incarnation uint64) {
 //alloc:none
 func (l *Link) Tick(now int64) {
 	for i := range l.tracks {
-		if t := &l.tracks[i]; t.wanted && t.state != Up && now-t.without >= l.timing.Patience {
+		if t := &l.tracks[i]; t.wanted && t.state != Up && now-t.without >= int64(l.timing.Patience) {
 			l.giveUp(Unreachable)
 			return
 		}
@@ -244,12 +242,12 @@ func (l *Link) Tick(now int64) {
 		case t.state == Down:
 			l.dial(i, now)
 		case t.state == Dialling:
-		case now-t.heard >= l.timing.Reset:
+		case now-t.heard >= int64(l.timing.Reset):
 			l.end(i, now)
 		case t.state == Greeting:
-		case !t.wanted && now-t.used >= l.timing.Unused:
+		case !t.wanted && now-t.used >= int64(l.timing.Unused):
 			l.end(i, now)
-		case now-max(t.heard, t.pinged) >= l.timing.Silence:
+		case now-max(t.heard, t.pinged) >= int64(l.timing.Silence):
 			t.pinged = now
 			l.duty(Duty{What: SendPing, Track: i, Conn: t.conn})
 		}
@@ -263,7 +261,7 @@ func (l *Link) Wake() (at int64, ok bool) {
 	for i := range l.tracks {
 		t := &l.tracks[i]
 		if t.wanted && t.state != Up {
-			sooner(&at, &ok, t.without+l.timing.Patience)
+			sooner(&at, &ok, t.without+int64(l.timing.Patience))
 		}
 		switch t.state {
 		case Down:
@@ -271,12 +269,12 @@ func (l *Link) Wake() (at int64, ok bool) {
 				sooner(&at, &ok, t.retry)
 			}
 		case Greeting:
-			sooner(&at, &ok, t.heard+l.timing.Reset)
+			sooner(&at, &ok, t.heard+int64(l.timing.Reset))
 		case Up:
-			sooner(&at, &ok, t.heard+l.timing.Reset)
-			sooner(&at, &ok, max(t.heard, t.pinged)+l.timing.Silence)
+			sooner(&at, &ok, t.heard+int64(l.timing.Reset))
+			sooner(&at, &ok, max(t.heard, t.pinged)+int64(l.timing.Silence))
 			if !t.wanted {
-				sooner(&at, &ok, t.used+l.timing.Unused)
+				sooner(&at, &ok, t.used+int64(l.timing.Unused))
 			}
 		}
 	}

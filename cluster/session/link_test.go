@@ -11,6 +11,12 @@ import (
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 )
 
+// Times of tests, ns.
+const (
+	millisecond = 1_000_000
+	second      = 1000 * millisecond
+)
+
 // text writes a duty as the tests have it.
 func (d Duty) text() string {
 	switch d.What {

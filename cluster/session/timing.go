@@ -1,35 +1,32 @@
 package session
 
-// Timing says how long a link waits, in ns. What is 0 has its default.
+import "time"
+
+// Timing says how long a link waits. What is 0 has its default.
 type Timing struct {
 	// Silence is after how long without a byte a PING asks for one. Default 1 s.
-	Silence int64
+	Silence time.Duration
 	// Reset is after how long without a byte a connection is closed. It should be twice Silence at
 	// least. Default 3 s.
-	Reset int64
+	Reset time.Duration
 	// Unused is after how long without frames a connection is closed that isn't wanted; its session
 	// stays. Default 5 minutes.
-	Unused int64
+	Unused time.Duration
 	// Patience is how long a track may be wanted without a connection before the session is given
 	// up. Default 30 s.
-	Patience int64
+	Patience time.Duration
 	// BackoffMin and BackoffMax are how long a dial waits after the first failure in a row, and at
 	// most: each wait is twice the one before. Defaults 50 ms and 3 s.
-	BackoffMin, BackoffMax int64
+	BackoffMin, BackoffMax time.Duration
 }
-
-const (
-	millisecond = int64(1e6)
-	second      = 1000 * millisecond
-)
 
 func (t Timing) orDefault() Timing {
 	for _, f := range [...]struct {
-		field *int64
-		value int64
+		field *time.Duration
+		value time.Duration
 	}{
-		{&t.Silence, second}, {&t.Reset, 3 * second}, {&t.Unused, 300 * second}, {&t.Patience, 30 * second},
-		{&t.BackoffMin, 50 * millisecond}, {&t.BackoffMax, 3 * second},
+		{&t.Silence, time.Second}, {&t.Reset, 3 * time.Second}, {&t.Unused, 5 * time.Minute}, {&t.Patience, 30 * time.Second},
+		{&t.BackoffMin, 50 * time.Millisecond}, {&t.BackoffMax, 3 * time.Second},
 	} {
 		if *f.field < 0 {
 			panic("session: a timing below zero")
@@ -47,5 +44,5 @@ func (t *Timing) backoff(failures int) int64 {
 	for ; failures > 0 && wait < t.BackoffMax; failures-- {
 		wait *= 2
 	}
-	return min(wait, t.BackoffMax)
+	return int64(min(wait, t.BackoffMax))
 }
