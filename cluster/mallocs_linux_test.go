@@ -17,11 +17,25 @@ import (
 	"github.com/stackhouse-go/stackhouse/pool"
 )
 
-// letter is a message with bytes.
+// letter is a message with bytes, and with a value that says itself what it is as bytes.
 type letter struct {
 	N    int
 	Raw  []byte
 	View pool.Bytes
+	Sign signed
+}
+
+type signed struct{ n, check uint64 }
+
+func (m *signed) AppendWire(dst []byte) []byte {
+	return wire.AppendUvarint(wire.AppendUvarint(dst, m.n), m.check)
+}
+
+func (m *signed) ReadWire(r *wire.Reader) error {
+	if m.n, m.check = r.Uvarint(), r.Uvarint(); m.check != ^m.n {
+		return errors.New("other bytes")
+	}
+	return nil
 }
 
 var raw, view = []byte("a text in a slice"), new(pool.Shard).Copy([]byte("a text in a slab"))
@@ -61,7 +75,7 @@ func (*poster) post(s *postStep) core.Yield {
 		}
 		if !f.Waiting() && s.begun < s.Req.rounds {
 			s.begun++
-			mail.At(s.Req.to).Ask(s, f, letter{s.begun, raw, view})
+			mail.At(s.Req.to).Ask(s, f, letter{s.begun, raw, view, signed{uint64(s.begun), ^uint64(s.begun)}})
 		}
 		waits = waits || f.Waiting()
 	}
@@ -73,8 +87,8 @@ func (*poster) post(s *postStep) core.Yield {
 
 var posterPost = core.Handle((*poster).post)
 
-// TestLinksAllocateNothing: no malloc for a million notices, nor for a million asks, at either end,
-// be they numbers, bytes, or messages that are coded by hand, and bring a trace along.
+// TestLinksAllocateNothing: no malloc for a million notices, nor for a million asks, at either end:
+// of numbers, of bytes, of what is coded by hand, with a trace.
 func TestLinksAllocateNothing(t *testing.T) {
 	n := 1_000_000
 	if housetest.Slow {
@@ -86,70 +100,10 @@ func TestLinksAllocateNothing(t *testing.T) {
 		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n/50, 50) })
 	})
 	t.Run("asks", func(t *testing.T) {
-		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
-	})
-	t.Run("by hand", func(t *testing.T) {
-		by := signerAsk.At(core.Spawn(here.sys.Workers()[1], func() *signer { return &signer{} }))
-		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
-	})
-	t.Run("bytes", func(t *testing.T) {
 		by := posterPost.At(core.Spawn(here.sys.Workers()[1], func() *poster { return &poster{} }))
 		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
 	})
 }
-
-// signed is a message that says itself what it is as bytes.
-type signed struct{ n, check uint64 }
-
-func (m *signed) AppendWire(dst []byte) []byte {
-	return wire.AppendUvarint(wire.AppendUvarint(dst, m.n), m.check)
-}
-
-func (m *signed) ReadWire(r *wire.Reader) error {
-	if m.n, m.check = r.Uvarint(), r.Uvarint(); m.check != ^m.n {
-		return errors.New("other bytes")
-	}
-	return nil
-}
-
-func (k *sink) sign(s *core.AskStack[signed, signed]) core.Yield { return s.Return(s.Req) }
-
-var (
-	sign = core.NewMethod[signed, signed]("test.sink.sign")
-	_    = core.Handle((*sink).sign).As(sign)
-)
-
-// signer asks by signed messages, as often as it is told, some at a time.
-type signer struct{}
-
-type signStep struct {
-	core.AskStack[tapOf, struct{}]
-	begun int
-	away  [16]core.Future[signed]
-}
-
-func (*signer) ask(s *signStep) core.Yield {
-	waits := false
-	for i := range s.away {
-		f := &s.away[i]
-		if f.Ready() {
-			if _, err := f.Get(); err != nil {
-				return s.Throw(err)
-			}
-		}
-		if !f.Waiting() && s.begun < s.Req.rounds {
-			s.begun++
-			sign.At(s.Req.to).Ask(s, f, signed{uint64(s.begun), ^uint64(s.begun)})
-		}
-		waits = waits || f.Waiting()
-	}
-	if waits {
-		return core.SuspendAny(s, (*signer).ask)
-	}
-	return s.Return(struct{}{})
-}
-
-var signerAsk = core.Handle((*signer).ask)
 
 // TestLongLoadCollectsNothing: a minute of notices and asks, both ends here, begins no collection.
 func TestLongLoadCollectsNothing(t *testing.T) {
