@@ -92,8 +92,13 @@ func TestInputMax(t *testing.T) {
 		other := dial()
 		before := heap()
 		var sent sync.WaitGroup
+		rest := make(chan struct{})
 		for _, c := range all {
-			sent.Go(func() { c.Write(text[:size/2]) }) // more than is read of most
+			sent.Go(func() {
+				c.Write(text[:size/2]) // more than is read of most
+				<-rest
+				c.Write(text[size/2:])
+			})
 		}
 		for range 100 {
 			require.Equal(t, "+OK", other.do("SET", "o", "1"))
@@ -101,9 +106,7 @@ func TestInputMax(t *testing.T) {
 				require.Less(t, heap()-before, int64(1<<20+workers*2*size+clients<<11))
 			}
 		}
-		for _, c := range all {
-			sent.Go(func() { c.Write(text[size/2:]) })
-		}
+		close(rest)
 		late := 0
 		for _, c := range all {
 			if reply := c.reply(); reply == "-ERR the request took too long to arrive" {
