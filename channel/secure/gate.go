@@ -99,12 +99,14 @@ func (g *gate) isCrowded(h *handshake) bool {
 func (g *gate) run(h *handshake) {
 	g.running = append(g.running, h)
 	h.crowd.running++
+	h.relief = nil
 }
 
 // relieve has one handshake go, of those that keep h from running: the one that has waited longest
-// for its other end. It reports false if none has for Limits.Patience.
+// for its other end. It reports false if none has for Limits.Patience. The place of one that went
+// may have been given to another than h: then a further one goes.
 func (g *gate) relieve(h *handshake) bool {
-	if h.relieved {
+	if h.relief != nil && slices.Contains(g.running, h.relief) {
 		return true
 	}
 	var idlest *handshake
@@ -117,10 +119,12 @@ func (g *gate) relieve(h *handshake) bool {
 			idlest, since = r, at
 		}
 	}
-	if h.relieved = idlest != nil; h.relieved {
-		idlest.giveUp(ErrHandshakeRoom)
+	h.relief = idlest
+	if idlest == nil {
+		return false
 	}
-	return h.relieved
+	idlest.giveUp(ErrHandshakeRoom)
+	return true
 }
 
 // lookLater has look called once those that run may have lost the others' patience; not all the

@@ -152,6 +152,22 @@ func TestGateIsPatient(t *testing.T) {
 	}
 }
 
+// TestGateKeepsItsWord: one goes for a handshake that waits, but its place is taken by a newer one.
+// Then that one goes when its time has come.
+func TestGateKeepsItsWord(t *testing.T) {
+	ca := newCA(t)
+	by := secure.NewWith(&tls.Config{Certificates: []tls.Certificate{issue(t, ca, "a.test")}, RootCAs: ca.Pool()},
+		secure.Limits{RunningOfOne: 1, Patience: 5 * time.Millisecond})
+	for range 100 {
+		all := greeters(t, by, one, 1)
+		time.Sleep(6 * time.Millisecond)
+		all = append(all, greet(by, one(0)), greet(by, one(0)))
+		until(t, func() bool { answered(all); return len(all[1].down) > 0 && len(all[2].down) > 0 })
+		closeAll(all)
+		until(t, func() bool { return by.Stats().Running+by.Stats().Waiting == 0 })
+	}
+}
+
 // TestPatience: who has waited for 100 ms goes for others, unless the limits say otherwise.
 func TestPatience(t *testing.T) {
 	ca := newCA(t)

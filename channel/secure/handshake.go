@@ -29,8 +29,8 @@ type handshake struct {
 	stop context.CancelFunc
 
 	// of the gate, under its lock
-	crowd    *crowd
-	relieved bool // another one goes for it
+	crowd  *crowd
+	relief *handshake // as long as it waits: the one that was told to go for it
 
 	mu    sync.Mutex
 	more  sync.Cond // in has grown, or cause is set
