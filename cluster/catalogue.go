@@ -26,6 +26,7 @@ type method struct {
 type catalogue struct {
 	all    []*method // by number - 1
 	byName map[string]*method
+	keyed  *method                 // keyedMethod
 	kinds  map[string]reflect.Type // of actors that handle any here, or that messages are about
 }
 
@@ -69,6 +70,7 @@ func newCatalogue() (*catalogue, error) {
 		c.kinds[name.(string)] = t.(reflect.Type)
 		return true
 	})
+	c.keyed = c.byName[keyedName]
 	return c, errors.Join(all...)
 }
 

@@ -15,6 +15,8 @@
 //	hub       links by the other node's name; the listener, and what accepted connections begin
 //	          with, until HELLO says which link they are for; the asks of other nodes
 //	overflow  the calls that wait beside the full mailbox of one actor of this node
+//	replies   asks of other nodes that may come more than once, and how they were answered
+//	retry     such an ask of this node, until it is answered
 //	link      the machine of its sessions (cluster/session), and the connections that have met
 //	track     one session's frames: stand-ins and asks away, and what the other node has of here
 //	conn      a connection, as its codec: it makes steps of the track of what comes, and sends what

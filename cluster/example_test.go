@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/stackhouse-go/stackhouse/cluster"
@@ -99,4 +100,37 @@ func ExampleClient() {
 	}
 	fmt.Println(seen)
 	// Output: map[hello Ada, from gate:5 hello Ada, from porch:5]
+}
+
+// An ask that is sent again until there is an answer, and runs once, whatever becomes of the
+// session between the two nodes.
+func ExampleAtLeastOnce() {
+	ctx := context.Background()
+	sys, _ := house.New(house.Config{Workers: 1})
+	_ = sys.Start(ctx)
+	defer sys.Shutdown(ctx)
+	_, _ = core.SpawnWith(sys, func() *greeter { return &greeter{} }, core.Props{Name: "greeter"})
+	node, err := cluster.Start(ctx, sys, cluster.Config{Name: "porch", Listen: "127.0.0.1:0", Plaintext: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	client, err := cluster.Dial(ctx, cluster.Config{Name: "guest", Peers: map[string]string{"porch": node.Addr()}, Plaintext: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close(ctx)
+	port := cluster.AtLeastOnce(client.Node, greet, cluster.Where{Node: "porch", Path: "/user/greeter"})
+	reply, err := core.Ask(ctx, port, greeting{"Ada"})
+	switch {
+	case errors.Is(err, core.ErrLost), errors.Is(err, core.ErrTimeout):
+		fmt.Println("it may have run:", err)
+	case err != nil:
+		fmt.Println("it has not run:", err)
+	default:
+		fmt.Println(reply.Text)
+	}
+	// Output: hello Ada
 }

@@ -23,6 +23,9 @@ type hub struct {
 	links    map[string]*link
 	linksMax int
 	served   table
+	replies  replies
+	retries  retries
+	over     bool // it has stopped
 	scratch  scratch
 	broods   map[string][]*stack.House     // what another node has spawned; some have stopped
 	nobodies map[reflect.Type]*stack.House // that have stopped, of each type
@@ -34,7 +37,7 @@ type hub struct {
 
 func newHub(n *Node, methods *catalogue) *hub {
 	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, watched: map[*stack.House][]*ref{},
-		served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{}, broods: map[string][]*stack.House{},
+		replies: newReplies(), served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{}, broods: map[string][]*stack.House{},
 		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax), budget: n.config.Budget}}
 	for name, address := range n.config.Peers {
 		h.links[name] = newLink(h, name, address)
@@ -95,6 +98,7 @@ func (h *hub) PostStop(s *core.HookStack) core.Yield {
 		l.track.giveUp(ErrUnreachable)
 	}
 	h.loseOverflows()
+	h.loseRetries()
 	return s.Return()
 }
 
@@ -210,8 +214,11 @@ func (h *hub) find(s *findStep) core.Yield {
 	return core.Suspend(s, (*hub).finds)
 }
 
-func (h *hub) finds(s *findStep) core.Yield {
-	a, err := s.found.Get()
+func (h *hub) finds(s *findStep) core.Yield { return there(&s.AskStack, &s.found) }
+
+// there returns an actor of another node to whoever asks for it.
+func there[Req any](s *core.AskStack[Req, core.AnyAddress], f *core.Future[core.AnyAddress]) core.Yield {
+	a, err := f.Get()
 	if err != nil {
 		return s.Throw(err)
 	}
@@ -232,15 +239,24 @@ var findMethod = core.NewMethod[findActor, core.AnyAddress]("stackhouse.cluster.
 
 // seek finds an actor of this node for another one.
 func (h *hub) seek(s *core.AskStack[findActor, core.AnyAddress]) core.Yield {
-	p, err := core.ParsePath(s.Req.Path)
-	if err != nil {
-		return s.Throw(core.ErrNotFound)
-	}
-	at := h.node.system.Find(p)
-	if at == nil || at == h.at || at.Gone() {
+	at := h.sought(s.Req.Path)
+	if at == nil {
 		return s.Throw(core.ErrNotFound)
 	}
 	return s.Return(at.Any(at.Kind()))
+}
+
+// sought returns the actor of this node at a path, as others may know it; nil: there is none.
+func (h *hub) sought(path string) *stack.House {
+	p, err := core.ParsePath(path)
+	if err != nil {
+		return nil
+	}
+	at := h.node.system.Find(p)
+	if at == nil || at == h.at || at.Gone() {
+		return nil
+	}
+	return at
 }
 
 // helloTime is how long who has dialled may take to say HELLO, once TLS is done.
@@ -326,6 +342,7 @@ var on struct {
 	gone  core.NoticeHandler[hub, core.AnyAddress]
 	room  core.NoticeHandler[hub, *overflow]
 	sweep core.NoticeHandler[hub, struct{}]
+	try   core.NoticeHandler[hub, *retry]
 }
 
 func init() {
@@ -336,6 +353,7 @@ func init() {
 	on.gone = core.HandleNotice((*hub).gone)
 	on.room = core.HandleNotice((*hub).room)
 	on.sweep = core.HandleNotice((*hub).sweep)
+	on.try = core.HandleNotice((*hub).try)
 }
 
 // tell sends a notice of the hub's to itself.

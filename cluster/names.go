@@ -86,9 +86,9 @@ func (n *names) AppendName(dst []byte, ref any) []byte {
 		n.err = core.ErrOtherSystem
 		return dst
 	}
-	whose := t.whose(to)
-	if whose == 0 {
-		n.err = ErrThirdNode
+	whose, err := t.whose(to)
+	if err != nil {
+		n.err = err
 		return dst
 	}
 	dst = wire.AppendUint8(dst, whose)
@@ -109,19 +109,21 @@ func (n *names) AppendName(dst []byte, ref any) []byte {
 	return appendKind(dst, to.Kind())
 }
 
-// whose returns whose the actor is, as the other end is told; 0: of a third node.
-func (t *track) whose(to *stack.House) byte {
+// whose returns whose the actor is, as the other end is told.
+func (t *track) whose(to *stack.House) (byte, error) {
 	r := to.Remote()
 	if r == nil {
-		return ours
+		return ours, nil
 	}
-	switch s := r.(*standIn); {
+	switch s, ok := r.(*standIn); {
+	case !ok: // of AtLeastOnce
+		return 0, ErrNoMethod
 	case s.track == t:
-		return theirs
+		return theirs, nil
 	case to.Gone():
-		return gone
+		return gone, nil
 	}
-	return 0
+	return 0, ErrThirdNode
 }
 
 // ReadName implements wire.Names.

@@ -172,6 +172,8 @@ type serving struct {
 	call   *stack.Stack // nil: it didn't begin, or was given up and has ended
 	err    error        // why, then
 	waits  bool         // its call is in an overflow
+	awaits *record      // of a keyed ask, which has the answer in the end
+	runs   *record      // of the keyed ask that it is, which has no track
 	given  bool         // CANCEL came, or the track is over: nobody waits for its answer
 	ended  bool         // its answer is there
 	next   *serving
@@ -200,6 +202,10 @@ func (t *track) serve(f *frame.Ask) error {
 	t.serving[f.Slot] = s
 	t.owing++
 	t.look()
+	if f.To == 0 && m.method == t.methods.keyed {
+		t.serveKeyed(s, m, f)
+		return nil
+	}
 	by, err := t.handlerOf(r, m)
 	if err != nil {
 		s.refuse(err)
@@ -247,6 +253,10 @@ func (t *track) handlerOf(r *ref, m *foreign) (*stack.Handler, error) {
 // Answered implements away.Server.
 func (h *hub) Answered(c *stack.Stack) bool {
 	s := h.served.asks[uint32(c.ID())]
+	if s.runs != nil {
+		h.ran(s)
+		return true
+	}
 	s.ended = true
 	if s.given {
 		s.isDropped()
@@ -279,7 +289,12 @@ func (s *serving) pay() bool {
 		err = s.call.Err()
 	}
 	var text []byte
-	if err == nil {
+	switch r := s.awaits; {
+	case r != nil && r.done:
+		if err = r.err; err == nil {
+			text, err = t.writeKept(s.method.reply, r.reply)
+		}
+	case err == nil:
 		text, err = t.write(s.method.reply, s.method.ReplyOf(s.call))
 	}
 	f := (&frame.Reply{Slot: s.slot, Message: text}).Append(t.frame[:0])
@@ -307,6 +322,12 @@ func (s *serving) pay() bool {
 
 // giveUp gives up an ask whose answer isn't there yet.
 func (s *serving) giveUp() {
+	if r := s.awaits; r != nil && !r.done {
+		r.leave(s)
+		s.awaits = nil
+		s.refuse(core.ErrCancelled)
+		return
+	}
 	c := s.call
 	if c == nil || s.ended || s.given {
 		return

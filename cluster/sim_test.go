@@ -44,10 +44,15 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64, timing session.Timing) world {
+	return newWorldOf(t, seed, timing, house.Config{})
+}
+
+// newWorldOf is newWorld with a configuration of the systems.
+func newWorldOf(t *testing.T, seed uint64, timing session.Timing, config house.Config) world {
 	rng := rand.New(rand.NewPCG(seed, 24))
-	quiet := slog.New(slog.DiscardHandler)
-	sim := housetest.New(t, seed, house.Config{Logger: quiet})
-	other := sim.Beside(t, house.Config{Logger: quiet})
+	config.Logger = slog.New(slog.DiscardHandler)
+	sim := housetest.New(t, seed, config)
+	other := sim.Beside(t, config)
 	sim.Net.Faults = housetest.Draw(rng)
 	sim.Net.Faults.Descriptors = 0
 	if rng.IntN(2) == 0 {

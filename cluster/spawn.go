@@ -62,9 +62,9 @@ type Whom struct {
 // Spawn has another node spawn an actor at its top, and returns its address. The actor doesn't end
 // with the session, nor with this node: whoever is done with it stops it. Errors: ErrNotAllowed;
 // ErrNoKind; core.ErrAlreadyExists, if the name is taken; core.ErrOverloaded, if as many of this
-// node's actors live there as may; ErrNoNode; those of the name, of the factory, and of an ask.
-// Behind core.ErrTimeout or core.ErrLost the actor may be there all the same. Only goroutines that
-// are no workers may call it.
+// node's actors live there as may; core.ErrNotFound, if it has stopped by now; ErrNoNode; those of
+// the name, of the factory, and of an ask. Behind core.ErrTimeout or core.ErrLost the actor may be
+// there all the same. Only goroutines that are no workers may call it.
 func (n *Node) Spawn(ctx context.Context, node, kind, name string) (core.AnyAddress, error) {
 	return core.Ask(ctx, n.Spawner(), Whom{node, kind, name})
 }
@@ -92,19 +92,7 @@ func (h *hub) spawn(s *spawnStep) core.Yield {
 	return core.Suspend(s, (*hub).spawned)
 }
 
-func (h *hub) spawned(s *spawnStep) core.Yield {
-	a, err := s.born.Get()
-	if err != nil {
-		return s.Throw(err)
-	}
-	switch at, _ := a.Any(); {
-	case at == nil:
-		return s.Throw(core.ErrNotFound)
-	case at.Loss() != nil: // since then
-		return s.Throw(at.Loss())
-	}
-	return s.Return(a)
-}
+func (h *hub) spawned(s *spawnStep) core.Yield { return there(&s.AskStack, &s.born) }
 
 // bear spawns an actor for another node.
 func (h *hub) bear(s *core.AskStack[spawnActor, core.AnyAddress]) core.Yield {

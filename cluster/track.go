@@ -18,6 +18,7 @@ import (
 // bytes. It is over once its session is.
 type track struct {
 	link    *link
+	life    uint64 // of the other end; 0: nothing has left
 	methods *catalogue
 	w       *stack.Engine
 	out     session.Outgoing
@@ -78,6 +79,7 @@ type scratch struct {
 	reader wire.Reader
 	budget wire.Budget
 	names  names
+	kept   keyedReply
 	last   frames // read last, by kind
 }
 
@@ -210,6 +212,19 @@ func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.
 	t.reader.SetNames(&t.names)
 	fault.Catch("a link", "ReadWire", &err, func() error { return t.readAll(d, at) })
 	return err
+}
+
+// readKeyed reads a keyed ask, whose bytes are those of the text.
+func (t *track) readKeyed(d *wire.Decoder, text []byte) (k *keyedAsk, err error) {
+	t.reader.ResetWithin(text, t.budget.Of(len(text)))
+	k = new(keyedAsk)
+	return k, t.readAll(d, unsafe.Pointer(k))
+}
+
+// writeKept writes the reply to a keyed ask; see write.
+func (t *track) writeKept(c *wire.Codec, reply []byte) (text []byte, err error) {
+	t.kept.Reply = reply
+	return t.write(c, unsafe.Pointer(&t.kept))
 }
 
 // readAll reads the whole of what the reader has to a place.

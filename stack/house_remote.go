@@ -30,7 +30,7 @@ type Remote = away.Remote[House, Stack]
 
 // NewStandIn returns the house of an actor, a *kind, that lives elsewhere, with number serial in
 // its system. Its calls are r's, whose worker is w; at most max wait, see MailboxRules. It isn't
-// registered. Only who runs w's turn calls it.
+// registered. Any goroutine may call it.
 func NewStandIn(w *Engine, serial uint64, kind reflect.Type, max int, r Remote) *House {
 	h := &House{actor: reflect.Zero(reflect.PointerTo(kind)).Interface()}
 	h.flags.Set(flags.Sorted | flags.Singles | flags.Stays)

@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/stack/pace"
+	"github.com/stackhouse-go/stackhouse/stack/tracing"
+)
+
+// This file is how asks are served that may come more than once: see AtLeastOnce. Each has a key,
+// by which the hub knows whether it has come before, and how it was answered. Unlike other asks
+// that are served it isn't given up with the session by which it came.
+
+// keyedAsk is an ask of an actor at a path, which has come before if Life isn't 0, or may have: it
+// is the life of this node by then.
+type keyedAsk struct {
+	Key     uint64 // of the sender's, in this life of it
+	Life    uint64
+	Path    string
+	Method  string
+	Request []byte
+}
+
+// keyedReply is what the actor has returned.
+type keyedReply struct{ Reply []byte }
+
+var keyedMethod = core.NewMethod[keyedAsk, keyedReply](keyedName)
+
+const keyedName = "stackhouse.cluster.keyed"
+
+// serveKeyed begins a keyed ask, or has s answered as it was, or is to be.
+func (t *track) serveKeyed(s *serving, m *foreign, f *frame.Ask) {
+	if m.noRequest != nil {
+		s.refuse(m.noRequest)
+		return
+	}
+	h := t.link.hub
+	k, err := t.readKeyed(m.request, f.Message)
+	if err != nil {
+		s.refuse(err)
+		return
+	}
+	if k.Life != 0 && k.Life != h.node.config.Incarnation {
+		s.refuse(core.ErrLost) // it may have run in that life
+		return
+	}
+	r, isNew, err := h.replies.find(t.link.name, t.link.Peer().Incarnation, k.Key, k.Life != 0, t.w.Now)
+	if isNew {
+		if err = t.run(r, k, f); err != nil {
+			h.replies.drop(r)
+		}
+	}
+	if err != nil {
+		s.refuse(err)
+		return
+	}
+	if s.awaits = r; r.done {
+		t.owe(s)
+	} else {
+		r.waiting = append(r.waiting, s)
+	}
+}
+
+// run has a keyed ask run. It doesn't wait for room in the actor's mailbox, as nobody could be told
+// to hold others: the sender names the actor by its path.
+func (t *track) run(r *record, k *keyedAsk, f *frame.Ask) error {
+	h := t.link.hub
+	to := h.sought(k.Path)
+	if to == nil {
+		return core.ErrNotFound
+	}
+	m := t.methods.byName[k.Method]
+	if m == nil || m.reply == nil || t.foreignOf(m) == nil {
+		return core.ErrNoHandler
+	}
+	as, by := t.foreignOf(m), m.Handler(to.Kind())
+	switch {
+	case as.noRequest != nil:
+		return as.noRequest
+	case by == nil:
+		return core.ErrNoHandler
+	case h.overflows[to] != nil || !h.takes(to):
+		return core.ErrMailboxFull
+	}
+	deadline := int64(0)
+	if f.Remaining != 0 {
+		deadline = pace.Later(t.w.Now, int64(f.Remaining))
+	}
+	s := h.served.take()
+	s.method, s.runs = m, r
+	s.call = t.w.Serve(h.at, by, s.number, deadline)
+	s.call.Aim(h.at) // for the shard that its bytes are of
+	if len(f.Context) > 0 {
+		s.call.SetContext(tracing.Of(&t.w.Shard, f.Context))
+	}
+	if err := t.read(as.request, k.Request, s.call, m.RequestOf(s.call)); err != nil {
+		t.w.Discard(s.call)
+		h.served.put(s)
+		return err
+	}
+	h.w.Squeeze(to, s.call)
+	return nil
+}
+
+// ran is the end of a keyed ask.
+func (h *hub) ran(s *serving) {
+	r, reply, err := s.runs, []byte(nil), s.call.Err()
+	switch l := h.links[r.of.name]; {
+	case err != nil:
+	case l == nil:
+		err = core.ErrLost // the sender has been away for so long that this node has forgotten it
+	default: // any session of theirs will do: see names.go
+		if reply, err = l.track.write(s.method.reply, s.method.ReplyOf(s.call)); err == nil {
+			reply = slices.Clone(reply)
+		}
+	}
+	h.w.Discard(s.call)
+	h.served.put(s)
+	h.replies.end(r, reply, err, h.w.Now)
+	for _, w := range r.waiting {
+		w.track.owe(w)
+	}
+	r.waiting = nil
+}
+
+// leave has an ask not wait any more.
+func (r *record) leave(s *serving) {
+	r.waiting = slices.DeleteFunc(r.waiting, func(w *serving) bool { return w == s })
+}

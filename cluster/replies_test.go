@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// keyOf is a key in one life of a sender.
+type keyOf struct {
+	name      string
+	life, key uint64
+}
+
+// kept is a key of the model: it runs, or is done.
+type kept struct {
+	keyOf
+	record *record
+	reply  string
+	err    error
+	at     int64
+}
+
+// repliesModel is replies as lists that are gone through.
+type repliesModel struct {
+	lives   map[string]uint64
+	marks   map[string]uint64 // of the present life
+	running []*kept
+	done    []*kept
+	most    int
+}
+
+func (m *repliesModel) of(k keyOf) *kept {
+	for _, all := range [][]*kept{m.running, m.done} {
+		for _, r := range all {
+			if r.keyOf == k {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func (m *repliesModel) forget() {
+	r := m.done[0]
+	m.done = m.done[1:]
+	if m.lives[r.name] == r.life {
+		m.marks[r.name] = max(m.marks[r.name], r.key)
+	}
+}
+
+// find returns what replies.find is to: a record, or an error, or neither if the key is new.
+func (m *repliesModel) find(k keyOf, again bool, now int64) (*kept, error) {
+	for len(m.done) > 0 && now-m.done[0].at >= replyTime {
+		m.forget()
+	}
+	if k.life < m.lives[k.name] {
+		return nil, core.ErrLost
+	}
+	if k.life > m.lives[k.name] {
+		m.lives[k.name], m.marks[k.name] = k.life, 0
+	}
+	switch r := m.of(k); {
+	case r != nil:
+		return r, nil
+	case again && k.key <= m.marks[k.name]:
+		return nil, core.ErrLost
+	case len(m.running)+len(m.done) < m.most:
+	case len(m.done) == 0:
+		return nil, core.ErrOverloaded
+	default:
+		m.forget()
+	}
+	return nil, nil
+}
+
+// TestG14Replies: keys of several senders, in several lives of them, in any order, again and again,
+// against the model. What has run runs again only where the sender says that it never left.
+func TestG14Replies(t *testing.T) {
+	for seed := range uint64(seeds(2000)) {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		b, m := newReplies(), &repliesModel{lives: map[string]uint64{}, marks: map[string]uint64{}, most: 1 + rng.IntN(12)}
+		b.keysMax = m.most
+		ran, now, errBad := map[keyOf]bool{}, int64(0), errors.New("bad")
+		for range 300 {
+			now += rng.Int64N(1 << rng.IntN(40))
+			switch {
+			case len(m.running) > 0 && rng.IntN(3) == 0:
+				i := rng.IntN(len(m.running))
+				r := m.running[i]
+				m.running = append(m.running[:i:i], m.running[i+1:]...)
+				if rng.IntN(4) == 0 {
+					b.drop(r.record)
+					break
+				}
+				r.reply, r.at = fmt.Sprint(r.key), now
+				if rng.IntN(4) == 0 {
+					r.reply, r.err = "", errBad
+				}
+				b.end(r.record, []byte(r.reply), r.err, now)
+				m.done, ran[r.keyOf] = append(m.done, r), true
+			default:
+				k := keyOf{string(rune('a' + rng.IntN(3))), 1 + uint64(rng.IntN(1+rng.IntN(3))), 1 + uint64(rng.IntN(12))}
+				again := rng.IntN(2) == 0
+				want, wantErr := m.find(k, again, now)
+				got, isNew, err := b.find(k.name, k.life, k.key, again, now)
+				require.Equal(t, wantErr, err, "seed %d", seed)
+				require.Equal(t, want == nil && err == nil, isNew, "seed %d", seed)
+				switch {
+				case isNew:
+					require.False(t, again && ran[k], "seed %d: %v runs twice", seed, k)
+					m.running = append(m.running, &kept{keyOf: k, record: got})
+				case err == nil:
+					require.Same(t, want.record, got)
+					require.Equal(t, want.reply, string(got.reply))
+					require.Equal(t, want.err, got.err)
+				}
+			}
+			require.Equal(t, len(m.running)+len(m.done), b.keys)
+			bytes := 0
+			for _, r := range m.done {
+				bytes += len(r.reply)
+			}
+			require.Equal(t, bytes, b.bytes)
+		}
+	}
+}
+
+// TestReplyBytes: replies are kept as far as they take no more than their bound.
+func TestReplyBytes(t *testing.T) {
+	b := newReplies()
+	for key := uint64(1); key <= 5; key++ {
+		r, isNew, err := b.find("a", 1, key, false, 0)
+		require.NoError(t, err)
+		require.True(t, isNew)
+		b.end(r, make([]byte, replyBytesMax/4), nil, 0)
+	}
+	require.Equal(t, 4, b.keys)
+	_, _, err := b.find("a", 1, 1, true, 0)
+	require.Equal(t, core.ErrLost, err)
+	_, isNew, err := b.find("a", 1, 2, true, 0)
+	require.NoError(t, err)
+	require.False(t, isNew)
+}
+
+// TestForgottenSenders: of so many nodes that the first one is forgotten. Its tries that may have
+// run don't run again, nor do those of nodes that are as unknown; what has never left does.
+func TestForgottenSenders(t *testing.T) {
+	b := newReplies()
+	for i := range sendersMax + 1 {
+		r, _, err := b.find(fmt.Sprint(i), 1, 1, false, int64(i))
+		require.NoError(t, err)
+		if i == 0 {
+			b.end(r, nil, nil, 0)
+			b.forget()
+		} else {
+			b.drop(r)
+		}
+	}
+	require.Len(t, b.senders, sendersMax)
+	_, _, err := b.find("0", 1, 1, true, 0)
+	require.Equal(t, core.ErrLost, err)
+	_, isNew, err := b.find("5", 1, 1, true, 0) // known: it hasn't come
+	require.NoError(t, err)
+	require.True(t, isNew)
+	_, isNew, err = b.find("new", 1, 1, false, 0)
+	require.NoError(t, err)
+	require.True(t, isNew)
+}

@@ -1,0 +1,262 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/session"
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// till is an actor that is paid, and notes how often for each number.
+type till struct {
+	paid  map[int]int
+	trace core.Trace // of the last payment
+}
+
+type (
+	payment struct {
+		N     int
+		Takes time.Duration
+		Pad   []byte
+	}
+	receipt struct {
+		N   int
+		Pad []byte
+	}
+	payStep struct {
+		core.AskStack[payment, receipt]
+		tick core.Future[core.Tick]
+	}
+)
+
+func (l *till) pay(s *payStep) core.Yield {
+	l.paid[s.Req.N]++
+	l.trace = core.TraceOf(s)
+	core.Timer.Ask(s, &s.tick, s.Req.Takes)
+	return core.Suspend(s, (*till).payed)
+}
+
+func (l *till) payed(s *payStep) core.Yield {
+	if s.Req.N < 0 {
+		return s.Throw(errNoCredit)
+	}
+	return s.Return(receipt{s.Req.N, s.Req.Pad})
+}
+
+var (
+	errNoCredit = RegisterError("cluster.test.no-credit", errors.New("no credit"))
+
+	pays = core.NewMethod[payment, receipt]("cluster.test.pay")
+	_    = core.Handle((*till).pay).As(pays)
+)
+
+// shop is a world with a till there, to which here has a port.
+type shop struct {
+	world
+	till *till
+	at   core.Address[till]
+	port core.Port[payment, receipt]
+}
+
+func newShop(t *testing.T, p core.Props) *shop {
+	w := &shop{world: newWorldOf(t, 1, session.Timing{Patience: time.Second}, house.Config{AskTimeout: time.Minute}), till: &till{paid: map[int]int{}}}
+	w.sim.Net.Faults = housetest.Faults{}
+	p.Name = "till"
+	var err error
+	w.at, err = core.SpawnWith(w.other, func() *till { return w.till }, p)
+	require.NoError(t, err)
+	w.port = AtLeastOnce(w.here, pays, Where{"there", "/user/till"})
+	return w
+}
+
+// breaks has the two not reach each other for longer than their patience.
+func (w *shop) breaks() {
+	address := w.there.Addr()
+	w.sim.Net.Unreachable = map[string]bool{address: true}
+	w.sim.Net.Break(address)
+	w.sim.Run(5 * time.Second)
+	w.sim.Net.Unreachable = nil
+}
+
+// requireIdle requires that nothing is away any more, on either side.
+func (w *shop) requireIdle(t *testing.T) {
+	t.Helper()
+	for _, p := range w.here.self.retries.all {
+		require.Nil(t, p)
+	}
+	for _, s := range w.there.self.links["here"].track.serving {
+		require.Nil(t, s)
+	}
+	require.Zero(t, w.here.self.links["there"].track.busy)
+}
+
+// TestAnsweredAgain: an ask has run while its session was given up: its answer, whatever it is,
+// comes by the next one.
+func TestAnsweredAgain(t *testing.T) {
+	for name, of := range map[string]payment{
+		"short": {N: 1}, "long": {N: 1, Pad: make([]byte, 200<<10)}, "refused": {N: -1},
+		"slow": {N: 1, Takes: 10 * time.Second}, // it runs when it comes again
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newShop(t, core.Props{})
+			of.Takes += time.Second
+			p := core.Begin(w.port, of)
+			w.sim.Run(500 * time.Millisecond)
+			require.Equal(t, map[int]int{of.N: 1}, w.till.paid)
+			w.breaks()
+			w.sim.Run(20 * time.Second)
+			require.True(t, p.Ready())
+			err := p.GetInto(func(r *receipt) { require.Equal(t, receipt{of.N, of.Pad}, *r) })
+			if of.N < 0 {
+				require.Equal(t, errNoCredit, err)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, map[int]int{of.N: 1}, w.till.paid)
+			w.requireIdle(t)
+		})
+	}
+}
+
+// TestForgottenReply: the answer isn't known any more when the ask comes again.
+func TestForgottenReply(t *testing.T) {
+	w := newShop(t, core.Props{})
+	p := core.Begin(w.port, payment{N: 1, Takes: time.Second})
+	w.sim.Run(500 * time.Millisecond)
+	w.sim.Net.Unreachable = map[string]bool{w.there.Addr(): true}
+	w.sim.Net.Break(w.there.Addr())
+	w.sim.Run(5 * time.Second)
+	require.True(t, w.there.self.replies.forget())
+	w.sim.Net.Unreachable = nil
+	w.sim.Run(20 * time.Second)
+	_, err := p.Get()
+	require.Equal(t, core.ErrLost, err)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+}
+
+// TestKeyedRefusals: what is refused hasn't run, and isn't kept.
+func TestKeyedRefusals(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Bounded(1, core.Reject)})
+	ask := func(to Where) error {
+		_, err := housetest.Ask(t, w.sim, AtLeastOnce(w.here, pays, to), payment{})
+		return err
+	}
+	require.Equal(t, ErrNoNode, ask(Where{"nowhere", "/user/till"}))
+	require.Equal(t, core.ErrNotFound, ask(Where{"there", "/user/nobody"}))
+	require.Equal(t, core.ErrNotFound, ask(Where{"there", "no path"}))
+	_, err := core.SpawnWith(w.other, func() *counter { return &counter{} }, core.Props{Name: "counter"})
+	require.NoError(t, err)
+	require.Equal(t, core.ErrNoHandler, ask(Where{"there", "/user/counter"}))
+	require.Zero(t, w.there.self.replies.keys)
+	require.Empty(t, w.till.paid)
+
+	to := w.at
+	to.Pause()
+	w.sim.Run(time.Second)
+	first := core.Begin(w.port, payment{N: 1})
+	w.sim.Run(time.Second)
+	_, err = housetest.Ask(t, w.sim, w.port, payment{N: 2})
+	require.Equal(t, core.ErrMailboxFull, err)
+	to.Continue()
+	w.sim.Run(time.Second)
+	_, err = first.Get()
+	require.NoError(t, err)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+	require.Equal(t, 1, w.there.self.replies.keys)
+	w.requireIdle(t)
+}
+
+// TestKeyedGivenUp: who asks waits no more, as its time is over, or as it has ended. Nothing is
+// left of that, and the ask runs to its end.
+func TestKeyedGivenUp(t *testing.T) {
+	w := newShop(t, core.Props{})
+	a := core.Spawn(w.sim, func() *payer { return &payer{w.port} })
+	for i, within := range []time.Duration{100 * time.Millisecond, time.Hour} {
+		require.NoError(t, core.Notice(payerPays.At(a), within))
+		w.sim.Run(500 * time.Millisecond)
+		if within == time.Hour {
+			a.Stop()
+		}
+		w.sim.Run(5 * time.Second)
+		require.Equal(t, map[int]int{0: i + 1}, w.till.paid)
+		require.Equal(t, i+1, w.there.self.replies.keys)
+		w.requireIdle(t)
+	}
+}
+
+// payer is an actor that pays.
+type payer struct{ to core.Port[payment, receipt] }
+
+type payerStep struct {
+	core.NoticeStack[time.Duration]
+	got core.Future[receipt]
+}
+
+func (p *payer) pays(s *payerStep) core.Yield {
+	p.to.AskWithin(s, &s.got, payment{Takes: 2 * time.Second}, s.Msg)
+	return core.Suspend(s, (*payer).payed)
+}
+
+func (p *payer) payed(s *payerStep) core.Yield { return s.Return() }
+
+var payerPays = core.HandleNotice((*payer).pays)
+
+// TestKeyedContext: what an ask brings along crosses with it.
+func TestKeyedContext(t *testing.T) {
+	w := newShop(t, core.Props{})
+	trace, err := core.ParseTrace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	require.NoError(t, err)
+	_, err = core.Ask(core.WithTrace(t.Context(), trace), w.port, payment{N: 1})
+	require.NoError(t, err)
+	require.Equal(t, trace, w.till.trace)
+}
+
+// TestRetriesEndWithTheNode: what is away when the node ends, or is asked then, ends.
+func TestRetriesEndWithTheNode(t *testing.T) {
+	w := newShop(t, core.Props{})
+	p := core.Begin(w.port, payment{N: 1, Takes: time.Hour})
+	w.sim.Run(time.Second)
+	require.NoError(t, w.here.Close(context.Background()))
+	w.sim.Run(time.Second)
+	require.True(t, p.Ready())
+	_, err := p.Get()
+	require.ErrorIs(t, err, ErrUnreachable)
+	require.ErrorIs(t, err, core.ErrLost)
+	_, err = housetest.Ask(t, w.sim, w.port, payment{N: 2})
+	require.ErrorIs(t, err, core.ErrNotSent)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+}
+
+// TestManyRetries: more asks than may be away at once wait for each other, or are refused as by any
+// full mailbox.
+func TestManyRetries(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	var all []core.Pending[receipt]
+	for n := range 2 * retriesMax {
+		all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Second}))
+		if n%500 == 0 {
+			w.sim.Run(time.Millisecond)
+			require.LessOrEqual(t, len(w.here.self.retries.all), retriesMax)
+		}
+	}
+	w.sim.Run(30 * time.Second)
+	paid := 0
+	for _, p := range all {
+		require.True(t, p.Ready())
+		if _, err := p.Get(); err == nil {
+			paid++
+		} else {
+			require.Equal(t, core.ErrMailboxFull, err)
+		}
+	}
+	require.Greater(t, paid, retriesMax)
+	require.Len(t, w.till.paid, paid)
+	w.requireIdle(t)
+}
