@@ -15,7 +15,11 @@ import (
 // TestEchoOverBadNetworks: whatever pieces and delays there are, clients get what they have sent.
 func TestEchoOverBadNetworks(t *testing.T) {
 	const clients, most = 3, 20_000
-	for seed := range uint64(100) {
+	seeds := uint64(100)
+	if housetest.Slow {
+		seeds = 20
+	}
+	for seed := range seeds {
 		sim, rng := housetest.New(t, seed, house.Config{Workers: 3}), rand.New(rand.NewPCG(seed, 1))
 		length := []int{0, 1 + rng.IntN(2000)}[rng.IntN(2)]
 		address := serve(t.Context(), sim.System, "tcp", "127.0.0.1:7090", length, nil)

@@ -141,7 +141,11 @@ func serveWorld(t *testing.T, seed uint64) (hash uint64, replies int) {
 // run twice and must do the same.
 func TestSimulatedNetwork(t *testing.T) {
 	keys := 0
-	for seed := range uint64(100) {
+	seeds := uint64(100)
+	if housetest.Slow {
+		seeds = 20
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			hash, n := serveWorld(t, seed)
 			again, _ := serveWorld(t, seed)

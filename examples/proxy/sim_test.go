@@ -25,7 +25,11 @@ type party struct {
 // arrives, too. Then nothing stays open.
 func TestOverBadNetworks(t *testing.T) {
 	const pairs = 3
-	for seed := range uint64(100) {
+	seeds := uint64(100)
+	if housetest.Slow {
+		seeds = 20
+	}
+	for seed := range seeds {
 		sim, rng := housetest.New(t, seed, house.Config{Workers: 3}), rand.New(rand.NewPCG(seed, 1))
 		const behind = "10.0.0.1:80"
 		door := sim.Net.Serve(behind)
