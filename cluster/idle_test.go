@@ -131,6 +131,9 @@ func (b *table) requireFree(t *testing.T) {
 
 // TestSlots: an ask that waits for a slot goes as soon as one is free.
 func TestSlots(t *testing.T) {
+	if housetest.Slow {
+		t.Skip("as many asks as there are slots take too long")
+	}
 	c := newCalm(t)
 	far := c.find(c.here, "there")
 	var asks []core.Pending[addRep]
