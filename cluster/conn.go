@@ -26,6 +26,7 @@ type conn struct {
 	number uint64 // in link; 0: it has none yet
 	of     core.Endpoint[pull]
 	met    bool
+	speaks uint64 // the version of frames that both ends speak, once met
 
 	hello   []byte // to be sent before all else
 	pings   bool   // a PING is to be sent
@@ -79,7 +80,7 @@ func (c *conn) Closed() {
 // greet has HELLO sent.
 func (c *conn) greet(session, position uint64) {
 	config := &c.hub.node.config
-	h := frame.Hello{Name: []byte(config.Name), Incarnation: config.Incarnation, Session: session, Tracks: 1, Position: position}
+	h := frame.Hello{Name: []byte(config.Name), Incarnation: config.Incarnation, Session: session, Tracks: 1, Position: position, Version: frame.Version}
 	c.hello = h.Append(nil)
 	c.send()
 }
@@ -184,7 +185,7 @@ func (c *conn) meet(in []byte) (n int, err error) {
 	if n == 0 || err != nil {
 		return 0, err
 	}
-	c.met = true
+	c.met, c.speaks = true, h.Common()
 	name := string(h.Name)
 	switch {
 	case !c.isOf(name):

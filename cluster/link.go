@@ -79,7 +79,7 @@ func (l *link) do(d session.Duty) {
 			l.Broken(d.Track, d.Conn)
 			return
 		}
-		c.track, l.track.conn, l.track.life = l.track, c, l.Peer().Incarnation
+		c.track, l.track.conn, l.track.life, l.track.speaks = l.track, c, l.Peer().Incarnation, c.speaks
 		l.track.resumed(d.Position)
 		c.send()
 	case session.SendPing:

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -108,10 +109,15 @@ func (l *ledger) count(s *core.AskStack[struct{}, addRep]) core.Yield {
 }
 
 func (l *ledger) add(s *core.AskStack[addReq, addRep]) core.Yield {
+	if s.Req.N < 0 {
+		return s.Throw(errNegative)
+	}
 	return s.Return(addRep{2 * s.Req.N})
 }
 
 var (
+	errNegative = RegisterError("cluster.test.negative", errors.New("a number below zero"))
+
 	_ = core.HandleNotice((*ledger).tell).As(tells)
 	_ = core.Handle((*ledger).count).As(count)
 	_ = core.Handle((*ledger).add).As(add)

@@ -299,7 +299,11 @@ func (s *serving) pay() bool {
 	}
 	f := (&frame.Reply{Slot: s.slot, Message: text}).Append(t.frame[:0])
 	if err != nil {
-		f = failOf(s.slot, err).Append(t.frame[:0])
+		e := failOf(s.slot, err)
+		if t.speaks < 2 {
+			e.Name = nil
+		}
+		f = e.Append(t.frame[:0])
 	}
 	if len(f) > frame.FrameMax {
 		if t.full() {

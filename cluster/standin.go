@@ -109,7 +109,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 	}
 	if m.Reply == nil {
 		f := frame.Tell{To: r.number, Method: m.number, Message: text}
-		if !t.out.Join(&f) {
+		if t.speaks < 2 || !t.out.Join(&f) {
 			r.write(f.Append(t.frame[:0]), nil)
 		}
 		t.wrote++

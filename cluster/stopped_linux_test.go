@@ -41,9 +41,12 @@ func serveAsChild(t *testing.T, c Config) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-func newChild(t *testing.T) *child {
+func newChild(t *testing.T) *child { return newChildOf(t, os.Args[0]) }
+
+// newChildOf makes a child of another test binary.
+func newChildOf(t *testing.T, binary string) *child {
 	name, _, _ := strings.Cut(t.Name(), "/")
-	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$")
+	cmd := exec.Command(binary, "-test.run=^"+name+"$")
 	cmd.Env = append(os.Environ(), "CLUSTER_CHILD=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

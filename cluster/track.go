@@ -19,6 +19,7 @@ import (
 type track struct {
 	link    *link
 	life    uint64 // of the other end; 0: nothing has left
+	speaks  uint64 // the version of frames that both ends speak; 0: it isn't known yet
 	methods *catalogue
 	w       *stack.Engine
 	out     session.Outgoing

@@ -30,8 +30,8 @@ func (p *Reply) Read(r Raw) error {
 type Fail struct {
 	Slot uint64
 	Code uint64 // of an error of the runtime; 0: Name has it
-	Name []byte // of an error that both ends have registered, or empty; only if Code is 0
 	Text []byte // of the error, for people; Append cuts it at TextMax
+	Name []byte // of an error that both ends have registered, or empty; only if Code is 0
 }
 
 // Append appends e as a frame. It panics if e has a code and a name.
@@ -43,8 +43,11 @@ func (e *Fail) Append(dst []byte) []byte {
 	dst = open(dst, KindFail, 0)
 	dst = appendNumber(dst, e.Slot)
 	dst = appendNumber(dst, e.Code)
-	dst = appendBytes(dst, e.Name, NameMax)
-	return closed(appendText(dst, e.Text), start)
+	dst = appendText(dst, e.Text)
+	if len(e.Name) > 0 {
+		dst = appendBytes(dst, e.Name, NameMax)
+	}
+	return closed(dst, start)
 }
 
 // Read reads e from a FAIL.
@@ -54,9 +57,11 @@ func (e *Fail) Read(r Raw) error {
 	f := fieldsOf(r, KindFail)
 	e.Slot = f.number()
 	e.Code = f.number()
-	e.Name = f.bytes(NameMax)
 	e.Text = f.bytes(TextMax)
-	f.must(e.Code == 0 || len(e.Name) == 0)
+	if e.Name = nil; len(f.in) > 0 && Version > 1 {
+		e.Name = f.bytes(NameMax)
+		f.must(e.Code == 0 && len(e.Name) > 0)
+	}
 	return f.end()
 }
 

@@ -25,9 +25,9 @@ func TestBadBodies(t *testing.T) {
 		{KindAsk, "\x01\x02\x03" + nine + "\x01\x00", ErrRange},
 		{KindAsk, "\x01\x02\x03\x00" + long(ContextMax), nil}, {KindAsk, "\x01\x02\x03\x00" + long(ContextMax+1), ErrRange},
 		{KindReply, "", ErrShort}, {KindReply, "\x01", nil},
-		{KindFail, "\x01\x00\x01a\x00", nil}, {KindFail, "\x01\x01\x00\x00", nil}, {KindFail, "\x01\x01\x01a\x00", ErrRange}, {KindFail, "\x01\x01\x00\x00a", ErrTrailing},
-		{KindFail, "\x01\x01\x00", ErrShort}, {KindFail, "\x01\x01\x00" + long(TextMax), nil}, {KindFail, "\x01\x01\x00" + long(TextMax+1), ErrRange},
-		{KindFail, "\x01\x00" + long(NameMax) + "\x00", nil}, {KindFail, "\x01\x00" + long(NameMax+1) + "\x00", ErrRange},
+		{KindFail, "\x01\x00\x01a\x01b", nil}, {KindFail, "\x01\x00\x01a\x00", ErrRange}, {KindFail, "\x01\x01\x01a\x01b", ErrRange}, {KindFail, "\x01\x00\x00\x01ab", ErrTrailing},
+		{KindFail, "\x01\x01", ErrShort}, {KindFail, "\x01\x01\x00", nil}, {KindFail, "\x01\x01" + long(TextMax), nil}, {KindFail, "\x01\x01" + long(TextMax+1), ErrRange},
+		{KindFail, "\x01\x00\x00" + long(NameMax), nil}, {KindFail, "\x01\x00\x00" + long(NameMax+1), ErrRange},
 		{KindCancel, "", ErrShort}, {KindCancel, "\x01\x00", ErrTrailing},
 		{KindRef, "\x00\x01", ErrRange}, {KindRef, "\x01\x00", ErrRange}, {KindRef, "\x01", ErrShort}, {KindRef, "\x01\x01", nil}, {KindRef, "\x01\x01\x00", ErrTrailing},
 		{KindWatch, "", ErrShort}, {KindUnwatch, "\x01\x01", ErrTrailing}, {KindResume, "\x80", ErrShort}, {KindGone, "", ErrShort}, {KindGone, "\x01\x01", ErrTrailing},
@@ -82,7 +82,7 @@ func TestAppendRefuses(t *testing.T) {
 	} {
 		require.Panics(t, func() { h.Append(nil) })
 	}
-	longest := Hello{name, math.MaxUint64, math.MaxUint64, TracksMax - 1, TracksMax, math.MaxUint64}
+	longest := Hello{name, math.MaxUint64, math.MaxUint64, TracksMax - 1, TracksMax, math.MaxUint64, math.MaxUint64}
 	require.LessOrEqual(t, len(longest.Append(nil)), helloMax+len(magic)+1)
 	require.Panics(t, func() { (&Tell{}).Read(Raw{Kind: KindTells}) })
 	require.Panics(t, func() { (&Tells{Messages: []byte("\x05a")}).Take() })

@@ -1,13 +1,18 @@
 package frame
 
-// Version is that of the frames that this package reads and writes.
-const Version = 1
+import "math"
+
+// Oldest is the oldest version that this package reads and writes. What is newer is written only to
+// those who have said that they read it:
+//
+//	2   TELLS; the name in FAIL; the version in HELLO
+const Oldest = 1
 
 // TracksMax is how many tracks a link has at most.
 const TracksMax = 64
 
-// magic is how a connection between nodes begins; the version follows it. Its first byte begins no
-// text, no record of TLS, and no frame: it would be one of 15 MiB.
+// magic is how a connection between nodes begins; the oldest version that the sender reads follows
+// it. Its first byte begins no text, no record of TLS, and no frame: it would be one of 15 MiB.
 const magic = "\xf5SH"
 
 // Hello is the first that comes over a connection, from either end: who is there, which track of
@@ -19,14 +24,18 @@ type Hello struct {
 	Track       uint64 // below Tracks
 	Tracks      uint64 // of the session, at most TracksMax
 	Position    uint64 // how far the sender has read this track's stream, bytes
+	Version     uint64 // the newest that the sender reads; Oldest isn't written
 }
+
+// Common returns the newest version that this package and h's sender read.
+func (h *Hello) Common() uint64 { return min(h.Version, Version) }
 
 // Append appends magic, version and h. It panics if a field makes no sense.
 //
 //alloc:none
 func (h *Hello) Append(dst []byte) []byte {
 	demand(h.sound())
-	dst = append(append(dst, magic...), Version)
+	dst = append(append(dst, magic...), Oldest)
 	start := len(dst)
 	dst = open(dst, KindHello, Outside)
 	dst = appendBytes(dst, h.Name, NameMax)
@@ -34,7 +43,11 @@ func (h *Hello) Append(dst []byte) []byte {
 	dst = appendNumber(dst, h.Session)
 	dst = appendNumber(dst, h.Track)
 	dst = appendNumber(dst, h.Tracks)
-	return closed(appendNumber(dst, h.Position), start)
+	dst = appendNumber(dst, h.Position)
+	if h.Version > Oldest {
+		dst = appendNumber(dst, h.Version)
+	}
+	return closed(dst, start)
 }
 
 // NextHello reads the start of a connection: h has n bytes, magic and version included. If not all
@@ -52,7 +65,7 @@ func NextHello(in []byte) (h Hello, n int, err error) {
 	if len(in) <= len(magic) {
 		return Hello{}, 0, nil
 	}
-	if in[len(magic)] != Version {
+	if in[len(magic)] != Oldest {
 		return Hello{}, 0, ErrVersion
 	}
 	const first = len(magic) + 1
@@ -75,8 +88,8 @@ func NextHello(in []byte) (h Hello, n int, err error) {
 	return h, first + n, nil
 }
 
-// helloMax is the longest frame of a HELLO.
-const helloMax = head + NameMax + 2 + 5*numberMax
+// helloMax is the longest frame of a HELLO: with some bytes that later versions may have behind.
+const helloMax = head + NameMax + 2 + 6*numberMax + 64
 
 func (h *Hello) read(body []byte) error {
 	f := fields{in: body}
@@ -86,6 +99,12 @@ func (h *Hello) read(body []byte) error {
 	h.Track = f.number()
 	h.Tracks = f.number()
 	h.Position = f.number()
+	if h.Version = Oldest; len(f.in) > 0 {
+		h.Version = f.between(Oldest+1, math.MaxUint64)
+	}
+	if h.Version > Version {
+		f.rest() // of later versions
+	}
 	f.must(h.sound())
 	return f.end()
 }

@@ -50,7 +50,10 @@ func samples() []body {
 	}
 }
 
-var hello = Hello{Name: []byte("north"), Incarnation: 1 << 40, Session: 2, Track: 1, Tracks: 4, Position: 70000}
+var hello = Hello{Name: []byte("north"), Incarnation: 1 << 40, Session: 2, Track: 1, Tracks: 4, Position: 70000, Version: 2}
+
+// hellos are of this version, and of the one before.
+var hellos = []Hello{hello, {Name: []byte("north"), Incarnation: 1 << 40, Session: 2, Track: 1, Tracks: 4, Position: 70000, Version: Oldest}}
 
 // read reads all frames of a stream.
 func read(stream []byte) (all []string, err error) {

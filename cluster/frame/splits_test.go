@@ -77,13 +77,13 @@ func TestHelloSplitAtEveryByte(t *testing.T) {
 	require.Equal(t, hello, h)
 	for in, want := range map[string]error{
 		"G": ErrMagic, "\x16\x03\x01": ErrMagic, "\xf5s": ErrMagic, "\xf5SX": ErrMagic, "\xf5SH\x00": ErrVersion, "\xf5SH\x02": ErrVersion,
-		"\xf5SH\x01\x00\x00\x01": ErrLength, "\xf5SH\x01\x00\x04\x37": ErrLength, "\xf5SH\x01\x00\x00\x09\x14": ErrKind, "\xf5SH\x01\x00\x00\x09\x0d\x00": ErrFlags,
+		"\xf5SH\x01\x00\x00\x01": ErrLength, "\xf5SH\x01\x00\x04\x81": ErrLength, "\xf5SH\x01\x00\x00\x09\x14": ErrKind, "\xf5SH\x01\x00\x00\x09\x0d\x00": ErrFlags,
 	} {
 		_, n, err := NextHello([]byte(in))
 		require.Equal(t, want, err, "%q", in)
 		require.Zero(t, n)
 	}
-	_, _, err = NextHello([]byte("\xf5SH\x01\x00\x04\x36"))
+	_, _, err = NextHello([]byte("\xf5SH\x01\x00\x04\x80"))
 	require.NoError(t, err, "the longest HELLO is waited for")
 	for _, test := range []struct {
 		body string
@@ -91,7 +91,8 @@ func TestHelloSplitAtEveryByte(t *testing.T) {
 	}{
 		{"\x01a\x01\x01\x00\x01\x00", nil}, {"\x00\x01\x01\x00\x01\x00", ErrRange}, {"\x01a\x01\x00\x00\x01\x00", ErrRange},
 		{"\x01a\x01\x01\x01\x01\x00", ErrRange}, {"\x01a\x01\x01\x00\x41\x00", ErrRange}, {"\x01a\x01\x01\x3f\x40\x00", nil},
-		{"\x01a\x01\x01\x00\x01", ErrShort}, {"\x01a\x01\x01\x00\x01\x00\x00", ErrTrailing}, {"\x7fa", ErrShort}, {"\x81\x08a", ErrRange},
+		{"\x01a\x01\x01\x00\x01", ErrShort}, {"\x01a\x01\x01\x00\x01\x00\x01", ErrRange}, {"\x01a\x01\x01\x00\x01\x00\x02", nil}, {"\x01a\x01\x01\x00\x01\x00\x02\x00", ErrTrailing},
+		{"\x01a\x01\x01\x00\x01\x00\x03more", nil}, {"\x7fa", ErrShort}, {"\x81\x08a", ErrRange},
 	} {
 		in := append([]byte("\xf5SH\x01\x00\x00"), byte(len(test.body)+2), byte(KindHello), byte(Outside))
 		_, n, err := NextHello(append(in, test.body...))
