@@ -36,23 +36,24 @@ func RegisterError(name string, err error) error {
 	return err
 }
 
-// failOf returns the frame that says err.
-func failOf(slot uint64, err error) *frame.Fail {
+// failOf returns the frame that says err, of no slot yet.
+func failOf(err error) *frame.Fail {
 	var f *frame.Fail
 	var panicked error
 	fault.Catch("a link", "Error", &panicked, func() error {
-		f = describe(slot, err)
+		f = describe(err)
 		return nil
 	})
 	if panicked != nil {
-		f = &frame.Fail{Slot: slot, Code: codeOfPanic, Text: []byte("an error that panics")}
+		f = &frame.Fail{Code: codeOfPanic, Text: []byte("an error that panics")}
 	}
 	return f
 }
 
 // describe calls methods of users' errors.
-func describe(slot uint64, err error) *frame.Fail {
-	f := &frame.Fail{Slot: slot, Text: []byte(err.Error())}
+func describe(err error) *frame.Fail {
+	text := err.Error()
+	f := &frame.Fail{Text: []byte(text[:min(len(text), frame.TextMax)])}
 	registered.Range(func(name, of any) bool { // in any order: the first name counts
 		if n := name.(string); (f.Name == nil || n < string(f.Name)) && errors.Is(err, of.(error)) {
 			f.Name = []byte(n)

@@ -48,18 +48,22 @@ func (t *track) serveKeyed(s *serving, m *foreign, f *frame.Ask) {
 	}
 	r, isNew, err := h.replies.find(t.link.name, t.link.Peer().Incarnation, k.Key, k.Life != 0, t.w.Now)
 	if isNew {
-		if err = t.run(r, k, f); err != nil {
+		if err = t.run(r, k, f); err == nil {
+			h.replies.begun()
+		} else {
 			h.replies.drop(r)
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		s.refuse(err)
-		return
-	}
-	if s.awaits = r; r.done {
+	case r.done:
+		s.awaits = r
 		t.owe(s)
-	} else {
-		r.waiting = append(r.waiting, s)
+	case r.waiting != nil: // nobody asks so: a sender asks again once it has an answer
+		s.refuse(core.ErrCancelled)
+	default:
+		s.awaits, r.waiting = r, s
 	}
 }
 
@@ -106,7 +110,7 @@ func (t *track) run(r *record, k *keyedAsk, f *frame.Ask) error {
 
 // ran is the end of a keyed ask.
 func (h *hub) ran(s *serving) {
-	r, reply, err := s.runs, []byte(nil), s.call.Err()
+	r, reply, err, fail := s.runs, []byte(nil), s.call.Err(), (*frame.Fail)(nil)
 	switch l := h.links[r.of.name]; {
 	case err != nil:
 	case l == nil:
@@ -116,16 +120,14 @@ func (h *hub) ran(s *serving) {
 			reply = slices.Clone(reply)
 		}
 	}
+	if err != nil {
+		fail = failOf(err) // the error may refer to what the call has
+	}
 	h.w.Discard(s.call)
 	h.served.put(s)
-	h.replies.end(r, reply, err, h.w.Now)
-	for _, w := range r.waiting {
+	h.replies.end(r, reply, fail, h.w.Now)
+	if w := r.waiting; w != nil {
+		r.waiting = nil
 		w.track.owe(w)
 	}
-	r.waiting = nil
-}
-
-// leave has an ask not wait any more.
-func (r *record) leave(s *serving) {
-	r.waiting = slices.DeleteFunc(r.waiting, func(w *serving) bool { return w == s })
 }

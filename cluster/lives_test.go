@@ -177,7 +177,7 @@ func TestErrorsCross(t *testing.T) {
 		core.ErrStopped, core.ErrTimeout, core.ErrMailboxFull, core.ErrNoHandler, errOfUser,
 		fmt.Errorf("of item 7: %w", errOfUser), fmt.Errorf("of item 7: %w", core.ErrOverloaded), errors.New("another"),
 	} {
-		got := errorOf(failOf(1, err))
+		got := errorOf(failOf(err))
 		require.Equal(t, err.Error(), got.Error())
 		for _, is := range []error{core.ErrStopped, core.ErrTimeout, core.ErrMailboxFull, core.ErrNoHandler, errOfUser, core.ErrOverloaded} {
 			require.Equal(t, errors.Is(err, is), errors.Is(got, is), "%v is %v", err, is)
@@ -327,6 +327,6 @@ func TestErrorOfTwoNames(t *testing.T) {
 		name := fmt.Sprint("test.twice.", i)
 		b := RegisterError(name+".b", errors.New("b"))
 		a := RegisterError(name+".a", errors.New("a"))
-		require.Equal(t, name+".a", string(describe(0, errors.Join(b, a)).Name))
+		require.Equal(t, name+".a", string(describe(errors.Join(b, a)).Name))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
@@ -16,23 +17,26 @@ import (
 //	forgotten  at or below its sender's mark, and without a record. A first try runs, as the sender
 //	           says that nothing of it has left before; who asks again is answered core.ErrLost
 //
-// Keys are forgotten replyTime after their end, and earlier if there are too many: those first that
-// have ended first. The marks stay; see sender.
+// Keys are forgotten replyTime after their end, as the next ask finds out, and earlier if there are
+// too many: those first that have ended first. The marks stay. Of a sender that is forgotten, too,
+// nothing runs at or below any mark: all new senders begin with the highest one.
 type replies struct {
 	senders map[string]*sender
 	oldest  *record // done, in the order in which they ended
 	newest  *record
-	keys    int  // running and done
-	bytes   int  // of replies
-	forgot  bool // a sender, and so its mark
+	keys    int    // running and done
+	bytes   int    // of replies
+	mark    uint64 // the highest one of a sender that was forgotten
 	keysMax int
 }
 
-// sender is one life of another node. The next one takes its place.
+// sender is one life of another node. The next one takes its place. As long as it has keys, it isn't
+// forgotten.
 type sender struct {
 	name    string
 	life    uint64
 	mark    uint64 // the highest key that was forgotten
+	running *int   // keys of the node's, in all of its lives
 	records map[uint64]*record
 	usedAt  int64
 }
@@ -41,12 +45,12 @@ type sender struct {
 type record struct {
 	of      *sender
 	key     uint64
-	reply   []byte // the bytes of what it has returned
-	err     error  // or why it has failed
+	reply   []byte      // the bytes of what it has returned
+	fail    *frame.Fail // or why it has failed
 	done    bool
 	endedAt int64
-	next    *record    // done later
-	waiting []*serving // asks to be answered at its end
+	next    *record  // done later
+	waiting *serving // the ask to be answered at its end
 }
 
 const (
@@ -54,6 +58,8 @@ const (
 	replyTime = int64(10 * time.Minute)
 	// keysMax is how many keys are kept, of all senders.
 	keysMax = 1 << 16
+	// runningPart is which part of them may run for one node.
+	runningPart = 8
 	// replyBytesMax is how many bytes of replies are kept, of all senders.
 	replyBytesMax = 64 << 20
 	// sendersMax is of how many nodes marks are kept.
@@ -63,21 +69,24 @@ const (
 func newReplies() replies { return replies{senders: map[string]*sender{}, keysMax: keysMax} }
 
 // find returns the record of a key of a sender's, and whether it is new: then the caller has it
-// run, and calls end or drop. again says that an earlier try may have come. Errors: core.ErrLost,
-// if it may have run and isn't known any more; core.ErrOverloaded, if as many run as may.
+// run, and calls begun, and end in the end, or drop. again says that an earlier try may have come.
+// Errors: core.ErrLost, if it may have run and isn't known any more; core.ErrOverloaded, if as many
+// run as may.
 func (b *replies) find(name string, life, key uint64, again bool, now int64) (r *record, isNew bool, err error) {
 	for b.oldest != nil && now-b.oldest.endedAt >= replyTime {
 		b.forget()
 	}
 	s := b.senders[name]
 	switch {
-	case s != nil && life < s.life, s == nil && again && b.forgot:
-		return nil, false, core.ErrLost
-	case s != nil && life == s.life:
 	case s == nil && len(b.senders) >= sendersMax && !b.forgetSender():
 		return nil, false, core.ErrOverloaded
-	default:
-		s = &sender{name: name, life: life, records: map[uint64]*record{}}
+	case s == nil:
+		s = &sender{name: name, life: life, mark: b.mark, running: new(int), records: map[uint64]*record{}}
+		b.senders[name] = s
+	case life < s.life:
+		return nil, false, core.ErrLost
+	case life > s.life:
+		s = &sender{name: name, life: life, running: s.running, records: map[uint64]*record{}}
 		b.senders[name] = s
 	}
 	s.usedAt = now
@@ -86,19 +95,28 @@ func (b *replies) find(name string, life, key uint64, again bool, now int64) (r 
 		return r, false, nil
 	case again && key <= s.mark:
 		return nil, false, core.ErrLost
-	case b.keys >= b.keysMax && !b.forget():
+	case b.keys >= b.keysMax && b.oldest == nil, *s.running >= max(1, b.keysMax/runningPart):
 		return nil, false, core.ErrOverloaded
 	}
 	r = &record{of: s, key: key}
 	s.records[key] = r
+	*s.running++
 	b.keys++
 	return r, true, nil
 }
 
+// begun makes room for the key that was found new, and runs.
+func (b *replies) begun() {
+	if b.keys > b.keysMax {
+		b.forget()
+	}
+}
+
 // end notes how a key was answered.
-func (b *replies) end(r *record, reply []byte, err error, now int64) {
-	r.reply, r.err, r.done, r.endedAt = reply, err, true, now
-	b.bytes += len(reply)
+func (b *replies) end(r *record, reply []byte, fail *frame.Fail, now int64) {
+	r.reply, r.fail, r.done, r.endedAt = reply, fail, true, now
+	*r.of.running--
+	b.bytes += r.size()
 	if b.oldest == nil {
 		b.oldest = r
 	} else {
@@ -110,8 +128,21 @@ func (b *replies) end(r *record, reply []byte, err error, now int64) {
 	}
 }
 
+// size is how many bytes the reply takes.
+func (r *record) size() int {
+	if r.fail != nil {
+		return len(r.fail.Text) + len(r.fail.Name)
+	}
+	return len(r.reply)
+}
+
 // drop forgets a key that doesn't run: it is as if it had not come.
 func (b *replies) drop(r *record) {
+	*r.of.running--
+	b.remove(r)
+}
+
+func (b *replies) remove(r *record) {
 	delete(r.of.records, r.key)
 	b.keys--
 }
@@ -123,9 +154,9 @@ func (b *replies) forget() bool {
 		return false
 	}
 	b.oldest = r.next
-	b.bytes -= len(r.reply)
+	b.bytes -= r.size()
 	r.of.mark = max(r.of.mark, r.key)
-	b.drop(r)
+	b.remove(r)
 	return true
 }
 
@@ -141,6 +172,6 @@ func (b *replies) forgetSender() bool {
 		return false
 	}
 	delete(b.senders, of.name)
-	b.forgot = true
+	b.mark = max(b.mark, of.mark)
 	return true
 }

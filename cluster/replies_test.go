@@ -1,13 +1,13 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
@@ -22,7 +22,7 @@ type kept struct {
 	keyOf
 	record *record
 	reply  string
-	err    error
+	fail   *frame.Fail
 	at     int64
 }
 
@@ -70,13 +70,26 @@ func (m *repliesModel) find(k keyOf, again bool, now int64) (*kept, error) {
 		return r, nil
 	case again && k.key <= m.marks[k.name]:
 		return nil, core.ErrLost
-	case len(m.running)+len(m.done) < m.most:
-	case len(m.done) == 0:
+	case len(m.running) >= m.most:
 		return nil, core.ErrOverloaded
-	default:
-		m.forget()
+	}
+	runs := 0
+	for _, r := range m.running {
+		if r.name == k.name {
+			runs++
+		}
+	}
+	if runs >= max(1, m.most/runningPart) {
+		return nil, core.ErrOverloaded
 	}
 	return nil, nil
+}
+
+// begins adds a key that find has found new.
+func (m *repliesModel) begins(r *kept) {
+	if m.running = append(m.running, r); len(m.running)+len(m.done) > m.most {
+		m.forget()
+	}
 }
 
 // TestG14Replies: keys of several senders, in several lives of them, in any order, again and again,
@@ -84,9 +97,9 @@ func (m *repliesModel) find(k keyOf, again bool, now int64) (*kept, error) {
 func TestG14Replies(t *testing.T) {
 	for seed := range uint64(seeds(2000)) {
 		rng := rand.New(rand.NewPCG(seed, 14))
-		b, m := newReplies(), &repliesModel{lives: map[string]uint64{}, marks: map[string]uint64{}, most: 1 + rng.IntN(12)}
+		b, m := newReplies(), &repliesModel{lives: map[string]uint64{}, marks: map[string]uint64{}, most: 1 + rng.IntN(1<<rng.IntN(6))}
 		b.keysMax = m.most
-		ran, now, errBad := map[keyOf]bool{}, int64(0), errors.New("bad")
+		ran, now := map[keyOf]bool{}, int64(0)
 		for range 300 {
 			now += rng.Int64N(1 << rng.IntN(40))
 			switch {
@@ -94,15 +107,11 @@ func TestG14Replies(t *testing.T) {
 				i := rng.IntN(len(m.running))
 				r := m.running[i]
 				m.running = append(m.running[:i:i], m.running[i+1:]...)
-				if rng.IntN(4) == 0 {
-					b.drop(r.record)
-					break
-				}
 				r.reply, r.at = fmt.Sprint(r.key), now
 				if rng.IntN(4) == 0 {
-					r.reply, r.err = "", errBad
+					r.reply, r.fail = "", &frame.Fail{Text: []byte("bad")}
 				}
-				b.end(r.record, []byte(r.reply), r.err, now)
+				b.end(r.record, []byte(r.reply), r.fail, now)
 				m.done, ran[r.keyOf] = append(m.done, r), true
 			default:
 				k := keyOf{string(rune('a' + rng.IntN(3))), 1 + uint64(rng.IntN(1+rng.IntN(3))), 1 + uint64(rng.IntN(12))}
@@ -114,17 +123,24 @@ func TestG14Replies(t *testing.T) {
 				switch {
 				case isNew:
 					require.False(t, again && ran[k], "seed %d: %v runs twice", seed, k)
-					m.running = append(m.running, &kept{keyOf: k, record: got})
+					if rng.IntN(4) == 0 { // refused
+						b.drop(got)
+						break
+					}
+					b.begun()
+					m.begins(&kept{keyOf: k, record: got})
 				case err == nil:
 					require.Same(t, want.record, got)
 					require.Equal(t, want.reply, string(got.reply))
-					require.Equal(t, want.err, got.err)
+					require.Equal(t, want.fail, got.fail)
 				}
 			}
 			require.Equal(t, len(m.running)+len(m.done), b.keys)
 			bytes := 0
 			for _, r := range m.done {
-				bytes += len(r.reply)
+				if bytes += len(r.reply); r.fail != nil {
+					bytes += len(r.fail.Text)
+				}
 			}
 			require.Equal(t, bytes, b.bytes)
 		}
@@ -138,6 +154,7 @@ func TestReplyBytes(t *testing.T) {
 		r, isNew, err := b.find("a", 1, key, false, 0)
 		require.NoError(t, err)
 		require.True(t, isNew)
+		b.begun()
 		b.end(r, make([]byte, replyBytesMax/4), nil, 0)
 	}
 	require.Equal(t, 4, b.keys)
@@ -149,7 +166,7 @@ func TestReplyBytes(t *testing.T) {
 }
 
 // TestForgottenSenders: of so many nodes that the first one is forgotten. Its tries that may have
-// run don't run again, nor do those of nodes that are as unknown; what has never left does.
+// run don't run again, though it has asked for something else meanwhile; what has never left runs.
 func TestForgottenSenders(t *testing.T) {
 	b := newReplies()
 	for i := range sendersMax + 1 {
@@ -163,9 +180,12 @@ func TestForgottenSenders(t *testing.T) {
 		}
 	}
 	require.Len(t, b.senders, sendersMax)
-	_, _, err := b.find("0", 1, 1, true, 0)
+	_, isNew, err := b.find("0", 1, 2, false, 0)
+	require.NoError(t, err)
+	require.True(t, isNew)
+	_, _, err = b.find("0", 1, 1, true, 0)
 	require.Equal(t, core.ErrLost, err)
-	_, isNew, err := b.find("5", 1, 1, true, 0) // known: it hasn't come
+	_, isNew, err = b.find("5", 1, 1, true, 0) // known: it hasn't come
 	require.NoError(t, err)
 	require.True(t, isNew)
 	_, isNew, err = b.find("new", 1, 1, false, 0)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/pool"
 	"github.com/stackhouse-go/stackhouse/stack"
@@ -21,10 +22,15 @@ import (
 //	core.ErrLost         it may have run, and nobody knows how it has ended: the node has begun a
 //	                     new life, or has ended; or it has forgotten the answer, which it keeps for
 //	                     10 minutes, of the last 65,536 such asks, in 64 MiB, of all nodes together
+//	core.ErrOverloaded   it has not run: 8,192 asks of this node run there
 //	core.ErrMailboxFull  it has not run: as the other node has no place for calls that wait beside a
 //	                     full mailbox here, and nobody is told to hold others, it comes earlier
 //	core.ErrNotFound     it has not run: there is no actor at the path
 //	ErrNoNode            it has not run
+//
+// What the actor itself has answered is another matter, and so are core.ErrStopped and
+// core.ErrRestarted, by which it may have ended meanwhile, and errors of the reply, which perhaps
+// can't be encoded, or read here.
 //
 // An ask that was given up runs all the same, if the other node has got it. The actor is looked up
 // for each ask, by its path: it may be another one after the session. Requests are encoded for each
@@ -57,7 +63,7 @@ type retry struct {
 	method   *method
 	key      uint64
 	deadline int64
-	life     uint64 // of the other node, which it may have come to; 0: no byte of it has left
+	life     uint64 // of the other node, to which its first byte may have left; 0: none has
 	track    *track // by which it is away
 	request  []byte
 }
@@ -95,7 +101,7 @@ func (b *retries) remove(p *retry) {
 	b.free = append(b.free, p.number)
 }
 
-// Ready implements away.Remote.
+// Ready implements away.Remote. If it reports false, the end of a retry readmits.
 func (r *retrier) Ready(*stack.House) bool {
 	r.full = r.busy >= retriesMax && !r.hub.over
 	return !r.full
@@ -135,30 +141,37 @@ type tryStep struct {
 	tick  core.Future[core.Tick]
 }
 
-// try asks the hub of the other node, by the session there is.
+// try asks the hub of the other node, by the session there is, once its stand-in has room: so who
+// is told of a full mailbox hears it from the other node.
 func (h *hub) try(s *tryStep) core.Yield {
 	p := s.Msg
 	if p.call == nil {
-		return p.over(s)
+		return p.ends(s)
 	}
 	l := h.links[p.by.to.Node]
 	if l == nil {
 		return p.fails(s, ErrNoNode)
 	}
+	if !h.takes(l.track.hub().house) {
+		return p.waits(s)
+	}
 	p.track = l.track
 	text, err := p.track.write(p.method.request, p.method.RequestOf(p.call))
+	if err == nil && len(text)+len(p.by.to.Path)+len(p.method.Name) > frame.LongMax-2*frame.HeadMax {
+		err = ErrTooLong
+	}
 	if err != nil {
 		return p.fails(s, err)
 	}
 	p.request = append(p.request[:0], text...)
 	stack.Of(s).SetContext(p.call.Context().Share())
-	to := keyedMethod.At(p.track.hub().any())
-	ask := keyedAsk{p.key, p.life, p.by.to.Path, p.method.Name, p.request}
-	limit := int64(forever) // never earlier than the asker's: it would be on its way, and not here
+	// What it asks must not end before the asker does: its answer would be nobody's.
+	limit := int64(forever)
 	if p.deadline != 0 {
 		limit = max(1, p.deadline-h.w.Now)
 	}
-	to.AskWithin(s, &s.reply, ask, time.Duration(limit))
+	ask := keyedAsk{p.key, p.life, p.by.to.Path, p.method.Name, p.request}
+	keyedMethod.At(p.track.hub().any()).AskWithin(s, &s.reply, ask, time.Duration(limit))
 	return core.Suspend(s, (*hub).tried)
 }
 
@@ -167,33 +180,49 @@ func (h *hub) tried(s *tryStep) core.Yield {
 	rep, err := s.reply.Get()
 	switch {
 	case p.call == nil:
-		return p.over(s)
-	case err == nil && t.over == nil && t.foreignOf(p.method) != nil:
-		by := t.foreignOf(p.method)
-		if err = by.noReply; err == nil {
-			err = t.read(by.reply, rep.Reply, p.call, p.method.ReplyOf(p.call))
-		}
+		return p.ends(s)
+	case err == nil && t.over != nil: // nobody can read it any more: the other node says it again
+	case err == nil:
+		err = t.replyTo(p.call, p.method, rep.Reply)
 		c := p.call
 		p.call = nil
 		h.w.Answer(c, pool.Bytes{}, err)
-		return p.over(s)
-	case err == nil: // nobody can read it any more: the other node says it again
-	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNodeLost):
-	case err == core.ErrMailboxFull && p.life != 0: // of this node's hub, perhaps
+		return p.ends(s)
+	case t.over != nil && (errors.Is(err, ErrUnreachable) || errors.Is(err, ErrNodeLost)):
+	case p.life != 0 && p.life != t.life && err != core.ErrTimeout: // who says so can't know
+		return p.fails(s, err)
 	default:
 		c := p.call
 		p.call = nil
 		h.w.FailAsk(c, err)
-		return p.over(s)
+		return p.ends(s)
 	}
 	if p.life == 0 && !errors.Is(err, core.ErrNotSent) {
-		p.life = t.life
+		p.life = max(1, t.life)
 	}
+	return p.waits(s)
+}
+
+// replyTo reads what a call by a retry was answered, behind the turn in which it came.
+func (t *track) replyTo(c *stack.Stack, m *method, text []byte) error {
+	by := t.foreignOf(m)
+	switch {
+	case by == nil:
+		return unreachableLost // the other node has answered what it can't have read
+	case by.noReply != nil:
+		return by.noReply
+	}
+	defer t.settleRead()
+	return t.read(by.reply, text, c, m.ReplyOf(c))
+}
+
+// waits has a retry try again in a while.
+func (p *retry) waits(s *tryStep) core.Yield {
 	core.Timer.Ask(s, &s.tick, retryAfter)
 	return core.Suspend(s, (*hub).try)
 }
 
-// fails ends a retry, because of an error of this node.
+// fails ends a retry, because of an error by which nothing is known of earlier tries.
 func (p *retry) fails(s *tryStep, err error) core.Yield {
 	c := p.call
 	p.call = nil
@@ -201,11 +230,11 @@ func (p *retry) fails(s *tryStep, err error) core.Yield {
 		err = core.ErrLost
 	}
 	p.by.hub.w.FailAsk(c, err)
-	return p.over(s)
+	return p.ends(s)
 }
 
-// over ends the step of a retry whose asker waits no more.
-func (p *retry) over(s *tryStep) core.Yield {
+// ends ends the step of a retry whose asker waits no more.
+func (p *retry) ends(s *tryStep) core.Yield {
 	r := p.by
 	r.hub.retries.remove(p)
 	if r.busy--; r.full {

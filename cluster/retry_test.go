@@ -44,8 +44,13 @@ func (l *till) pay(s *payStep) core.Yield {
 }
 
 func (l *till) payed(s *payStep) core.Yield {
-	if s.Req.N < 0 {
+	switch s.Req.N {
+	case -1:
 		return s.Throw(errNoCredit)
+	case -2:
+		return s.Throw(core.ErrMailboxFull)
+	case -3:
+		panic("planted")
 	}
 	return s.Return(receipt{s.Req.N, s.Req.Pad})
 }
@@ -101,7 +106,7 @@ func (w *shop) requireIdle(t *testing.T) {
 // comes by the next one.
 func TestAnsweredAgain(t *testing.T) {
 	for name, of := range map[string]payment{
-		"short": {N: 1}, "long": {N: 1, Pad: make([]byte, 200<<10)}, "refused": {N: -1},
+		"short": {N: 1}, "long": {N: 1, Pad: make([]byte, 200<<10)}, "refused": {N: -1}, "full": {N: -2}, "failed": {N: -3},
 		"slow": {N: 1, Takes: 10 * time.Second}, // it runs when it comes again
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,14 +119,36 @@ func TestAnsweredAgain(t *testing.T) {
 			w.sim.Run(20 * time.Second)
 			require.True(t, p.Ready())
 			err := p.GetInto(func(r *receipt) { require.Equal(t, receipt{of.N, of.Pad}, *r) })
-			if of.N < 0 {
-				require.Equal(t, errNoCredit, err)
-			} else {
-				require.NoError(t, err)
-			}
+			require.ErrorIs(t, err, map[int]error{1: nil, -1: errNoCredit, -2: core.ErrMailboxFull, -3: core.ErrPanic}[of.N])
 			require.Equal(t, map[int]int{of.N: 1}, w.till.paid)
 			w.requireIdle(t)
 		})
+	}
+}
+
+// bear spawns an actor and returns its address.
+func (l *till) bear(s *core.AskStack[struct{}, core.AnyAddress]) core.Yield {
+	return s.Return(core.Spawn(core.Self[till](s).Beside(), func() *counter { return &counter{} }).Any())
+}
+
+var (
+	bears = core.NewMethod[struct{}, core.AnyAddress]("cluster.test.bear")
+	_     = core.Handle((*till).bear).As(bears)
+)
+
+// TestKeyedAddresses: a reply tells of an actor that is new to the session. What comes behind it
+// doesn't wait for the other end's next frame.
+func TestKeyedAddresses(t *testing.T) {
+	w := newShop(t, core.Props{})
+	port := AtLeastOnce(w.here, bears, Where{"there", "/user/till"})
+	for i := range 10 {
+		began := w.sim.Now
+		at, err := housetest.Ask(t, w.sim, port, struct{}{})
+		require.NoError(t, err)
+		rep, err := housetest.Ask(t, w.sim, add.At(at), addReq{i})
+		require.NoError(t, err)
+		require.Equal(t, 2*i, rep.Sum)
+		require.Less(t, w.sim.Now-began, int64(100*time.Millisecond))
 	}
 }
 
@@ -234,29 +261,34 @@ func TestRetriesEndWithTheNode(t *testing.T) {
 	require.Equal(t, map[int]int{1: 1}, w.till.paid)
 }
 
-// TestManyRetries: more asks than may be away at once wait for each other, or are refused as by any
-// full mailbox.
+// TestManyRetries: more asks than the link has room for, and then more than may be away at once,
+// while nobody can be reached. Those that are away wait; further ones are refused as by any full
+// mailbox.
 func TestManyRetries(t *testing.T) {
 	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	w.sim.Net.Unreachable = map[string]bool{w.there.Addr(): true}
 	var all []core.Pending[receipt]
 	for n := range 2 * retriesMax {
-		all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Second}))
+		all = append(all, core.Begin(w.port, payment{N: n, Pad: make([]byte, 100)}))
 		if n%500 == 0 {
 			w.sim.Run(time.Millisecond)
 			require.LessOrEqual(t, len(w.here.self.retries.all), retriesMax)
 		}
 	}
+	w.sim.Run(5 * time.Second)
+	w.sim.Net.Unreachable = nil
 	w.sim.Run(30 * time.Second)
 	paid := 0
-	for _, p := range all {
+	for n, p := range all {
 		require.True(t, p.Ready())
 		if _, err := p.Get(); err == nil {
 			paid++
 		} else {
 			require.Equal(t, core.ErrMailboxFull, err)
+			require.Greater(t, n, retriesMax, "it was away")
 		}
 	}
-	require.Greater(t, paid, retriesMax)
+	require.GreaterOrEqual(t, paid, retriesMax)
 	require.Len(t, w.till.paid, paid)
 	w.requireIdle(t)
 }

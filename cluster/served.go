@@ -166,14 +166,14 @@ func (b *table) put(s *serving) {
 type serving struct {
 	debt
 	number uint32
-	track  *track
+	track  *track // nil: it runs a keyed ask
 	slot   uint64
 	method *method
 	call   *stack.Stack // nil: it didn't begin, or was given up and has ended
 	err    error        // why, then
 	waits  bool         // its call is in an overflow
 	awaits *record      // of a keyed ask, which has the answer in the end
-	runs   *record      // of the keyed ask that it is, which has no track
+	runs   *record      // of the keyed ask that it runs; no track awaits its answer
 	given  bool         // CANCEL came, or the track is over: nobody waits for its answer
 	ended  bool         // its answer is there
 	next   *serving
@@ -289,18 +289,26 @@ func (s *serving) pay() bool {
 		err = s.call.Err()
 	}
 	var text []byte
+	var fail *frame.Fail
 	switch r := s.awaits; {
 	case r != nil && r.done:
-		if err = r.err; err == nil {
+		if len(r.reply) > frame.FrameMax && t.full() { // or each that asks has it encoded in vain
+			t.parcels.behind = append(t.parcels.behind, s)
+			return true
+		}
+		if fail = r.fail; fail == nil {
 			text, err = t.writeKept(s.method.reply, r.reply)
 		}
 	case err == nil:
 		text, err = t.write(s.method.reply, s.method.ReplyOf(s.call))
 	}
-	f := (&frame.Reply{Slot: s.slot, Message: text}).Append(t.frame[:0])
 	if err != nil {
-		e := failOf(s.slot, err)
-		if t.speaks < 2 {
+		fail = failOf(err)
+	}
+	f := (&frame.Reply{Slot: s.slot, Message: text}).Append(t.frame[:0])
+	if fail != nil {
+		e := *fail
+		if e.Slot = s.slot; t.speaks < 2 {
 			e.Name = nil
 		}
 		f = e.Append(t.frame[:0])
@@ -327,8 +335,7 @@ func (s *serving) pay() bool {
 // giveUp gives up an ask whose answer isn't there yet.
 func (s *serving) giveUp() {
 	if r := s.awaits; r != nil && !r.done {
-		r.leave(s)
-		s.awaits = nil
+		r.waiting, s.awaits = nil, nil
 		s.refuse(core.ErrCancelled)
 		return
 	}

@@ -18,7 +18,7 @@ import (
 // bytes. It is over once its session is.
 type track struct {
 	link    *link
-	life    uint64 // of the other end; 0: nothing has left
+	life    uint64 // of the other end; 0: there was no connection yet
 	speaks  uint64 // the version of frames that both ends speak; 0: it isn't known yet
 	methods *catalogue
 	w       *stack.Engine
@@ -203,13 +203,14 @@ func (t *track) write(c *wire.Codec, at unsafe.Pointer) (text []byte, err error)
 // read reads a message to a place in a call. Bytes of it live as long as the call.
 func (t *track) read(d *wire.Decoder, text []byte, call *stack.Stack, at unsafe.Pointer) (err error) {
 	t.reader.ResetWithin(text, t.budget.Of(len(text)))
+	t.names.made = 0
 	if d.Keeps() {
 		t.reader.Lend(pool.Bytes{}, call.Carry(), &t.w.Shard)
 	}
 	if !d.Calls() {
 		return t.readAll(d, at)
 	}
-	t.names.track, t.names.made = t, 0
+	t.names.track = t
 	t.reader.SetNames(&t.names)
 	fault.Catch("a link", "ReadWire", &err, func() error { return t.readAll(d, at) })
 	return err
@@ -225,7 +226,9 @@ func (t *track) readKeyed(d *wire.Decoder, text []byte) (k *keyedAsk, err error)
 // writeKept writes the reply to a keyed ask; see write.
 func (t *track) writeKept(c *wire.Codec, reply []byte) (text []byte, err error) {
 	t.kept.Reply = reply
-	return t.write(c, unsafe.Pointer(&t.kept))
+	text, err = t.write(c, unsafe.Pointer(&t.kept))
+	t.kept.Reply = nil
+	return text, err
 }
 
 // readAll reads the whole of what the reader has to a place.
@@ -252,11 +255,16 @@ func (t *track) receive(in []byte) (n int, err error) {
 		t.in.Applied(f)
 		n += size
 	}
+	t.settleRead()
+	return n, nil
+}
+
+// settleRead settles behind what was read, if that calls for it.
+func (t *track) settleRead() {
 	if t.freed {
 		t.freed = false
 		t.settle()
 	}
-	return n, nil
 }
 
 // do does what a frame says.
