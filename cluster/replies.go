@@ -30,8 +30,8 @@ type replies struct {
 	keysMax int
 }
 
-// sender is one life of another node. The next one takes its place. As long as it has keys, it isn't
-// forgotten.
+// sender is one life of another node. The next one takes its place. As long as it has keys, it
+// isn't forgotten.
 type sender struct {
 	name    string
 	life    uint64

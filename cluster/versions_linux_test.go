@@ -50,7 +50,8 @@ func askOtherVersion(t *testing.T, address string) {
 	require.NoError(t, err)
 	const n = 20_000
 	for i := range n {
-		for core.Notice(tells.At(far), padded(i, i%5000/4999*100_000)) == core.ErrMailboxFull { // some are long
+		size := i % 5000 / 4999 * 100_000 // some are long
+		for core.Notice(tells.At(far), padded(i, size)) == core.ErrMailboxFull {
 			time.Sleep(time.Millisecond)
 		}
 	}
