@@ -35,13 +35,7 @@ func TestLongHalfOpenLinks(t *testing.T) {
 }
 
 func halfOpenLinks(t *testing.T, n int) {
-	ca := newCA(t)
-	secured := func(name string) *secure.TLS {
-		cert, err := ca.Issue([]string{name})
-		require.NoError(t, err)
-		c, _ := identity{cert: cert, trusts: ca}.config()
-		return c
-	}
+	secured := securing(t)
 	var over []func()
 	for _, c := range []struct {
 		name, says  string

@@ -4,8 +4,10 @@ package cluster
 
 import (
 	"errors"
+	"net"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +105,82 @@ func TestLinksAllocateNothing(t *testing.T) {
 		by := posterPost.At(core.Spawn(here.sys.Workers()[1], func() *poster { return &poster{} }))
 		housetest.ZeroAlloc(t, n, func(n int) { pour(t, by, far, n, 0) })
 	})
+}
+
+// TestLinksOverTLSAllocateNothingButRecords: one malloc for each record that is read, at most,
+// which is crypto/tls's own.
+func TestLinksOverTLSAllocateNothingButRecords(t *testing.T) {
+	n := 100_000
+	if housetest.Slow {
+		n = 5_000
+	}
+	secured := securing(t)
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", TLS: secured("there")})
+	_, err := core.SpawnWith(there.sys, func() *sink { return &sink{} }, core.Props{Name: "sink"})
+	require.NoError(t, err)
+	between, records := countRecords(t, there.node.Addr())
+	here := newPlace(t, Config{Name: "here", TLS: secured("here"), Peers: map[string]string{"there": between}})
+	far, err := here.node.Lookup(t.Context(), "there", "/user/sink")
+	require.NoError(t, err)
+	by := tapPour.At(core.Spawn(here.sys.Workers()[1], func() *tap { return &tap{} }))
+	for _, notices := range []int{0, 60} { // of each ask
+		pour(t, by, far, n/10, notices)
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		passed := records.Load()
+		pour(t, by, far, n, notices)
+		runtime.ReadMemStats(&after)
+		mallocs, passed := int64(after.Mallocs-before.Mallocs), records.Load()-passed
+		t.Logf("%d notices an ask: %d mallocs for %d records", notices, mallocs, passed)
+		require.LessOrEqual(t, mallocs, passed+passed/50+100)
+	}
+}
+
+// countRecords is a way to an address that counts the records of TLS that pass, both ways.
+func countRecords(t *testing.T, to string) (address string, n *atomic.Int64) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	n = &atomic.Int64{}
+	pass := func(from, to net.Conn) {
+		defer to.Close()
+		var head []byte
+		left := 0 // of the record
+		for b := make([]byte, 64<<10); ; {
+			k, err := from.Read(b)
+			for in := b[:k]; len(in) > 0; {
+				m := min(left, len(in))
+				in, left = in[m:], left-m
+				for len(in) > 0 && left == 0 && len(head) < 5 {
+					head, in = append(head, in[0]), in[1:]
+				}
+				if len(head) == 5 {
+					left, head = int(head[3])<<8|int(head[4]), head[:0]
+					n.Add(1)
+				}
+			}
+			if _, err2 := to.Write(b[:k]); err != nil || err2 != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			d, err := net.Dial("tcp", to)
+			if err != nil {
+				c.Close()
+				return
+			}
+			go pass(c, d)
+			go pass(d, c)
+		}
+	}()
+	return l.Addr().String(), n
 }
 
 // TestLongLoadCollectsNothing: a minute of notices and asks, both ends here, begins no collection.

@@ -34,6 +34,17 @@ func (id identity) config() (*secure.TLS, bool) {
 	return secure.New(c), false
 }
 
+// securing returns what makes the TLS of nodes by their names, all of one authority.
+func securing(t *testing.T) func(name string) *secure.TLS {
+	ca := newCA(t)
+	return func(name string) *secure.TLS {
+		cert, err := ca.Issue([]string{name})
+		require.NoError(t, err)
+		c, _ := identity{cert: cert, trusts: ca}.config()
+		return c
+	}
+}
+
 // TestG20Identities: nodes meet if and only if each has a certificate with its name, of an
 // authority that the other one believes.
 func TestG20Identities(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -33,9 +34,11 @@ type result struct {
 var contenders = []contender{
 	{name: "stackhouse", serve: serveStackhouse, run: tellPlain},
 	{name: "stackhouse-protobuf", serve: serveStackhouse, run: tellProtobuf},
+	{name: "stackhouse-tls", serve: serveStackhouseTLS, run: tellTLS},
 	{name: "protoactor", serve: serveProtoactor, run: tellProtoactor},
 	{name: "tcp-protobuf", serve: serveTCP, run: tellTCP},
 	{name: "stackhouse-ask", serve: serveStackhouse, run: askActor, asks: true},
+	{name: "stackhouse-tls-ask", serve: serveStackhouseTLS, run: askTLS, asks: true},
 	{name: "stackhouse-guest", serve: serveStackhouse, run: askGuest, asks: true},
 	{name: "protoactor-ask", serve: serveProtoactor, run: askProtoactor, asks: true},
 	{name: "c-exchange", serve: serveC, run: askC, asks: true},
@@ -131,12 +134,22 @@ var limits = []limit{
 	{"notices, plain, over protoactor's", "stackhouse", "protoactor", each, 1.0 / 6},
 	{"notices, protobuf, over protoactor's", "stackhouse-protobuf", "protoactor", each, 1.0 / 4},
 	{"notices, plain, over TCP with protobuf", "stackhouse", "tcp-protobuf", each, 0.6},
+	{"notices by TLS, over plaintext", "stackhouse-tls", "stackhouse", each, 0},
+	{"an actor's ask by TLS, p50, over plaintext", "stackhouse-tls-ask", "stackhouse-ask", p50, 0},
 	{"an actor's ask, p50, over C", "stackhouse-ask", "c-exchange", p50, 1.3},
 	{"a guest's ask, p50, over C", "stackhouse-guest", "c-exchange", p50, 0},
 	{"an actor's ask, p99.9, over protoactor's", "stackhouse-ask", "protoactor-ask", p999, 1},
 }
 
 func compare(seconds float64, reps int, check bool) error {
+	dir, err := os.MkdirTemp("", "remote")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := errors.Join(issue(dir), os.Setenv(certsIn, dir)); err != nil {
+		return err
+	}
 	count := map[string]int{}
 	for i := range contenders { // how many messages take that long
 		c := &contenders[i]

@@ -40,8 +40,24 @@ var (
 	_ = core.Handle((*sink).count).As(countOf)
 )
 
-func serveStackhouse(ready func(string)) error {
+func serveStackhouse(ready func(string)) error    { return serveSink(ready, false) }
+func serveStackhouseTLS(ready func(string)) error { return serveSink(ready, true) }
+
+// config is a node's: in plaintext, or by TLS both ways.
+func config(name string, secured bool) (c cluster.Config, err error) {
+	c = cluster.Config{Name: name, Plaintext: !secured}
+	if secured {
+		c.TLS, err = identity(name)
+	}
+	return c, err
+}
+
+func serveSink(ready func(string), secured bool) error {
 	ctx := context.Background()
+	c, err := config("sink", secured)
+	if err != nil {
+		return err
+	}
 	sys, err := house.New(house.Config{Workers: 1, MailboxMax: mailbox})
 	if err != nil {
 		return err
@@ -53,7 +69,8 @@ func serveStackhouse(ready func(string)) error {
 	if _, err = core.SpawnWith(sys, func() *sink { return &sink{} }, core.Props{Name: "sink"}); err != nil {
 		return err
 	}
-	node, err := cluster.Start(ctx, sys, cluster.Config{Name: "sink", Listen: "127.0.0.1:0", Plaintext: true})
+	c.Listen = "127.0.0.1:0"
+	node, err := cluster.Start(ctx, sys, c)
 	if err != nil {
 		return err
 	}
@@ -138,15 +155,20 @@ type joined struct {
 	sink core.AnyAddress
 }
 
-func join(address string) (j joined, err error) {
+func join(address string, secured bool) (j joined, err error) {
 	ctx := context.Background()
+	c, err := config("source", secured)
+	if err != nil {
+		return j, err
+	}
 	if j.sys, err = house.New(house.Config{Workers: 1, AskTimeout: time.Minute, MailboxMax: mailbox}); err != nil {
 		return j, err
 	}
 	if err = j.sys.Start(ctx); err != nil {
 		return j, err
 	}
-	node, err := cluster.Start(ctx, j.sys, cluster.Config{Name: "source", Peers: map[string]string{"sink": address}, Plaintext: true})
+	c.Peers = map[string]string{"sink": address}
+	node, err := cluster.Start(ctx, j.sys, c)
 	if err == nil {
 		j.sink, err = node.Lookup(ctx, "sink", "/user/sink")
 	}
@@ -156,8 +178,8 @@ func join(address string) (j joined, err error) {
 // notices is how many a round has, and mailbox what 16 rounds fit in.
 const notices, mailbox = 1000, 1 << 14
 
-func tell(address string, n int, proto bool) (r result, err error) {
-	j, err := join(address)
+func tell(address string, n int, proto, secured bool) (r result, err error) {
+	j, err := join(address, secured)
 	if err != nil {
 		return r, err
 	}
@@ -180,11 +202,15 @@ func tell(address string, n int, proto bool) (r result, err error) {
 	return result{Each: float64(all) / float64(rounds*notices), Count: n}, err
 }
 
-func tellPlain(address string, n int) (result, error)    { return tell(address, n, false) }
-func tellProtobuf(address string, n int) (result, error) { return tell(address, n, true) }
+func tellPlain(address string, n int) (result, error)    { return tell(address, n, false, false) }
+func tellProtobuf(address string, n int) (result, error) { return tell(address, n, true, false) }
+func tellTLS(address string, n int) (result, error)      { return tell(address, n, false, true) }
 
-func askActor(address string, n int) (r result, err error) {
-	j, err := join(address)
+func askActor(address string, n int) (result, error) { return askBy(address, n, false) }
+func askTLS(address string, n int) (result, error)   { return askBy(address, n, true) }
+
+func askBy(address string, n int, secured bool) (r result, err error) {
+	j, err := join(address, secured)
 	if err != nil {
 		return r, err
 	}
@@ -205,7 +231,7 @@ func askActor(address string, n int) (r result, err error) {
 }
 
 func askGuest(address string, n int) (r result, err error) {
-	j, err := join(address)
+	j, err := join(address, false)
 	if err != nil {
 		return r, err
 	}
