@@ -265,6 +265,31 @@ func TestRetryInAnotherLife(t *testing.T) {
 	}
 }
 
+// TestAnswerWithTheEnd: an answer comes together with the end of its node, to a node that was paused
+// meanwhile. Either it is read, or the ask is lost.
+func TestAnswerWithTheEnd(t *testing.T) {
+	w := newShop(t, 1)
+	w.Sim.Net.Faults = housetest.Faults{}
+	_, err := housetest.Ask(t, w.Sim, w.port, payment{N: 1})
+	require.NoError(t, err)
+	p := core.Begin(w.port, payment{N: 2, Takes: 500 * time.Millisecond})
+	w.Run(100 * time.Millisecond)
+	w.Pause("north")
+	w.Run(450 * time.Millisecond)
+	require.NoError(t, w.Node("south").System.Shutdown(context.Background()))
+	w.Resume("north")
+	w.Run(time.Second)
+	w.again("south")
+	w.Run(time.Minute)
+	require.True(t, p.Ready())
+	if err = p.GetInto(func(r *receipt) { require.Equal(t, 2, r.N) }); err != nil {
+		require.ErrorIs(t, err, core.ErrLost)
+	}
+	require.Equal(t, map[int]int{1: 1, 2: 1}, w.paid)
+	_, err = housetest.Ask(t, w.Sim, w.port, payment{N: 3})
+	require.NoError(t, err, "the hub is there")
+}
+
 // TestRetryLostInAnotherLife: the retry of an ask whose node has died since meets the next life,
 // and the answer, that it can't be known, is lost, too: at any time. It doesn't run there either.
 func TestRetryLostInAnotherLife(t *testing.T) {
