@@ -26,6 +26,7 @@ type conn struct {
 	number uint64 // in link; 0: it has none yet
 	of     core.Endpoint[pull]
 	met    bool
+	said   bool   // HELLO was encoded
 	speaks uint64 // the version of frames that both ends speak, once met
 
 	hello   []byte // to be sent before all else
@@ -133,8 +134,7 @@ func (c *conn) Size(*pull, error) int {
 
 // Encode implements channel.Codec.
 func (c *conn) Encode(out []byte, _ *pull, _ error) []byte {
-	out = append(out, c.hello...)
-	c.hello = nil
+	out = c.says(out)
 	if c.pings {
 		c.pings = false
 		out = (&frame.Ping{Asks: true}).Append(out)
@@ -158,7 +158,17 @@ func (c *conn) Encode(out []byte, _ *pull, _ error) []byte {
 // Refuse implements channel.Codec, and channel.Sender: the other end hears if this node ends.
 func (c *conn) Refuse(out []byte, err error) []byte {
 	if err == core.ErrStopped && c.met {
-		out = (&frame.Bye{Code: byeEnds}).Append(out)
+		if out = c.says(out); c.said {
+			out = (&frame.Bye{Code: byeEnds}).Append(out)
+		}
+	}
+	return out
+}
+
+// says appends HELLO, if it is to be sent.
+func (c *conn) says(out []byte) []byte {
+	if c.hello != nil {
+		out, c.hello, c.said = append(out, c.hello...), nil, true
 	}
 	return out
 }

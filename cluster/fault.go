@@ -36,7 +36,8 @@ func RegisterError(name string, err error) error {
 	return err
 }
 
-// failOf returns the frame that says err, of no slot yet.
+// failOf returns the frame that says err, of no slot yet, by a code and a name if it has both: who
+// writes it chooses.
 func failOf(err error) *frame.Fail {
 	var f *frame.Fail
 	var panicked error
@@ -61,7 +62,7 @@ func describe(err error) *frame.Fail {
 		return true
 	})
 	for code, of := range byCode {
-		if f.Name == nil && of != nil && errors.Is(err, of) {
+		if of != nil && errors.Is(err, of) {
 			f.Code = uint64(code)
 			break
 		}

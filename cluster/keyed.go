@@ -61,7 +61,7 @@ func (t *track) serveKeyed(s *serving, m *foreign, f *frame.Ask) {
 		s.awaits = r
 		t.owe(s)
 	case r.waiting != nil: // nobody asks so: a sender asks again once it has an answer
-		s.refuse(core.ErrCancelled)
+		s.refuse(core.ErrLost)
 	default:
 		s.awaits, r.waiting = r, s
 	}

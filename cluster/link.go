@@ -75,7 +75,8 @@ func (l *link) do(d session.Duty) {
 	case session.Correct:
 		c.greet(d.Session, 0)
 	case session.Resume:
-		if l.track.out.Resume(d.Position) != nil { // one end has forgotten the session
+		other := l.track.speaks != 0 && l.track.speaks != c.speaks // version than before
+		if l.track.out.Resume(d.Position) != nil || other {        // one end has forgotten the session
 			l.Broken(d.Track, d.Conn)
 			return
 		}

@@ -103,6 +103,10 @@ func TestDrainBehindOverflow(t *testing.T) {
 	require.Eventually(t, func() bool { return p.at.House().Gone() }, 5*time.Second, time.Millisecond)
 	requireInOrder(t, 100, p.counter)
 	require.Eventually(t, func() bool { return p.there.letters() == 50 }, 5*time.Second, time.Millisecond)
+	p.there.node.look(t, func(h *hub) {
+		require.Len(t, h.spare, 1)
+		require.False(t, h.spare[0].drains, "the next actor's drain would be forgotten")
+	})
 }
 
 // TestDrainWithoutItsNode: the actor is drained, though the node that was to wait for room for it
@@ -160,4 +164,5 @@ func TestUnknownNotices(t *testing.T) {
 		s.sends((&frame.Tell{To: 1, Method: 2, Message: []byte("what")}).Append(nil))
 	}
 	require.Eventually(t, func() bool { return p.there.letters() == 7 }, 5*time.Second, time.Millisecond)
+	p.there.node.look(t, func(h *hub) { require.EqualValues(t, 7, h.links["else"].track.got) })
 }

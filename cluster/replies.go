@@ -78,6 +78,8 @@ func (b *replies) find(name string, life, key uint64, again bool, now int64) (r 
 	}
 	s := b.senders[name]
 	switch {
+	case s == nil && again && key <= b.mark:
+		return nil, false, core.ErrLost
 	case s == nil && len(b.senders) >= sendersMax && !b.forgetSender():
 		return nil, false, core.ErrOverloaded
 	case s == nil:
@@ -86,7 +88,7 @@ func (b *replies) find(name string, life, key uint64, again bool, now int64) (r 
 	case life < s.life:
 		return nil, false, core.ErrLost
 	case life > s.life:
-		s = &sender{name: name, life: life, running: s.running, records: map[uint64]*record{}}
+		s = &sender{name: name, life: life, mark: b.mark, running: s.running, records: map[uint64]*record{}}
 		b.senders[name] = s
 	}
 	s.usedAt = now
@@ -153,7 +155,7 @@ func (b *replies) forget() bool {
 	if r == nil {
 		return false
 	}
-	b.oldest = r.next
+	b.oldest, r.next = r.next, nil // who still waits to be answered keeps this one alone
 	b.bytes -= r.size()
 	r.of.mark = max(r.of.mark, r.key)
 	b.remove(r)
@@ -164,7 +166,7 @@ func (b *replies) forget() bool {
 func (b *replies) forgetSender() bool {
 	var of *sender
 	for _, s := range b.senders {
-		if len(s.records) == 0 && (of == nil || cmp.Or(cmp.Compare(s.usedAt, of.usedAt), cmp.Compare(s.name, of.name)) < 0) {
+		if len(s.records) == 0 && *s.running == 0 && (of == nil || cmp.Or(cmp.Compare(s.usedAt, of.usedAt), cmp.Compare(s.name, of.name)) < 0) {
 			of = s
 		}
 	}

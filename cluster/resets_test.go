@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -116,7 +116,7 @@ func (l *ledger) add(s *core.AskStack[addReq, addRep]) core.Yield {
 }
 
 var (
-	errNegative = RegisterError("cluster.test.negative", errors.New("a number below zero"))
+	errNegative = RegisterError("cluster.test.negative", fmt.Errorf("a number below zero: %w", core.ErrNotFound))
 
 	_ = core.HandleNotice((*ledger).tell).As(tells)
 	_ = core.Handle((*ledger).count).As(count)

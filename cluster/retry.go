@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -20,9 +21,9 @@ import (
 // ask runs once, or the asker hears that it may have: errors are those of asks of that actor, but
 //
 //	core.ErrLost         it may have run, and nobody knows how it has ended: the node has begun a
-//	                     new life, or has ended; or it has forgotten the answer, which it keeps for
+//	                     new life; or it has forgotten the answer, which it keeps for
 //	                     10 minutes, of the last 65,536 such asks, in 64 MiB, of all nodes together
-//	core.ErrOverloaded   it has not run: 8,192 asks of this node run there
+//	core.ErrOverloaded   it has not run: 8,192 asks of this node run there, or 65,536 of all nodes
 //	core.ErrMailboxFull  it has not run: as the other node has no place for calls that wait beside a
 //	                     full mailbox here, and nobody is told to hold others, it comes earlier
 //	core.ErrNotFound     it has not run: there is no actor at the path
@@ -52,6 +53,7 @@ type retrier struct {
 	to    Where
 	house *stack.House
 	busy  int  // retries
+	queue int  // of these, those that wait for room
 	full  bool // calls wait in the house until fewer are
 }
 
@@ -66,13 +68,16 @@ type retry struct {
 	life     uint64 // of the other node, to which its first byte may have left; 0: none has
 	track    *track // by which it is away
 	request  []byte
+	queued   bool // it waits for room
 }
 
 const (
 	// retriesMax is how many asks of one port are away at most.
 	retriesMax = 1 << 12
-	// retryAfter is how long a retry waits for.
+	// retryAfter is how long a retry waits for a session, or for room.
 	retryAfter = 50 * time.Millisecond
+	// lookAfter is how often one that is away looks whether its asker still waits.
+	lookAfter = time.Second
 	// forever is a time that never comes, ns.
 	forever = 1 << 62
 )
@@ -138,13 +143,23 @@ func (r *retrier) Await(*stack.House, bool) {}
 type tryStep struct {
 	core.NoticeStack[*retry]
 	reply core.Future[keyedReply]
-	tick  core.Future[core.Tick]
+	tick  core.Future[core.Tick] // of waits
+	look  core.Future[core.Tick] // of away; nobody minds if it comes later
 }
 
 // try asks the hub of the other node, by the session there is, once its stand-in has room: so who
-// is told of a full mailbox hears it from the other node.
+// is told of a full mailbox hears it from the other node. Half of the mailbox is for others who ask
+// that hub, and who has waited goes first.
 func (h *hub) try(s *tryStep) core.Yield {
 	p := s.Msg
+	if s.tick.Waiting() { // it was look
+		return core.SuspendAny(s, (*hub).try)
+	}
+	waited := p.queued
+	if waited {
+		p.queued = false
+		p.by.queue--
+	}
 	if p.call == nil {
 		return p.ends(s)
 	}
@@ -152,7 +167,10 @@ func (h *hub) try(s *tryStep) core.Yield {
 	if l == nil {
 		return p.fails(s, ErrNoNode)
 	}
-	if !h.takes(l.track.hub().house) {
+	most := cmp.Or(h.node.config.Mailbox, h.w.MailboxMax) / 2
+	if l.track.hub().house.Queued(h.w) >= max(1, most) || !waited && p.by.queue > 0 {
+		p.queued = true
+		p.by.queue++
 		return p.waits(s)
 	}
 	p.track = l.track
@@ -172,15 +190,28 @@ func (h *hub) try(s *tryStep) core.Yield {
 	}
 	ask := keyedAsk{p.key, p.life, p.by.to.Path, p.method.Name, p.request}
 	keyedMethod.At(p.track.hub().any()).AskWithin(s, &s.reply, ask, time.Duration(limit))
-	return core.Suspend(s, (*hub).tried)
+	return p.away(s)
+}
+
+// away waits for the answer, and looks from time to time whether anybody else does: with the step
+// ends what it asks.
+func (p *retry) away(s *tryStep) core.Yield {
+	if !s.look.Waiting() {
+		core.Timer.Ask(s, &s.look, lookAfter)
+	}
+	return core.SuspendAny(s, (*hub).tried)
 }
 
 func (h *hub) tried(s *tryStep) core.Yield {
 	p, t := s.Msg, s.Msg.track
+	if p.call == nil {
+		return p.ends(s)
+	}
+	if !s.reply.Ready() {
+		return p.away(s)
+	}
 	rep, err := s.reply.Get()
 	switch {
-	case p.call == nil:
-		return p.ends(s)
 	case err == nil && t.over != nil: // nobody can read it any more: the other node says it again
 	case err == nil:
 		err = t.replyTo(p.call, p.method, rep.Reply)
@@ -218,8 +249,9 @@ func (t *track) replyTo(c *stack.Stack, m *method, text []byte) error {
 
 // waits has a retry try again in a while.
 func (p *retry) waits(s *tryStep) core.Yield {
+	p.track = nil
 	core.Timer.Ask(s, &s.tick, retryAfter)
-	return core.Suspend(s, (*hub).try)
+	return core.SuspendAny(s, (*hub).try)
 }
 
 // fails ends a retry, because of an error by which nothing is known of earlier tries.

@@ -204,11 +204,11 @@ func TestKeyedRefusals(t *testing.T) {
 // left of that, and the ask runs to its end.
 func TestKeyedGivenUp(t *testing.T) {
 	w := newShop(t, core.Props{})
-	a := core.Spawn(w.sim, func() *payer { return &payer{w.port} })
-	for i, within := range []time.Duration{100 * time.Millisecond, time.Hour} {
-		require.NoError(t, core.Notice(payerPays.At(a), within))
+	a := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
+	for i, p := range []paying{{2 * time.Second, 100 * time.Millisecond}, {time.Hour, time.Hour}} {
+		require.NoError(t, core.Notice(payerPays.At(a), p))
 		w.sim.Run(500 * time.Millisecond)
-		if within == time.Hour {
+		if p.within == time.Hour {
 			a.Stop()
 		}
 		w.sim.Run(5 * time.Second)
@@ -219,15 +219,20 @@ func TestKeyedGivenUp(t *testing.T) {
 }
 
 // payer is an actor that pays.
-type payer struct{ to core.Port[payment, receipt] }
+type payer struct {
+	to  core.Port[payment, receipt]
+	pad int
+}
+
+type paying struct{ takes, within time.Duration }
 
 type payerStep struct {
-	core.NoticeStack[time.Duration]
+	core.NoticeStack[paying]
 	got core.Future[receipt]
 }
 
 func (p *payer) pays(s *payerStep) core.Yield {
-	p.to.AskWithin(s, &s.got, payment{Takes: 2 * time.Second}, s.Msg)
+	p.to.AskWithin(s, &s.got, payment{Takes: s.Msg.takes, Pad: make([]byte, p.pad)}, s.Msg.within)
 	return core.Suspend(s, (*payer).payed)
 }
 

@@ -310,6 +310,8 @@ func (s *serving) pay() bool {
 		e := *fail
 		if e.Slot = s.slot; t.speaks < 2 {
 			e.Name = nil
+		} else if e.Name != nil {
+			e.Code = 0
 		}
 		f = e.Append(t.frame[:0])
 	}

@@ -265,8 +265,8 @@ func TestRetryInAnotherLife(t *testing.T) {
 	}
 }
 
-// TestAnswerWithTheEnd: an answer comes together with the end of its node, to a node that was paused
-// meanwhile. Either it is read, or the ask is lost.
+// TestAnswerWithTheEnd: an answer comes together with the end of its node, to a node that was
+// paused meanwhile. Either it is read, or the ask is lost.
 func TestAnswerWithTheEnd(t *testing.T) {
 	w := newShop(t, 1)
 	w.Sim.Net.Faults = housetest.Faults{}

@@ -8,11 +8,14 @@ import "math"
 //	2   TELLS; the name in FAIL; the version in HELLO
 const Oldest = 1
 
+// form is that of HELLO, which stays, whatever the versions: what is new stands behind its fields.
+const form = 1
+
 // TracksMax is how many tracks a link has at most.
 const TracksMax = 64
 
-// magic is how a connection between nodes begins; the oldest version that the sender reads follows
-// it. Its first byte begins no text, no record of TLS, and no frame: it would be one of 15 MiB.
+// magic is how a connection between nodes begins; the form of HELLO follows it. Its first byte
+// begins no text, no record of TLS, and no frame: it would be one of 15 MiB.
 const magic = "\xf5SH"
 
 // Hello is the first that comes over a connection, from either end: who is there, which track of
@@ -24,7 +27,7 @@ type Hello struct {
 	Track       uint64 // below Tracks
 	Tracks      uint64 // of the session, at most TracksMax
 	Position    uint64 // how far the sender has read this track's stream, bytes
-	Version     uint64 // the newest that the sender reads; Oldest isn't written
+	Version     uint64 // the newest that the sender reads; if it is Oldest it isn't written
 }
 
 // Common returns the newest version that this package and h's sender read.
@@ -35,7 +38,7 @@ func (h *Hello) Common() uint64 { return min(h.Version, Version) }
 //alloc:none
 func (h *Hello) Append(dst []byte) []byte {
 	demand(h.sound())
-	dst = append(append(dst, magic...), Oldest)
+	dst = append(append(dst, magic...), form)
 	start := len(dst)
 	dst = open(dst, KindHello, Outside)
 	dst = appendBytes(dst, h.Name, NameMax)
@@ -65,7 +68,7 @@ func NextHello(in []byte) (h Hello, n int, err error) {
 	if len(in) <= len(magic) {
 		return Hello{}, 0, nil
 	}
-	if in[len(magic)] != Oldest {
+	if in[len(magic)] != form {
 		return Hello{}, 0, ErrVersion
 	}
 	const first = len(magic) + 1

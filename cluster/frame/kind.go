@@ -47,8 +47,8 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Known reports whether this version has the kind. A frame of another kind is to be skipped, if
-// Next has returned it.
+// Known reports whether this version, that of the program, has the kind. A frame of another kind is
+// to be skipped, if Next has returned it.
 func (k Kind) Known() bool { return k > 0 && k < kinds && (k != KindTells || Version > 1) }
 
 // check returns what is wrong with the head of a frame that isn't the first of its connection.

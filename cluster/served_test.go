@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// plain finds the till, and returns a port that is good for one session.
+func (w *shop) plain(t *testing.T) core.Port[payment, receipt] {
+	t.Helper()
+	far, err := housetest.Ask(t, w.sim, w.here.Finder(), Where{"there", "/user/till"})
+	require.NoError(t, err)
+	return pays.At(far)
+}
+
+// requireServed requires that nothing is served there any more.
+func (w *shop) requireServed(t *testing.T) {
+	t.Helper()
+	b, free := &w.there.self.served, 0
+	for s := b.free; s != nil; s = s.next {
+		free++
+	}
+	require.Len(t, b.asks, free)
+	require.Zero(t, w.there.self.links["here"].waiting)
+}
+
+// TestAnswersThatWaitAtTheEnd: answers are there, and more than there is room for, when the session
+// is given up. They go, with all that they hold.
+func TestAnswersThatWaitAtTheEnd(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	port := w.plain(t)
+	var all []core.Pending[receipt]
+	for n := range 12 {
+		all = append(all, core.Begin(port, payment{N: n, Takes: 100 * time.Millisecond, Pad: make([]byte, 60_000)}))
+	}
+	w.sim.Run(50 * time.Millisecond)
+	require.Len(t, w.till.paid, len(all))
+	w.breaks()
+	for _, p := range all {
+		require.True(t, p.Ready())
+		_, err := p.Get()
+		require.ErrorIs(t, err, core.ErrLost)
+	}
+	w.plain(t) // so that the other end knows, too
+	w.requireServed(t)
+}
+
+// TestCancelledAnswersThatWait: the same, but the asks are given up while their answers wait for
+// room. Each is answered once, and its slot is used again.
+func TestCancelledAnswersThatWait(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	a := core.Spawn(w.sim, func() *payer { return &payer{to: w.plain(t), pad: 60_000} })
+	for range 12 {
+		require.NoError(t, core.Notice(payerPays.At(a), paying{100 * time.Millisecond, 150 * time.Millisecond}))
+	}
+	w.sim.Run(90 * time.Millisecond)
+	require.Equal(t, map[int]int{0: 12}, w.till.paid)
+	address := w.there.Addr()
+	w.sim.Net.Unreachable = map[string]bool{address: true}
+	w.sim.Net.Break(address)
+	w.sim.Run(500 * time.Millisecond) // less than patience
+	w.sim.Net.Unreachable = nil
+	w.sim.Run(5 * time.Second)
+	w.requireServed(t)
+	w.requireIdle(t)
+	_, err := housetest.Ask(t, w.sim, w.plain(t), payment{N: 1})
+	require.NoError(t, err)
+}
+
+// TestGivenUpBesideAFullMailbox: asks that wait beside a full mailbox, and are given up there,
+// count for nothing any more.
+func TestGivenUpBesideAFullMailbox(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Bounded(1, core.Reject)})
+	a := core.Spawn(w.sim, func() *payer { return &payer{to: w.plain(t)} })
+	w.at.Pause()
+	w.sim.Run(time.Second)
+	for range 5 {
+		require.NoError(t, core.Notice(payerPays.At(a), paying{0, 100 * time.Millisecond}))
+		w.sim.Run(10 * time.Millisecond)
+	}
+	w.sim.Run(time.Second)
+	w.at.Continue()
+	w.sim.Run(time.Second)
+	w.requireServed(t)
+	w.requireIdle(t)
+}
