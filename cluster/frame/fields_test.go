@@ -88,6 +88,26 @@ func TestAppendRefuses(t *testing.T) {
 	require.Panics(t, func() { (&Tells{Messages: []byte("\x05a")}).Take() })
 }
 
+// TestReadLeavesNothing of a frame that was read into the same struct before.
+func TestReadLeavesNothing(t *testing.T) {
+	for _, before := range samples() {
+		for _, b := range samples() {
+			first, _, err := Next(before.Append(nil))
+			require.NoError(t, err)
+			r, _, err := Next(b.Append(nil))
+			require.NoError(t, err)
+			if first.Kind != r.Kind {
+				continue
+			}
+			used, fresh := makers[r.Kind](), makers[r.Kind]()
+			require.NoError(t, used.Read(first))
+			require.NoError(t, used.Read(r))
+			require.NoError(t, fresh.Read(r))
+			require.Equal(t, fresh, used)
+		}
+	}
+}
+
 // TestTextsAreCut rather than refused: others have written them.
 func TestTextsAreCut(t *testing.T) {
 	text := []byte(strings.Repeat("x", TextMax+1))
