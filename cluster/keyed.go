@@ -5,8 +5,6 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
-	"github.com/stackhouse-go/stackhouse/stack/pace"
-	"github.com/stackhouse-go/stackhouse/stack/tracing"
 )
 
 // This file is how asks are served that may come more than once: see AtLeastOnce. Each has a key,
@@ -88,19 +86,9 @@ func (t *track) run(r *record, k *keyedAsk, f *frame.Ask) error {
 	case h.overflows[to] != nil || !h.takes(to):
 		return core.ErrMailboxFull
 	}
-	deadline := int64(0)
-	if f.Remaining != 0 {
-		deadline = pace.Later(t.w.Now, int64(f.Remaining))
-	}
 	s := h.served.take()
 	s.method, s.runs = m, r
-	s.call = t.w.Serve(h.at, by, s.number, deadline)
-	s.call.Aim(h.at) // for the shard that its bytes are of
-	if len(f.Context) > 0 {
-		s.call.SetContext(tracing.Of(&t.w.Shard, f.Context))
-	}
-	if err := t.read(as.request, k.Request, s.call, m.RequestOf(s.call)); err != nil {
-		t.w.Discard(s.call)
+	if err := t.begin(s, by, as, f, k.Request); err != nil {
 		h.served.put(s)
 		return err
 	}

@@ -211,23 +211,30 @@ func (t *track) serve(f *frame.Ask) error {
 		s.refuse(err)
 		return nil
 	}
-	deadline := int64(0)
-	if f.Remaining != 0 {
-		deadline = pace.Later(t.w.Now, int64(f.Remaining))
-	}
-	s.call = t.w.Serve(t.link.hub.at, by, s.number, deadline)
-	s.call.Aim(t.link.hub.at) // for the shard that its bytes are of
-	if len(f.Context) > 0 {
-		s.call.SetContext(tracing.Of(&t.w.Shard, f.Context))
-	}
-	if err := t.read(m.request, f.Message, s.call, m.RequestOf(s.call)); err != nil {
-		c := s.call
-		s.call = nil
-		t.w.Discard(c)
+	if err := t.begin(s, by, m, f, f.Message); err != nil {
 		s.refuse(err)
 		return nil
 	}
 	r.deliver(s.call, t.sizeOf(f.Message)+len(f.Context), s)
+	return nil
+}
+
+// begin makes the call of an ask that is served: by a handler, with a request.
+func (t *track) begin(s *serving, by *stack.Handler, m *foreign, f *frame.Ask, request []byte) error {
+	deadline := int64(0)
+	if f.Remaining != 0 {
+		deadline = pace.Later(t.w.Now, int64(f.Remaining))
+	}
+	c := t.w.Serve(t.link.hub.at, by, s.number, deadline)
+	c.Aim(t.link.hub.at) // for the shard that its bytes are of
+	if len(f.Context) > 0 {
+		c.SetContext(tracing.Of(&t.w.Shard, f.Context))
+	}
+	if err := t.read(m.request, request, c, m.RequestOf(c)); err != nil {
+		t.w.Discard(c)
+		return err
+	}
+	s.call = c
 	return nil
 }
 

@@ -5,8 +5,8 @@
 //	go run ./remote -seconds 2 -check   longer runs; exit code 1 if a limit is missed
 //
 // Messages have 64 bytes: eight numbers ("plain"), or bytes in a message of protocol buffers
-// ("protobuf"). Only the contenders with "tls" encrypt. A round has one run of each contender, one after the other;
-// each end of a run is a process of its own. A notice counts once the other process has counted
-// it.
+// ("protobuf"). Only the contenders with "tls" encrypt. A round has one run of each contender, one
+// after the other; each end of a run is a process of its own. A notice counts once the other
+// process has counted it.
 // Factors are medians over the rounds; half their range stands behind them.
 package main
