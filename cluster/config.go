@@ -35,6 +35,9 @@ type Config struct {
 	// sends more gets core.ErrMailboxFull once mailboxes are full, too. Default 1 MiB, at least 256
 	// KiB.
 	Window int
+	// Compress has messages of more than 64 KiB compressed, by S2, where that makes them shorter and
+	// the other node can read it. It takes time of the links' worker: some ms for 4 MiB.
+	Compress bool
 	// Timing is when links ping, reset, close and give up; Patience is how long a node may be out of
 	// reach.
 	Timing session.Timing

@@ -35,8 +35,9 @@ const partsMax = 16
 var errPart = errors.New("cluster: a piece of a frame that doesn't follow the one before")
 
 // send begins to write a frame that is too long for one piece: too long for the scratch, so it has
-// memory of its own.
+// memory of its own. Packed it may be short.
 func (t *track) send(f []byte, from *standIn, slot *slot) {
+	f = t.pack(f)
 	t.parcels.last++
 	t.parcels.out = append(t.parcels.out, &parcel{frame: f, number: t.parcels.last, from: from, slot: slot})
 	t.parcels.left += len(f)
@@ -60,9 +61,14 @@ func (t *track) sendOn() {
 		if p.slot != nil && p.at == 0 {
 			p.slot.at = left.End
 		}
-		n := min(len(p.frame)-p.at, frame.PieceMax)
-		f := frame.Part{Number: p.number, Total: uint64(len(p.frame)), At: uint64(p.at), Piece: p.frame[p.at : p.at+n]}
-		t.append(f.Append(t.frame[:0]))
+		n := len(p.frame)
+		if n <= frame.FrameMax {
+			t.append(p.frame)
+		} else {
+			n = min(n-p.at, frame.PieceMax)
+			f := frame.Part{Number: p.number, Total: uint64(len(p.frame)), At: uint64(p.at), Piece: p.frame[p.at : p.at+n]}
+			t.append(f.Append(t.frame[:0]))
+		}
 		p.at += n
 		t.parcels.left -= n
 		t.parcels.out = t.parcels.out[1:]
@@ -72,7 +78,9 @@ func (t *track) sendOn() {
 		}
 		if r := p.from; r != nil {
 			p.end = t.out.Left().End
-			t.parcels.sent = append(t.parcels.sent, p)
+			if len(p.frame) > frame.FrameMax { // or the stream has it as it is
+				t.parcels.sent = append(t.parcels.sent, p)
+			}
 			if r.sending = false; r.gone {
 				t.unused = append(t.unused, unused{r.number, p.end})
 			}
@@ -129,8 +137,12 @@ func (t *track) part(p *frame.Part) error {
 	switch {
 	case err != nil:
 		return err
-	case f.Kind == frame.KindTells:
-		return errPart // so many messages would take a turn far too long
+	case !mayBeLong(f.Kind):
+		return errPart
 	}
 	return t.do(f)
 }
+
+// mayBeLong reports whether frames of a kind may come in pieces, or packed. TELLS may not: so many
+// messages would take a turn far too long.
+func mayBeLong(k frame.Kind) bool { return k != frame.KindTells }

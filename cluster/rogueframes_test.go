@@ -199,6 +199,12 @@ func (r *rogue) piece() []byte {
 			m = r.there.self.methods.byName["test.counter.tell"]
 			f = (&frame.Tell{To: to, Method: m.number, Message: wire.Append(m.request, nil, new(padded(1, size)))}).Append(nil)
 		}
+		if r.next(4) == 3 {
+			if f = packedOf(f); r.errs() {
+				f[4+r.next(len(f)-4)]++
+			}
+			return f
+		}
 		r.parts++
 		r.long, r.whole = append(r.long, frame.Part{Number: r.parts, Total: uint64(len(f))}), append(r.whole, f)
 	}

@@ -58,9 +58,9 @@ func newWorldOf(t *testing.T, seed uint64, timing session.Timing, config house.C
 	if rng.IntN(2) == 0 {
 		sim.Net.Faults.Resets = 2 + rng.IntN(60)
 	}
-	there, err := Start(t.Context(), other, Config{Name: "there", Window: 256 << 10, Listen: "127.0.0.1:7400", Plaintext: true, Incarnation: 1, Timing: timing})
+	there, err := Start(t.Context(), other, Config{Name: "there", Compress: rng.IntN(2) == 0, Window: 256 << 10, Listen: "127.0.0.1:7400", Plaintext: true, Incarnation: 1, Timing: timing})
 	require.NoError(t, err)
-	here, err := Start(t.Context(), sim, Config{Name: "here", Window: 256 << 10, Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1, Timing: timing})
+	here, err := Start(t.Context(), sim, Config{Name: "here", Compress: rng.IntN(2) == 0, Window: 256 << 10, Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1, Timing: timing})
 	require.NoError(t, err)
 	return world{sim, other, here, there, rng}
 }
@@ -197,10 +197,15 @@ func TestG13SessionsGivenUp(t *testing.T) {
 		w.there.Gaps.Subscribe(gaugeGap.At(at))
 		far := w.find(t, "/user/gauge")
 		sent, address := 0, w.there.Addr()
+		longs := w.rng.IntN(2) == 0 && w.here.config.Compress && w.sim.Net.Faults.Pieces == 0
 		for range 3 + w.rng.IntN(6) {
 			for range 1 + w.rng.IntN(20) {
 				for range w.rng.IntN(30) {
-					switch err := core.Notice(tells.At(far), item{N: sent}); {
+					n := item{N: sent}
+					if longs && w.rng.IntN(30) == 0 {
+						n = padded(sent, 70_000) // a few KB, packed
+					}
+					switch err := core.Notice(tells.At(far), n); {
 					case err == nil:
 						sent++
 					case errors.Is(err, ErrUnreachable):

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
@@ -101,7 +102,20 @@ func TestFramesThatCannotBe(t *testing.T) {
 	told := there.node.self.methods.byName["test.counter.tell"]
 	notice := (&frame.Method{Number: 1, Name: []byte(told.Name), Request: told.request.AppendSchema(nil)}).Append(nil)
 	again := (&frame.Method{Number: 2, Name: []byte(m.Name), Request: m.request.AppendSchema(nil), Reply: m.reply.AppendSchema(nil)}).Append(nil)
+	long := (&frame.Tell{Method: 1, Message: make([]byte, 100_000)}).Append(nil)
+	zeros := make([]byte, 1_200_000)
+	tellsAll := (&frame.Tells{Method: 1, Messages: frame.AppendMessage(nil, zeros[:100_000])}).Append(nil)
+	bomb := s2.Encode(nil, (&frame.Tell{Method: 1, Message: make([]byte, 15<<20)}).Append(nil))
 	for name, bad := range map[string][]byte{
+		"packed: no S2":        packed(100_000, []byte("\xa0\x8d\x06\xff\xff")),
+		"packed: cut":          packed(len(long), s2.Encode(nil, long)[:10]),
+		"packed: longer":       slices.Concat(notice, packed(len(long)-1, s2.Encode(nil, long))),
+		"packed: far longer":   slices.Concat(notice, packed(len(long), bomb)),
+		"packed: no frame":     packed(100_000, s2.Encode(nil, make([]byte, 100_000))),
+		"packed: two":          packed(2*len(long), s2.Encode(nil, slices.Concat(long, long))),
+		"packed: packed":       slices.Concat(notice, packedOf(packedOf((&frame.Tell{Method: 1, Message: zeros}).Append(nil)))),
+		"packed: TELLS":        slices.Concat(notice, packedOf(tellsAll)),
+		"packed: no method":    packedOf(long),
 		"ask by a notice":      (&frame.Ask{To: 0, Method: 1}).Append(slices.Clone(notice)),
 		"notice by an ask":     (&frame.Tell{To: 0, Method: 1}).Append(slices.Clone(declare)),
 		"context of no form":   (&frame.Ask{Method: 1, Context: []byte("none")}).Append(slices.Clone(declare)),

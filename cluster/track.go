@@ -82,6 +82,8 @@ type scratch struct {
 	names  names
 	kept   keyedReply
 	last   frames // read last, by kind
+
+	packed, unpacked []byte // a long frame; at most textKept
 }
 
 // textKept is how much room for texts is kept, once a longer one was written.
@@ -320,6 +322,8 @@ func (t *track) do(f frame.Raw) error {
 			return err
 		}
 		return t.part(&p)
+	case frame.KindPacked:
+		return t.unpack(f, t.do)
 	case frame.KindGap:
 		return with(f, &t.last.gap, t.link.misses)
 	case frame.KindBye:
@@ -479,6 +483,8 @@ func (t *track) loseThose(f frame.Raw) {
 		for text, ok := all.Take(); ok; text, ok = all.Take() {
 			t.loseNotice(all.To, all.Method, text)
 		}
+	case f.Kind == frame.KindPacked:
+		t.unpack(f, func(f frame.Raw) error { t.loseThose(f); return nil })
 	}
 }
 

@@ -21,7 +21,7 @@ func TestG25PreviousVersion(t *testing.T) {
 		askOtherVersion(t, os.Getenv("CLUSTER_ASKS"))
 		return
 	case isChild():
-		serveAsChild(t, Config{Plaintext: true})
+		serveAsChild(t, Config{Compress: true})
 		return
 	case housetest.Slow:
 		t.Skip("it takes long to build all, with the race detector")
@@ -43,7 +43,7 @@ func TestG25PreviousVersion(t *testing.T) {
 
 // askOtherVersion asks and tells a ledger there, also by what only one of the two versions has.
 func askOtherVersion(t *testing.T, address string) {
-	here := newPlace(t, Config{Name: "here", Peers: map[string]string{"there": address}})
+	here := newPlace(t, Config{Name: "here", Peers: map[string]string{"there": address}, Compress: true})
 	far, err := here.node.Lookup(t.Context(), "there", "/user/ledger")
 	require.NoError(t, err)
 	const n = 20_000

@@ -42,6 +42,9 @@ func TestBadBodies(t *testing.T) {
 		{KindPart, "\x01\x81\x80\x04\x80\x80\x04a", nil}, {KindPart, "\x01\x81\x80\x04\x80\x80\x04ab", ErrRange}, {KindPart, "\x01\x81\x80\x04\x81\x80\x04a", ErrRange},
 		{KindPart, "\x01\x80\x80\x80\x08\x00a", nil}, {KindPart, "\x01\x81\x80\x80\x08\x00a", ErrRange}, {KindPart, "\x01\x81\x80\x04" + nine + "\x01a", ErrRange},
 		{KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax), nil}, {KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax+1), ErrRange},
+		{KindPacked, "\x80\x80\x04" + long(4096), ErrRange}, {KindPacked, "\x81\x80\x04" + long(4097), nil}, {KindPacked, "\x81\x80\x04" + long(4096), ErrRange},
+		{KindPacked, "\x81\x80\x04" + long(4096) + "\x00", nil}, {KindPacked, "\x81\x80\x04" + long(4096) + "\x01", ErrRange}, {KindPacked, "\x81\x80\x04" + long(4096) + "\x00\x00", ErrRange},
+		{KindPacked, "\x81\x80\x80\x08" + long(5000), ErrRange}, {KindPacked, "\x81\x80\x04", ErrShort}, {KindPacked, "\x81\x80\x04\x05abcd", ErrShort}, {KindPacked, "", ErrShort},
 		{KindAck, "", ErrShort}, {KindAck, "\x01\x01", ErrTrailing}, {KindPing, "\x00", ErrTrailing}, {KindBye, "\x01", ErrShort}, {KindBye, "\x01\x00\x00", ErrTrailing},
 		{KindBye, "\x01" + long(TextMax+1), ErrRange},
 	} {
@@ -65,6 +68,7 @@ func TestAppendRefuses(t *testing.T) {
 		&Ref{Serial: 1}, &Ref{Number: 1},
 		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
 		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
+		&Packed{Total: FrameMax}, &Packed{Total: LongMax + 1},
 	} {
 		require.Panics(t, func() { b.Append(nil) }, "%T", b)
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "write testdata/frames.txt anew")
 const golden = "testdata/frames.txt"
 
 // TestG25Golden: each sample has the bytes that earlier versions gave it. A line is the bytes, and
-// the fields.
+// the fields; zeros at the end of long bytes are left out.
 func TestG25Golden(t *testing.T) {
 	var lines []string
 	for _, h := range hellos {
@@ -24,7 +25,8 @@ func TestG25Golden(t *testing.T) {
 	}
 	for _, b := range samples() {
 		text := b.Append(nil)
-		lines = append(lines, fmt.Sprintf("%x %s", text, describe(Kind(text[3]), b)))
+		short := text[:min(len(text), max(64, len(bytes.TrimRight(text, "\x00"))))]
+		lines = append(lines, fmt.Sprintf("%x %s", short, describe(Kind(text[3]), b)))
 	}
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
@@ -43,6 +45,7 @@ func TestG25Golden(t *testing.T) {
 			require.Equal(t, want, describe(KindHello, h))
 			continue
 		}
+		in = append(in, make([]byte, max(0, Len(in)-len(in)))...)
 		all, err := read(in)
 		require.NoError(t, err, line)
 		require.Equal(t, []string{want}, all)

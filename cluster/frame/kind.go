@@ -27,15 +27,16 @@ const (
 	KindPing    Kind = 18
 	KindPart    Kind = 19
 	KindBye     Kind = 20
+	KindPacked  Kind = 21
 
-	kinds = 21 // one more than the last
+	kinds = 22 // one more than the last
 )
 
 var names = [kinds]string{
 	KindTell: "TELL", KindTells: "TELLS", KindAsk: "ASK", KindReply: "REPLY", KindFail: "FAIL",
 	KindCancel: "CANCEL", KindRef: "REF", KindWatch: "WATCH", KindUnwatch: "UNWATCH", KindGone: "GONE",
 	KindCommand: "COMMAND", KindGap: "GAP", KindHold: "HOLD",
-	KindResume: "RESUME", KindAck: "ACK", KindPing: "PING", KindPart: "PART", KindBye: "BYE",
+	KindResume: "RESUME", KindAck: "ACK", KindPing: "PING", KindPart: "PART", KindBye: "BYE", KindPacked: "PACKED",
 	KindHello: "HELLO", KindMethod: "METHOD",
 }
 
@@ -49,7 +50,9 @@ func (k Kind) String() string {
 
 // Known reports whether this version, that of the program, has the kind. A frame of another kind is
 // to be skipped, if Next has returned it.
-func (k Kind) Known() bool { return k > 0 && k < kinds && (k != KindTells || Version > 1) }
+func (k Kind) Known() bool {
+	return k > 0 && k < kinds && (Version > 1 || k != KindTells && k != KindPacked)
+}
 
 // check returns what is wrong with the head of a frame that isn't the first of its connection.
 func (k Kind) check(f Flags) error {

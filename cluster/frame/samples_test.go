@@ -23,7 +23,7 @@ var makers = map[Kind]func() body{
 	KindGone: func() body { return &Gone{} }, KindCommand: func() body { return &Command{} }, KindGap: func() body { return &Gap{} },
 	KindHold:   func() body { return &Hold{} },
 	KindResume: func() body { return &Resume{} }, KindAck: func() body { return &Ack{} }, KindPing: func() body { return &Ping{} },
-	KindPart: func() body { return &Part{} }, KindBye: func() body { return &Bye{} },
+	KindPart: func() body { return &Part{} }, KindBye: func() body { return &Bye{} }, KindPacked: func() body { return &Packed{} },
 	KindMethod: func() body { return &Method{} },
 }
 
@@ -45,6 +45,7 @@ func samples() []body {
 		&Hold{To: 1}, &Resume{To: 1},
 		&Ack{Position: 1 << 20}, &Ping{}, &Ping{Asks: true},
 		&Part{Number: 1, Total: FrameMax + 1, At: FrameMax, Piece: []byte("z")}, &Part{Total: LongMax, Piece: []byte("a")},
+		&Packed{Total: FrameMax + 1, Text: []byte("ab")},
 		&Bye{Code: 1, Text: []byte("shutting down")},
 		&Method{Number: 1, Name: text, Request: []byte{1, 8}, Reply: []byte{1, 15}}, &Method{Number: 300, Name: text, Request: []byte{1, 1}},
 	}

@@ -32,7 +32,7 @@ func TestNextSplitAtEveryByte(t *testing.T) {
 func TestBadHeadsAreFoundEarly(t *testing.T) {
 	for in, want := range map[string]error{
 		"\x01\x00\x00": ErrLength, "\x00\xff\xfe": ErrLength, "\xff\xff\xff": ErrLength, "\x00\x00\x00": ErrLength, "\x00\x00\x01": ErrLength,
-		"\x00\x00\x02\x00\x00": ErrKind, "\x00\x00\x02\x15\x00": ErrKind, "\x00\x00\x02\xff\x02": ErrKind, "\x00\x00\x02\x0d\x02": ErrKind,
+		"\x00\x00\x02\x00\x00": ErrKind, "\x00\x00\x02\x16\x00": ErrKind, "\x00\x00\x02\xff\x02": ErrKind, "\x00\x00\x02\x0d\x02": ErrKind,
 		"\x00\x00\x02\x12\x00": ErrFlags, "\x00\x00\x02\x12\x03": ErrFlags, "\x00\x00\x02\x12\x0a": ErrFlags, "\x00\x00\x02\x01\x02": ErrFlags,
 		"\x00\x00\x02\x01\x01": ErrFlags, "\x00\x00\x03\x11\x06": ErrFlags,
 	} {
@@ -60,7 +60,7 @@ func TestUnknownKindsAreSkipped(t *testing.T) {
 			require.Equal(t, "ab", string(r.Body))
 		}
 	}
-	require.Equal(t, "kind 21", Kind(kinds).String())
+	require.Equal(t, "kind 22", Kind(kinds).String())
 }
 
 // TestHelloSplitAtEveryByte: it is there with its last byte; a stranger is refused at his first.

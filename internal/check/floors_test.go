@@ -121,6 +121,7 @@ var modules = []module{
 	{"golang.org/x/sys", []string{"netio", "house"}, "ask netio (sockets, polling) or house (threads) for a function that does it"},
 	{"google.golang.org/protobuf", []string{"cluster/proto"}, "let cluster/proto encode the message"},
 	{"github.com/hashicorp/memberlist", []string{"cluster/gossip"}, "ask cluster who is a member"},
+	{"github.com/klauspost/compress", []string{"cluster"}, "have cluster compress what is long"},
 	{"github.com/valyala/bytebufferpool", []string{"house", "house/inspect", "cluster/gossip", "examples/..."}, "use pool.Bytes, or a scratch field"},
 	{"github.com/stretchr/testify", nil, "only tests assert; return an error or panic"},
 	{"go.uber.org/goleak", nil, "only tests look for leaks"},

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/core"
+)
+
+// wrote returns how many bytes of frames a node has written to the other one.
+func wrote(t *testing.T, n *Node, to string) (written uint64) {
+	n.look(t, func(h *hub) { written = h.links[to].track.out.Left().End })
+	return written
+}
+
+// TestCompressedMessages: long ones cross as they are, both ways, in far fewer bytes if they can.
+func TestCompressedMessages(t *testing.T) {
+	noise := make([]byte, 300_000)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	plain := padded(0, 300_000).Pad
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Compress: true})
+	_, err := core.SpawnWith(there.sys, func() *counter { return &counter{} }, core.Props{Name: "counter"})
+	require.NoError(t, err)
+	here := newPlace(t, Config{Name: "here", Peers: map[string]string{"there": there.node.Addr()}, Compress: true})
+	far, err := here.node.Lookup(t.Context(), "there", "/user/counter")
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		message     []byte
+		least, most int // bytes of its frames
+	}{
+		"short":    {plain[:60_000], 60_000, 60_100},
+		"one":      {plain, 300_000 / frame.PackedFactor, 300_000/frame.PackedFactor + 100},
+		"in parts": {make([]byte, 16_000_000), 16_000_000 / frame.PackedFactor, 16_000_000/frame.PackedFactor + 1000},
+		"some":     {slices.Concat(noise, plain), 300_000, 330_000},
+		"hardly":   {slices.Concat(plain[:20_000], noise), 320_000, 320_200},
+		"noise":    {noise, 300_000, 300_200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 3 { // what is used again has nothing of the one before
+				out, back := wrote(t, here.node, "there"), wrote(t, there.node, "here")
+				require.NoError(t, core.AskInto(t.Context(), echo.At(far), test.message, func(got *[]byte) {
+					require.True(t, string(test.message) == string(*got))
+				}))
+				for _, n := range []uint64{wrote(t, here.node, "there") - out, wrote(t, there.node, "here") - back} {
+					require.GreaterOrEqual(t, int(n), test.least)
+					require.LessOrEqual(t, int(n), test.most)
+				}
+				requireSmall(t, here.node)
+				requireSmall(t, there.node)
+			}
+		})
+	}
+}
+
+// requireSmall requires that a node keeps no memory for long frames.
+func requireSmall(t *testing.T, n *Node) {
+	n.look(t, func(h *hub) {
+		require.LessOrEqual(t, cap(h.scratch.packed), textKept)
+		require.LessOrEqual(t, cap(h.scratch.unpacked), textKept)
+	})
+}
+
+// TestCompressedNoticesAreLost once, with what they say, whether they have left in one piece or in
+// parts, or some of these.
+func TestCompressedNoticesAreLost(t *testing.T) {
+	c := newCalm(t)
+	c.here.config.Compress = true
+	far := c.find(c.here, "there")
+	e := &itemEar{}
+	core.Events[core.OpenedLetter](c.sim).Subscribe(itemEarOpens.At(core.Spawn(c.sim, func() *itemEar { return e })))
+	l := c.here.self.links["there"]
+	own := l.track.wrote
+	for n, size := range []int{1_200_000, 70_000, 100, 9_000_000} {
+		require.NoError(t, core.Notice(tells.At(far), padded(n, size)))
+		for l.track.wrote < own+uint64(n+1) {
+			c.sim.Turn()
+		}
+		for n != 3 && len(l.track.parcels.out) > 0 {
+			c.sim.Turn()
+		}
+	}
+	require.Len(t, l.track.parcels.out, 1)
+	l.track.giveUp(ErrUnreachable)
+	l.track = newTrack(l)
+	c.sim.Run(time.Second)
+	require.ElementsMatch(t, []int{0, 1, 2, 3}, e.heard)
+}
+
+// itemEar hears of items that are dead letters.
+type itemEar struct{ heard []int }
+
+func (e *itemEar) opens(s *core.NoticeStack[core.OpenedLetter]) core.Yield {
+	if m, ok := s.Msg.Message.(item); ok {
+		e.heard = append(e.heard, m.number())
+	}
+	return s.Return()
+}
+
+var itemEarOpens = core.HandleNotice((*itemEar).opens)
+
+// packed returns a PACKED that says that it unfolds to total bytes.
+func packed(total int, text []byte) []byte {
+	return (&frame.Packed{Total: uint64(total), Text: text}).Append(nil)
+}
+
+// packedOf returns the PACKED of a frame.
+func packedOf(f []byte) []byte { return packed(len(f), s2.Encode(nil, f)) }
