@@ -272,3 +272,38 @@ func TestAckBesideTalk(t *testing.T) {
 	left = out.Left()
 	require.Equal(t, left.End, left.Acknowledged)
 }
+
+// TestDialBehindOneThatWasGivenUp: the other node dials while a dial to it hangs, its connection is
+// lost, and this node dials again.
+func TestDialBehindOneThatWasGivenUp(t *testing.T) {
+	conf := house.Config{AskTimeout: time.Hour, Logger: slog.New(slog.DiscardHandler)}
+	sim := housetest.New(t, 1, conf)
+	other := sim.Beside(t, conf)
+	const a, b = "127.0.0.1:7400", "127.0.0.1:7401"
+	here, err := Start(t.Context(), sim, Config{Name: "here", Listen: a, Peers: map[string]string{"there": b}, Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	there, err := Start(t.Context(), other, Config{Name: "there", Listen: b, Peers: map[string]string{"here": a}, Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	_, err = core.SpawnWith(other, func() *counter { return &counter{} }, core.Props{Name: "counter"})
+	require.NoError(t, err)
+
+	sim.Net.Silent = map[string]bool{b: true}
+	find := core.Begin(here.Finder(), Where{"there", "/user/counter"})
+	sim.Run(100 * time.Millisecond)
+	require.True(t, here.self.links["there"].dialling)
+	_, err = housetest.Ask(t, sim, there.Finder(), Where{"here", "/user/nobody"})
+	require.ErrorIs(t, err, core.ErrNotFound)
+	require.True(t, find.Ready())
+	far, err := find.Get()
+	require.NoError(t, err)
+	require.True(t, here.self.links["there"].dialling, "it hangs still")
+
+	sim.Net.Unreachable = map[string]bool{a: true}
+	sim.Net.Break(a)
+	ask := core.Begin(add.At(far), addReq{1})
+	sim.Net.Silent = nil
+	sim.Run(20 * time.Second)
+	require.True(t, ask.Ready())
+	_, err = ask.Get()
+	require.NoError(t, err)
+}
