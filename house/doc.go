@@ -23,11 +23,11 @@
 // order. Actors that were spawned on a Worker stay there, as do those with connections.
 //
 // A worker with nothing to do looks again for Config.Spin, if others have sent to it a moment ago,
-// then parks in its poller until it is woken or a timer is due. A goroutine that asks a parked
-// worker doesn't wake it, but runs its turns itself until the answer is there: see
-// Config.WakeForGuests. A worker that the network keeps busy sleeps through network events for a
-// moment: see Config.Nap. Workers are ordinary goroutines, unless Config.LockThreads or Config.CPUs
-// gives them threads of their own.
+// then parks in its poller until it is woken or a timer is due: see Config.BusyPoll, too. A
+// goroutine that asks a parked worker doesn't wake it, but runs its turns itself until the answer
+// is there: see Config.WakeForGuests. A worker that the network keeps busy sleeps through network
+// events for a moment: see Config.Nap. Workers are ordinary goroutines, unless Config.LockThreads
+// or Config.CPUs gives them threads of their own.
 //
 // So a ready actor waits for a bounded time. An actor with calls only, behind k others of that
 // kind, waits for at most 17k+16 visits, of which all but k are to actors with answers. An actor

@@ -104,20 +104,27 @@ func (w *Worker) exit(turner *turns.Turner) {
 
 // spinning reports whether a worker with nothing to do should look again instead of parking: for
 // Config.Spin, if others have sent to it since it parked last and may go on; or until the next
-// timer, if that is due within Config.Spin. For the network there are naps instead.
+// timer, if that is due within Config.Spin. For the network it does for Config.BusyPoll.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
-		if w.spin > 0 {
+		if w.spin > 0 || w.system.config.BusyPoll > 0 {
 			w.hot.Count.Add(count.Spins, 1)
 		}
 	}
 	idle := w.hot.Now - w.idleAt
-	if idle >= w.spin || idle >= shortSpin && !w.spinsLong && !w.startLongSpin() {
+	polls, listens := idle < int64(w.system.config.BusyPoll), idle < w.spin
+	if idle >= shortSpin && (polls || listens) && !w.spinsLong && !w.startLongSpin() {
+		listens = false
+	}
+	switch {
+	case polls: // the next turn looks at everything
+	case listens:
+		w.watch()
+	default:
 		w.heeded(false)
 		return false
 	}
-	w.watch()
 	return true
 }
 

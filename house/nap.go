@@ -12,7 +12,8 @@ const (
 // is near, and a wake-up for each takes the worker, and the sender, as long as a few events do. The
 // next turn fetches the events that have come.
 func (w *Worker) naps() bool {
-	return w.eventful >= napEvents*napMean && w.system.config.Nap > 0 && w.poller.CanNap()
+	c := &w.system.config
+	return w.eventful >= napEvents*napMean && c.Nap > 0 && c.BusyPoll <= 0 && w.poller.CanNap()
 }
 
 // heedEvents takes the number of events up to the end of a park into the mean; fetched is the

@@ -7,6 +7,7 @@
 // Messages have 64 bytes: eight numbers ("plain"), or bytes in a message of protocol buffers
 // ("protobuf"). Only the contenders with "tls" encrypt. A round has one run of each contender, one
 // after the other; each end of a run is a process of its own. A notice counts once the other
-// process has counted it.
+// process has counted it. Workers of the contenders with "poll" poll the network before they park,
+// by house.Config.BusyPoll; those of all others park, as the C program's threads do.
 // Factors are medians over the rounds; half their range stands behind them.
 package main

@@ -31,15 +31,18 @@ type result struct {
 	Count int
 }
 
+var byDefault, secured, polling = how{}, how{secured: true}, how{polls: true}
+
 var contenders = []contender{
-	{name: "stackhouse", serve: serveStackhouse, run: tellPlain},
-	{name: "stackhouse-protobuf", serve: serveStackhouse, run: tellProtobuf},
-	{name: "stackhouse-tls", serve: serveStackhouseTLS, run: tellTLS},
+	{name: "stackhouse", serve: byDefault.serve, run: byDefault.tellPlain},
+	{name: "stackhouse-protobuf", serve: byDefault.serve, run: byDefault.tellProtobuf},
+	{name: "stackhouse-tls", serve: secured.serve, run: secured.tellPlain},
 	{name: "protoactor", serve: serveProtoactor, run: tellProtoactor},
 	{name: "tcp-protobuf", serve: serveTCP, run: tellTCP},
-	{name: "stackhouse-ask", serve: serveStackhouse, run: askActor, asks: true},
-	{name: "stackhouse-tls-ask", serve: serveStackhouseTLS, run: askTLS, asks: true},
-	{name: "stackhouse-guest", serve: serveStackhouse, run: askGuest, asks: true},
+	{name: "stackhouse-ask", serve: byDefault.serve, run: byDefault.askActor, asks: true},
+	{name: "stackhouse-poll-ask", serve: polling.serve, run: polling.askActor, asks: true},
+	{name: "stackhouse-tls-ask", serve: secured.serve, run: secured.askActor, asks: true},
+	{name: "stackhouse-guest", serve: byDefault.serve, run: byDefault.askGuest, asks: true},
 	{name: "protoactor-ask", serve: serveProtoactor, run: askProtoactor, asks: true},
 	{name: "c-exchange", serve: serveC, run: askC, asks: true},
 }
@@ -137,6 +140,7 @@ var limits = []limit{
 	{"notices by TLS, over plaintext", "stackhouse-tls", "stackhouse", each, 0},
 	{"an actor's ask by TLS, p50, over plaintext", "stackhouse-tls-ask", "stackhouse-ask", p50, 0},
 	{"an actor's ask, p50, over C", "stackhouse-ask", "c-exchange", p50, 1.3},
+	{"an actor's, of who polls, p50, over C", "stackhouse-poll-ask", "c-exchange", p50, 1.3},
 	{"a guest's ask, p50, over C", "stackhouse-guest", "c-exchange", p50, 0},
 	{"an actor's ask, p99.9, over protoactor's", "stackhouse-ask", "protoactor-ask", p999, 1},
 }

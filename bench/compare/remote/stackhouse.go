@@ -40,29 +40,43 @@ var (
 	_ = core.Handle((*sink).count).As(countOf)
 )
 
-func serveStackhouse(ready func(string)) error    { return serveSink(ready, false) }
-func serveStackhouseTLS(ready func(string)) error { return serveSink(ready, true) }
+// how is in what way both nodes are run.
+type how struct {
+	secured bool // by TLS, both ways
+	polls   bool // their workers poll the network before they park
+}
 
-// config is a node's: in plaintext, or by TLS both ways.
-func config(name string, secured bool) (c cluster.Config, err error) {
-	c = cluster.Config{Name: name, Plaintext: !secured}
-	if secured {
+// config is a node's.
+func (h how) config(name string) (c cluster.Config, err error) {
+	c = cluster.Config{Name: name, Plaintext: !h.secured}
+	if h.secured {
 		c.TLS, err = identity(name)
 	}
 	return c, err
 }
 
-func serveSink(ready func(string), secured bool) error {
+// start starts a system of one worker.
+func (h how) start() (*house.System, error) {
+	c := house.Config{Workers: 1, AskTimeout: time.Minute, MailboxMax: mailbox}
+	if h.polls {
+		c.BusyPoll = 100 * time.Microsecond
+	}
+	sys, err := house.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return sys, sys.Start(context.Background())
+}
+
+// serve runs the end that is asked.
+func (h how) serve(ready func(string)) error {
 	ctx := context.Background()
-	c, err := config("sink", secured)
+	c, err := h.config("sink")
 	if err != nil {
 		return err
 	}
-	sys, err := house.New(house.Config{Workers: 1, MailboxMax: mailbox})
+	sys, err := h.start()
 	if err != nil {
-		return err
-	}
-	if err = sys.Start(ctx); err != nil {
 		return err
 	}
 	defer sys.Shutdown(ctx)
@@ -155,16 +169,13 @@ type joined struct {
 	sink core.AnyAddress
 }
 
-func join(address string, secured bool) (j joined, err error) {
+func (h how) join(address string) (j joined, err error) {
 	ctx := context.Background()
-	c, err := config("source", secured)
+	c, err := h.config("source")
 	if err != nil {
 		return j, err
 	}
-	if j.sys, err = house.New(house.Config{Workers: 1, AskTimeout: time.Minute, MailboxMax: mailbox}); err != nil {
-		return j, err
-	}
-	if err = j.sys.Start(ctx); err != nil {
+	if j.sys, err = h.start(); err != nil {
 		return j, err
 	}
 	c.Peers = map[string]string{"sink": address}
@@ -178,8 +189,8 @@ func join(address string, secured bool) (j joined, err error) {
 // notices is how many a round has, and mailbox what 16 rounds fit in.
 const notices, mailbox = 1000, 1 << 14
 
-func tell(address string, n int, proto, secured bool) (r result, err error) {
-	j, err := join(address, secured)
+func (h how) tell(address string, n int, proto bool) (r result, err error) {
+	j, err := h.join(address)
 	if err != nil {
 		return r, err
 	}
@@ -202,15 +213,12 @@ func tell(address string, n int, proto, secured bool) (r result, err error) {
 	return result{Each: float64(all) / float64(rounds*notices), Count: n}, err
 }
 
-func tellPlain(address string, n int) (result, error)    { return tell(address, n, false, false) }
-func tellProtobuf(address string, n int) (result, error) { return tell(address, n, true, false) }
-func tellTLS(address string, n int) (result, error)      { return tell(address, n, false, true) }
+func (h how) tellPlain(address string, n int) (result, error)    { return h.tell(address, n, false) }
+func (h how) tellProtobuf(address string, n int) (result, error) { return h.tell(address, n, true) }
 
-func askActor(address string, n int) (result, error) { return askBy(address, n, false) }
-func askTLS(address string, n int) (result, error)   { return askBy(address, n, true) }
-
-func askBy(address string, n int, secured bool) (r result, err error) {
-	j, err := join(address, secured)
+// askActor has an actor ask.
+func (h how) askActor(address string, n int) (r result, err error) {
+	j, err := h.join(address)
 	if err != nil {
 		return r, err
 	}
@@ -230,8 +238,9 @@ func askBy(address string, n int, secured bool) (r result, err error) {
 	return timed(o.took, int64(time.Since(began))), nil
 }
 
-func askGuest(address string, n int) (r result, err error) {
-	j, err := join(address, false)
+// askGuest asks by this goroutine.
+func (h how) askGuest(address string, n int) (r result, err error) {
+	j, err := h.join(address)
 	if err != nil {
 		return r, err
 	}
