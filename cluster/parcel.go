@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
@@ -109,31 +110,56 @@ func (p *parcels) acknowledged(position uint64) {
 	}
 }
 
-// arrival is a frame of which some pieces have come.
+// arrival is a frame of which some pieces have come. It takes memory as they come, and none is
+// given up on the way: so all that it allocates, also to be joined, is twice what has come at most.
 type arrival struct {
-	total uint64
-	frame []byte
+	total, came int
+	pieces      [][]byte // only the last has room
 }
 
-// part is PART: once all pieces of a frame are there it is done. What is kept takes twice what has
-// come at most.
+// add adds a piece. At most the rest of the total is left.
+func (a *arrival) add(piece []byte) {
+	for len(piece) > 0 {
+		n := len(a.pieces)
+		if n == 0 || len(a.pieces[n-1]) == cap(a.pieces[n-1]) {
+			room := min(max(len(piece), a.came), a.total-a.came)
+			a.pieces = append(a.pieces, make([]byte, 0, room))
+			continue
+		}
+		last := &a.pieces[n-1]
+		fits := min(len(piece), cap(*last)-len(*last))
+		*last = append(*last, piece[:fits]...)
+		piece = piece[fits:]
+		a.came += fits
+	}
+}
+
+// joined returns the frame, once all has come.
+func (a *arrival) joined() []byte {
+	if len(a.pieces) == 1 {
+		return a.pieces[0]
+	}
+	return bytes.Join(a.pieces, nil)
+}
+
+// part is PART: once all pieces of a frame are there it is done.
 func (t *track) part(p *frame.Part) error {
 	in := t.parcels.in[p.Number]
 	if in == nil && p.At == 0 && len(t.parcels.in) < partsMax {
 		if t.parcels.in == nil {
 			t.parcels.in = map[uint64]*arrival{}
 		}
-		in = &arrival{total: p.Total}
+		in = &arrival{total: int(p.Total)}
 		t.parcels.in[p.Number] = in
 	}
-	if in == nil || p.Total != in.total || p.At != uint64(len(in.frame)) {
+	if in == nil || p.Total != uint64(in.total) || p.At != uint64(in.came) {
 		return errPart
 	}
-	if in.frame = append(in.frame, p.Piece...); !p.Last() {
+	if in.add(p.Piece); !p.Last() {
 		return nil
 	}
 	delete(t.parcels.in, p.Number)
-	f, err := frame.Long(in.frame)
+	f, err := frame.Long(in.joined())
 	switch {
 	case err != nil:
 		return err
