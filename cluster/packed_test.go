@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 )
 
@@ -59,6 +60,29 @@ func TestCompressedMessages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCompressedMessagesThatWait for room behind others stay as they are.
+func TestCompressedMessagesThatWait(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	p.here.node.look(t, func(h *hub) { h.node.config.Compress = true })
+	// it acknowledges nothing for some time
+	busy := core.Begin(hubLook.At(p.there.node.hub), func(*hub) { time.Sleep(300 * time.Millisecond) })
+	var asks []core.Pending[[]byte]
+	for n := range 60 {
+		asks = append(asks, core.Begin(echo.At(p.far), padded(n, 300_000).Pad))
+	}
+	time.Sleep(100 * time.Millisecond) // half the window is full, and one waits
+	find := core.Begin(p.here.node.Finder(), Where{"there", "/user/counter"})
+	for n := range asks {
+		require.NoError(t, asks[n].GetInto(func(got *[]byte) {
+			require.True(t, string(padded(n, 300_000).Pad) == string(*got), n)
+		}))
+	}
+	_, err := find.Get()
+	require.NoError(t, err)
+	_, err = busy.Get()
+	require.NoError(t, err)
 }
 
 // requireSmall requires that a node keeps no memory for long frames.

@@ -23,8 +23,8 @@ func allocated(f func()) int {
 	return int(least)
 }
 
-// TestArrivals: pieces of any lengths become what they are pieces of, for twice their bytes at most,
-// wherever they end; and some for the first of them.
+// TestArrivals: pieces of any lengths become what they are pieces of, for twice their bytes at
+// most; so do the first of them.
 func TestArrivals(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 8))
