@@ -231,6 +231,37 @@ func TestLongAskGivenUp(t *testing.T) {
 	p.here.node.look(t, func(h *hub) { require.EqualValues(t, 1, h.links["there"].Session()) })
 }
 
+type hangStep struct {
+	core.AskStack[[]byte, addRep]
+	tick core.Future[core.Tick]
+}
+
+// hang answers in an hour.
+func (c *counter) hang(s *hangStep) core.Yield {
+	core.Timer.Ask(s, &s.tick, time.Hour)
+	return core.Suspend(s, (*counter).hung)
+}
+
+func (c *counter) hung(s *hangStep) core.Yield { return s.Return(addRep{}) }
+
+var (
+	hang = core.NewMethod[[]byte, addRep]("test.counter.hang")
+	_    = core.Handle((*counter).hang).As(hang)
+)
+
+// TestLongAskCancelled while its pieces are written ends at the other node, too.
+func TestLongAskCancelled(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	_, err := core.Ask(ctx, hang.At(p.far), make([]byte, 8_000_000))
+	require.ErrorIs(t, err, core.ErrCancelled)
+	require.Eventually(t, func() (is bool) {
+		p.here.node.look(t, func(h *hub) { is = h.links["there"].track.busy == 0 })
+		return is
+	}, 10*time.Second, time.Millisecond)
+}
+
 // TestG15NewLife: the other node ends and begins anew. What was of the life before is lost, and
 // never reaches the new one.
 func TestG15NewLife(t *testing.T) {

@@ -258,3 +258,38 @@ func TestNumbersAhead(t *testing.T) {
 	s.sends((&frame.Ref{Number: 2, Serial: p.at.House().Serial()}).Append(nil))
 	s.ends()
 }
+
+// TestMethodsOfTheOtherSort: what is a notice here and an ask there, or the other way round, is no
+// method that anybody has; the session goes on.
+func TestMethodsOfTheOtherSort(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	s := meets(t, p.there.node, "else", frame.Hello{Session: 1})
+	_, err := s.hello()
+	require.NoError(t, err)
+	s.declares(&p)
+	all := p.here.node.self.methods.byName
+	notice, ask := all["test.sink.drip"], all["test.counter.add"]
+	schema := ask.request.AppendSchema(nil)
+	s.sends((&frame.Method{Number: 2, Name: []byte(ask.Name), Request: schema}).Append(nil),
+		(&frame.Method{Number: 3, Name: []byte(notice.Name), Request: notice.request.AppendSchema(nil), Reply: schema}).Append(nil),
+		(&frame.Tell{To: 1, Method: 2, Message: wire.Append(ask.request, nil, &addReq{1})}).Append(nil),
+		(&frame.Ask{Slot: 0, To: 1, Method: 3, Message: wire.Append(notice.request, nil, &eight{})}).Append(nil))
+	s.tells(&p, 0, 1)
+	require.Eventually(t, func() bool { return len(p.counter.numbers()) == 1 }, 5*time.Second, time.Millisecond)
+	require.EqualValues(t, 1, p.there.letters())
+	for {
+		f, n, err := frame.Next(s.in)
+		require.NoError(t, err)
+		if n == 0 {
+			require.NoError(t, s.more())
+			continue
+		}
+		s.in = s.in[n:]
+		var fail frame.Fail
+		if f.Kind == frame.KindFail {
+			require.NoError(t, fail.Read(f))
+			require.Equal(t, core.ErrNoHandler, errorOf(&fail))
+			return
+		}
+	}
+}
