@@ -36,12 +36,13 @@ type Config struct {
 	// KiB.
 	Window int
 	// Compress has messages of more than 64 KiB compressed, by S2, where that makes them shorter and
-	// the other node can read it. It takes time of the links' worker: some ms for 4 MiB.
+	// the other node can read it; each can that knows of it, whatever its own Compress. It takes time
+	// of the links' worker: some ms for 4 MiB, and what a Window of messages unfolds to at once.
 	Compress bool
 	// Timing is when links ping, reset, close and give up; Patience is how long a node may be out of
 	// reach.
 	Timing session.Timing
-	// Budget is how much memory a message may ask for.
+	// Budget is how much memory a message may ask for, by its length, uncompressed.
 	Budget wire.Budget
 	// Spawners says which kinds of actors other nodes may spawn here, see NewKind, by the names of
 	// these nodes. Who isn't in here may spawn none. With Plaintext names are believed.

@@ -149,9 +149,13 @@ func (p *place) letters() (n uint64) {
 	return n
 }
 
-func newPlace(t testing.TB, c Config) place {
+func newPlace(t testing.TB, c Config) place { return newPlaceIn(t, c, house.Config{}) }
+
+// newPlaceIn is newPlace with some settings of the system.
+func newPlaceIn(t testing.TB, c Config, of house.Config) place {
 	// as many asks as some tests make take long on a machine that others use, too
-	sys, err := house.New(house.Config{Workers: 2, AskTimeout: 2 * time.Minute, Logger: slog.New(slog.DiscardHandler)})
+	of.Workers, of.AskTimeout, of.Logger = 2, 2*time.Minute, slog.New(slog.DiscardHandler)
+	sys, err := house.New(of)
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, sys.Shutdown(context.Background())) })
@@ -183,6 +187,24 @@ func TestAskElsewhere(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrNotFound)
 	_, err = here.node.Lookup(t.Context(), "nowhere", "/user/nobody")
 	require.ErrorIs(t, err, ErrNoNode)
+}
+
+// TestNodesThatPoll: workers that poll the network find what has come, and end.
+func TestNodesThatPoll(t *testing.T) {
+	for _, of := range []house.Config{{BusyPoll: time.Millisecond}, {BusyPoll: time.Millisecond, LockThreads: true}} {
+		there := newPlaceIn(t, Config{Name: "there", Listen: "127.0.0.1:0"}, of)
+		_, err := core.SpawnWith(there.sys, func() *counter { return &counter{} }, core.Props{Name: "counter"})
+		require.NoError(t, err)
+		here := newPlaceIn(t, Config{Name: "here", Peers: map[string]string{"there": there.node.Addr()}}, of)
+		far, err := here.node.Lookup(t.Context(), "there", "/user/counter")
+		require.NoError(t, err)
+		for n := range 300 {
+			rep, err := core.Ask(t.Context(), add.At(far), addReq{n})
+			require.NoError(t, err)
+			require.Equal(t, 2*n, rep.Sum)
+		}
+		require.NotZero(t, here.sys.Stats().Spins)
+	}
 }
 
 type blobStep struct{ core.AskStack[[]byte, []byte] }

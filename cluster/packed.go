@@ -29,7 +29,7 @@ func (t *track) pack(f []byte) []byte {
 	if len(p.Text) > len(f)-len(f)/8 {
 		return f
 	}
-	return p.Append(nil)
+	return p.Append(make([]byte, 0, p.Len()))
 }
 
 // unpack does something with the frame that is packed in another one, which is valid for that long.

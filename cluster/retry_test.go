@@ -73,6 +73,7 @@ type shop struct {
 func newShop(t *testing.T, p core.Props) *shop {
 	w := &shop{world: newWorldOf(t, 1, session.Timing{Patience: time.Second}, house.Config{AskTimeout: time.Minute}), till: &till{paid: map[int]int{}}}
 	w.sim.Net.Faults = housetest.Faults{}
+	w.here.config.Compress, w.there.config.Compress = true, true
 	p.Name = "till"
 	var err error
 	w.at, err = core.SpawnWith(w.other, func() *till { return w.till }, p)

@@ -219,7 +219,7 @@ func TestG13SessionsGivenUp(t *testing.T) {
 			if w.rng.IntN(2) == 0 {
 				w.sim.Net.Unreachable = map[string]bool{address: true}
 				w.sim.Net.Break(address)
-				w.sim.Run(time.Duration(w.rng.IntN(3e9)))
+				w.sim.Run(time.Duration(w.rng.Int64N(3e9)))
 				w.sim.Net.Unreachable = nil
 			}
 		}

@@ -49,10 +49,10 @@ type Config struct {
 	// Spin is how long a worker with nothing to do looks for work before it parks: a wake-up takes
 	// some 30 µs, spinning takes CPU time. 0: 20 µs. Negative: it parks at once.
 	Spin time.Duration
-	// BusyPoll is how long a worker with nothing to do looks at the network again and again before
-	// it parks: who is answered sooner than that needs no wake-up, at either end if both do it. It
-	// takes all of a processor, and is for workers that have one of their own, beside those of the
-	// goroutines that ask them. 0: it parks, or naps.
+	// BusyPoll is how long a worker that has connections, and nothing to do, looks at the network
+	// again and again before it parks: who is answered sooner than that needs no wake-up, at either
+	// end if both do it. It takes all of a processor, and is for workers that have one of their own.
+	// Goroutines that ask such a worker can't run its turns. 0: it parks, or naps.
 	BusyPoll time.Duration
 	// Nap is how long a worker that the network keeps busy sleeps through network events, to find
 	// several at once. Messages and timers end a nap. 0: 20 µs. Negative: it doesn't nap, nor does

@@ -104,16 +104,17 @@ func (w *Worker) exit(turner *turns.Turner) {
 
 // spinning reports whether a worker with nothing to do should look again instead of parking: for
 // Config.Spin, if others have sent to it since it parked last and may go on; or until the next
-// timer, if that is due within Config.Spin. For the network it does for Config.BusyPoll.
+// timer, if that is due within Config.Spin. If it has connections it does for Config.BusyPoll,
+// which all workers may at once.
 func (w *Worker) spinning() bool {
 	if w.idleAt == 0 {
 		w.idleAt, w.spin = w.hot.Now, w.spinTime()
-		if w.spin > 0 || w.system.config.BusyPoll > 0 {
+		if w.spin > 0 || w.busyPoll() > 0 {
 			w.hot.Count.Add(count.Spins, 1)
 		}
 	}
 	idle := w.hot.Now - w.idleAt
-	polls, listens := idle < int64(w.system.config.BusyPoll), idle < w.spin
+	polls, listens := idle < w.busyPoll(), idle < w.spin
 	if idle >= shortSpin && (polls || listens) && !w.spinsLong && !w.startLongSpin() {
 		listens = false
 	}
@@ -126,6 +127,14 @@ func (w *Worker) spinning() bool {
 		return false
 	}
 	return true
+}
+
+// busyPoll returns for how long the worker looks at the network before it parks, ns.
+func (w *Worker) busyPoll() int64 {
+	if w.poller == nil || w.poller.Len() == 0 {
+		return 0
+	}
+	return int64(w.system.config.BusyPoll)
 }
 
 // spinTime returns how long a worker that has just become idle spins, ns.
@@ -202,8 +211,8 @@ func (w *Worker) watch() {
 	}
 }
 
-// shortSpin is how long all workers may spin at once, ns; beyond it, all but one: see
-// startLongSpin.
+// shortSpin is how long all workers may spin at once, ns; beyond it, all but one, unless they poll
+// the network: see startLongSpin.
 const shortSpin = 5_000
 
 // startLongSpin makes the worker one of those that spin beyond shortSpin. It reports false if all

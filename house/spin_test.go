@@ -2,7 +2,6 @@ package house
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -92,38 +91,6 @@ func TestWorkerAloneIsLast(t *testing.T) {
 	want(t, "before 5 µs", w.pass(t), true)
 	now++
 	want(t, "at 5 µs", w.pass(t), false)
-}
-
-// TestBusyPoll: a worker to whom nobody spoke looks at the network for BusyPoll, also if it is the
-// last that doesn't park, and for mail for Spin behind it; and it doesn't nap.
-func TestBusyPoll(t *testing.T) {
-	for _, c := range []struct {
-		poll, spin time.Duration
-		heard      bool
-		most       int64 // until it parks
-	}{
-		{0, 0, false, 0}, {30 * time.Microsecond, 0, false, 30_000}, {30 * time.Microsecond, -1, true, 30_000},
-		{2 * time.Microsecond, 0, false, 2_000}, {2 * time.Microsecond, 4 * time.Microsecond, true, 4_000},
-		{30 * time.Microsecond, time.Second, true, 30_000}, {-1, -1, true, 0},
-	} {
-		now := int64(1000)
-		s, err := New(Config{Workers: 1, Manual: true, Spin: c.spin, BusyPoll: c.poll, Clock: func() int64 { return now }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := s.workers[0]
-		looks := func() bool {
-			w.timely = false
-			return w.Turn() || w.spinning()
-		}
-		w.hot.Heard = c.heard
-		for _, idle := range []int64{0, c.most / 2, max(0, c.most-1)} {
-			now = 1000 + idle
-			want(t, fmt.Sprint(c, idle), looks(), c.most > 0)
-		}
-		now = 1000 + c.most
-		want(t, fmt.Sprint(c, "at the end"), looks(), false)
-	}
 }
 
 // TestSpinsForTimer: a worker to whom nobody spoke doesn't park for a timer that is due within

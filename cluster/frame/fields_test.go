@@ -92,6 +92,18 @@ func TestAppendRefuses(t *testing.T) {
 	require.Panics(t, func() { (&Tells{Messages: []byte("\x05a")}).Take() })
 }
 
+// TestPackedLen: it is never too short, nor much too long.
+func TestPackedLen(t *testing.T) {
+	for _, text := range []int{0, 1, 4096, 4097, FrameMax, LongMax / 2} {
+		for _, total := range []uint64{FrameMax + 1, LongMax} {
+			p := Packed{Total: total, Text: make([]byte, text)}
+			n := len(p.Append(nil))
+			require.LessOrEqual(t, n, p.Len())
+			require.Greater(t, n, p.Len()-2*numberMax)
+		}
+	}
+}
+
 // TestReadLeavesNothing of a frame that was read into the same struct before.
 func TestReadLeavesNothing(t *testing.T) {
 	for _, before := range samples() {

@@ -26,6 +26,9 @@ func (p *Packed) Append(dst []byte) []byte {
 	return closed(dst, start)
 }
 
+// Len returns how long the frame is at most.
+func (p *Packed) Len() int { return head + 2*numberMax + len(p.Text) + p.padding() }
+
 // Read reads p from a PACKED. Whether the text unfolds to the total is for the caller to see,
 // before it takes memory.
 //
