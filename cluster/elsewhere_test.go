@@ -45,6 +45,7 @@ func TestActorsElsewhere(t *testing.T) {
 
 	typed, ok := core.As[Actor](at)
 	require.True(t, ok)
+	require.Zero(t, typed.Path())
 	typed.Stop()
 	c.sim.Run(time.Second)
 	_, err = housetest.Ask(t, c.sim, whoAsks.At(at), struct{}{})

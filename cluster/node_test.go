@@ -189,6 +189,16 @@ func TestAskElsewhere(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoNode)
 }
 
+// TestTimingIsChecked: who resets before it pings would have no connection for long.
+func TestTimingIsChecked(t *testing.T) {
+	for timing, ok := range map[session.Timing]bool{
+		{}: true, {Silence: 4 * time.Second}: false, {Reset: time.Second}: true, {Reset: 999 * time.Millisecond}: false, {Silence: -1}: false,
+	} {
+		_, err := Config{Name: "a", Plaintext: true, Timing: timing}.validate()
+		require.Equal(t, ok, err == nil, "%+v", timing)
+	}
+}
+
 // TestNodesThatPoll: workers that poll the network find what has come, and end.
 func TestNodesThatPoll(t *testing.T) {
 	for _, of := range []house.Config{{BusyPoll: time.Millisecond}, {BusyPoll: time.Millisecond, LockThreads: true}} {

@@ -164,5 +164,6 @@ func TestUnknownNotices(t *testing.T) {
 		s.sends((&frame.Tell{To: 1, Method: 2, Message: []byte("what")}).Append(nil))
 	}
 	require.Eventually(t, func() bool { return p.there.letters() == 7 }, 5*time.Second, time.Millisecond)
+	require.Equal(t, core.LostRefused, p.there.sys.DeadLetters()[0].Reason, "the actor lives")
 	p.there.node.look(t, func(h *hub) { require.EqualValues(t, 7, h.links["else"].track.got) })
 }

@@ -93,7 +93,7 @@ func requireSmall(t *testing.T, n *Node) {
 	})
 }
 
-// TestCompressedNoticesAreLost once, with what they say, whether they have left in one piece or in
+// TestCompressedNoticesAreLost once, whether they have left in one piece or in
 // parts, or some of these.
 func TestCompressedNoticesAreLost(t *testing.T) {
 	c := newCalm(t)
@@ -124,7 +124,7 @@ type itemEar struct{ heard []int }
 
 func (e *itemEar) opens(s *core.NoticeStack[core.OpenedLetter]) core.Yield {
 	if m, ok := s.Msg.Message.(item); ok {
-		e.heard = append(e.heard, m.number())
+		e.heard = append(e.heard, m.N)
 	}
 	return s.Return()
 }

@@ -33,6 +33,9 @@ import (
 // core.ErrRestarted, by which it may have ended meanwhile, and errors of the reply, which perhaps
 // can't be encoded, or read here.
 //
+// Asks of one sender run in their order as long as the session lasts; those that are sent again by
+// another one may be overtaken by later ones.
+//
 // An ask that was given up runs all the same, if the other node has got it. The actor is looked up
 // for each ask, by its path: it may be another one after the session. Requests are encoded for each
 // session, so they must not change while they are away. Each ask takes some memory there, and some

@@ -17,6 +17,7 @@ import (
 // till is an actor that is paid, and notes how often for each number.
 type till struct {
 	paid  map[int]int
+	order []int
 	trace core.Trace // of the last payment
 }
 
@@ -38,6 +39,7 @@ type (
 
 func (l *till) pay(s *payStep) core.Yield {
 	l.paid[s.Req.N]++
+	l.order = append(l.order, s.Req.N)
 	l.trace = core.TraceOf(s)
 	core.Timer.Ask(s, &s.tick, s.Req.Takes)
 	return core.Suspend(s, (*till).payed)
@@ -124,6 +126,33 @@ func TestAnsweredAgain(t *testing.T) {
 			require.Equal(t, map[int]int{of.N: 1}, w.till.paid)
 			w.requireIdle(t)
 		})
+	}
+}
+
+// TestRetriesKeepTheirOrder where nothing overtakes them: whatever slots they had.
+func TestRetriesKeepTheirOrder(t *testing.T) {
+	w := newShop(t, core.Props{})
+	var all []core.Pending[receipt]
+	for n := range 8 { // so the last slot is the next
+		all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Duration(n+1) * time.Millisecond}))
+	}
+	w.sim.Run(time.Second)
+	w.till.order = nil
+	var want []int
+	for n := range 8 {
+		all = append(all, core.Begin(w.port, payment{N: n}))
+		want = append(want, n)
+	}
+	for w.here.self.links["there"].track.busy < 8 {
+		w.sim.Turn()
+	}
+	w.breaks()
+	require.Empty(t, w.till.order)
+	w.sim.Run(20 * time.Second)
+	require.Equal(t, want, w.till.order)
+	for i := range all {
+		_, err := all[i].Get()
+		require.NoError(t, err)
 	}
 }
 

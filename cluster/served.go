@@ -435,7 +435,11 @@ func (t *track) hand(by *stack.Handler, r *ref, m *foreign, text []byte) {
 		if of == nil {
 			of, d = t.methods.byName[unknownName], nil
 		}
-		t.lose(r.house, of, d, text, lost.Stopped)
+		why := lost.Refused // it has no such method
+		if r.house == nil || r.house.Gone() {
+			why = lost.Stopped
+		}
+		t.lose(r.house, of, d, text, why)
 		return
 	}
 	c := t.w.Begin(by)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -336,9 +337,10 @@ func (t *track) fail(f *frame.Fail) error {
 	return nil
 }
 
-// loseAsks ends all asks that are away, because of err.
+// loseAsks ends all asks that are away, because of err, in the order in which they were written:
+// perhaps they are asked again.
 func (t *track) loseAsks(err error, left uint64) {
-	for _, s := range t.slots {
+	for _, s := range slices.SortedStableFunc(slices.Values(t.slots), func(a, b *slot) int { return cmp.Compare(a.at, b.at) }) {
 		if c := s.call; c != nil {
 			s.call = nil
 			t.w.FailAsk(c, lostBy(err, s.at < left))

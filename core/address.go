@@ -22,9 +22,10 @@ func (a Address[A]) String() string {
 }
 
 // Path returns the actor's system and its place in the tree. An actor without a name has its number
-// there, as in "/user/$7". The path stays the same after the actor has stopped.
+// there, as in "/user/$7". The path stays the same after the actor has stopped. It is zero for an
+// actor of another process.
 func (a Address[A]) Path() Path {
-	if a.house == nil {
+	if a.house == nil || a.house.Remote() != nil {
 		return Path{}
 	}
 	return a.house.Path()

@@ -17,7 +17,8 @@ type DeadLetter struct {
 // while their topic has subscribers.
 type OpenedLetter struct {
 	DeadLetter
-	// Message is nil if the message's type has a Release.
+	// Message is nil if the message's type has a Release. Bytes in it that lived as long as the
+	// notice, such as those of a notice from another node, are no longer there.
 	Message any
 }
 
