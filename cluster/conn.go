@@ -3,11 +3,13 @@ package cluster
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
@@ -199,19 +201,22 @@ func (c *conn) meet(in []byte) (n int, err error) {
 	name := string(h.Name)
 	switch {
 	case !c.isOf(name):
-		return 0, errNameless
+		err = errNameless
 	case name == c.hub.node.config.Name:
-		return 0, errSelf
+		err = errSelf
 	case c.link == nil:
-		l := c.hub.linkTo(name)
-		if l == nil {
-			return 0, errLinks
+		if l := c.hub.linkTo(name); l != nil {
+			err = l.accepted(c, &h)
+		} else {
+			err = errLinks
 		}
-		err = l.accepted(c, &h)
 	case c.number == 0:
 		err = errHello
 	default:
 		err = c.link.greeted(c, &h)
+	}
+	if err != nil && err != session.ErrTaken && err != session.ErrSession { // which are no mistakes
+		c.hub.w.Driver.Broken(fmt.Errorf("cluster: a connection of node %q is refused: %w", name, err))
 	}
 	return n, err
 }

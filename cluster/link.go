@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"fmt"
+
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
@@ -20,6 +22,7 @@ type link struct {
 
 	dialer   channel.ConnectConfig[hub, nothing, pull]
 	dialling bool   // Connect is under way: there is one at a time
+	failed   bool   // the last one has, and the log has why
 	opened   *conn  // by it; nil: none yet
 	dial     uint64 // the number of the dial that is wanted; 0: none is
 
@@ -176,9 +179,14 @@ func (l *link) dialled(number uint64, err error) {
 		}
 		return
 	case up:
+		l.failed = false
 		l.joins(c, number)
 		l.Dialled(0, number, l.hub.w.Now)
 	default:
+		if err != nil && !l.failed {
+			l.failed = true
+			l.hub.w.Driver.Broken(fmt.Errorf("cluster: node %q can't be reached at %s: %w", l.name, l.address, err))
+		}
 		l.Failed(0, number, l.hub.w.Now)
 	}
 	if l.dial == number {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -154,7 +155,7 @@ func newPlace(t testing.TB, c Config) place { return newPlaceIn(t, c, house.Conf
 // newPlaceIn is newPlace with some settings of the system.
 func newPlaceIn(t testing.TB, c Config, of house.Config) place {
 	// as many asks as some tests make take long on a machine that others use, too
-	of.Workers, of.AskTimeout, of.Logger = 2, 2*time.Minute, slog.New(slog.DiscardHandler)
+	of.Workers, of.AskTimeout, of.Logger = 2, 2*time.Minute, cmp.Or(of.Logger, slog.New(slog.DiscardHandler))
 	sys, err := house.New(of)
 	require.NoError(t, err)
 	require.NoError(t, sys.Start(t.Context()))
