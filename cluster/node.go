@@ -21,7 +21,7 @@ type Node struct {
 	self   *hub
 
 	// Gaps tells of notices from other nodes that never came: before anything comes that was sent
-	// behind them.
+	// behind them. A subscriber whose mailbox is full misses it, as any notice: it is a dead letter.
 	Gaps core.Topic[Gap]
 }
 

@@ -175,6 +175,16 @@ func (g *gauge) gap(s *core.NoticeStack[Gap]) core.Yield {
 	return s.Return()
 }
 
+// gapEar is told of gaps for a gauge.
+type gapEar struct{ of *gauge }
+
+func (e *gapEar) hears(s *core.NoticeStack[Gap]) core.Yield {
+	e.of.heard = append(e.of.heard, heard{gap: s.Msg})
+	return s.Return()
+}
+
+var gapEarHears = core.HandleNotice((*gapEar).hears)
+
 var (
 	_        = core.HandleNotice((*gauge).tell).As(tells)
 	gaugeGap = core.HandleNotice((*gauge).gap)
@@ -192,9 +202,11 @@ func TestG13SessionsGivenUp(t *testing.T) {
 		if w.rng.IntN(2) == 0 {
 			props.Mailbox = core.Bounded(1+w.rng.IntN(50), core.Reject)
 		}
-		at, err := core.SpawnWith(w.other.Workers()[0], func() *gauge { return g }, props)
+		_, err := core.SpawnWith(w.other.Workers()[0], func() *gauge { return g }, props)
 		require.NoError(t, err)
-		w.there.Gaps.Subscribe(gaugeGap.At(at))
+		// beside a mailbox that may be full
+		ear := core.Spawn(w.other.Workers()[0], func() *gapEar { return &gapEar{g} })
+		w.there.Gaps.Subscribe(gapEarHears.At(ear))
 		far := w.find(t, "/user/gauge")
 		sent, address := 0, w.there.Addr()
 		longs := w.rng.IntN(2) == 0 && w.here.config.Compress && w.sim.Net.Faults.Pieces == 0
