@@ -273,8 +273,8 @@ func TestAckBesideTalk(t *testing.T) {
 	require.Equal(t, left.End, left.Acknowledged)
 }
 
-// TestDialBehindOneThatWasGivenUp: the other node dials while a dial to it hangs, its connection is
-// lost, and this node dials again.
+// TestDialBehindOneThatWasGivenUp: the other node dials while a dial to it hangs, its connection
+// is lost, and this node dials again.
 func TestDialBehindOneThatWasGivenUp(t *testing.T) {
 	conf := house.Config{AskTimeout: time.Hour, Logger: slog.New(slog.DiscardHandler)}
 	sim := housetest.New(t, 1, conf)

@@ -32,7 +32,7 @@ func (t *track) pack(f []byte) []byte {
 	return p.Append(make([]byte, 0, p.Len()))
 }
 
-// unpack does something with the frame that is packed in another one, which is valid for that long.
+// unpack does something with the frame that is packed in another one. It is valid until then.
 func (t *track) unpack(packed frame.Raw, do func(frame.Raw) error) error {
 	var p frame.Packed
 	if err := p.Read(packed); err != nil {

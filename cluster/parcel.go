@@ -110,8 +110,8 @@ func (p *parcels) acknowledged(position uint64) {
 	}
 }
 
-// arrival is a frame of which some pieces have come. It takes memory as they come, and none is
-// given up on the way: so all that it allocates, also to be joined, is twice what has come at most.
+// arrival is a frame of which some pieces have come. It takes memory as they come, and gives up
+// none on the way: so all that it allocates, to be joined too, is twice what has come at most.
 type arrival struct {
 	total, came int
 	pieces      [][]byte // only the last has room

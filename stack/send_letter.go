@@ -18,7 +18,7 @@ type DeadLetter struct {
 type OpenedLetter struct {
 	DeadLetter
 	// Message is nil if the message's type has a Release. Bytes in it that lived as long as the
-	// notice, such as those of a notice from another node, are no longer there.
+	// notice, such as those of one from another node, must not be read: they may be another's by now.
 	Message any
 }
 
