@@ -145,7 +145,7 @@ func (b *builder) fields(s *shape, path string) error {
 		case name == "":
 			name = f.Name
 		}
-		if s.field(name) != nil {
+		if s.field([]byte(name)) >= 0 {
 			return refuse(at, fmt.Sprintf("two fields have the name %q", name))
 		}
 		of, err := b.shape(f.Type, at)

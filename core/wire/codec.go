@@ -43,7 +43,7 @@ func compile(t reflect.Type, flat bool) (*Codec, error) {
 	if len(c.schema) > schemaMax {
 		return nil, refuse(t.String(), errLong)
 	}
-	d, err := c.decoder(s)
+	d, err := c.decoder(c.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +51,15 @@ func compile(t reflect.Type, flat bool) (*Codec, error) {
 	return c, nil
 }
 
-// decoder makes what reads values of a peer's shape.
-func (c *Codec) decoder(peer *shape) (*Decoder, error) {
+// decoder makes what reads values of a schema that checkSchema has found right, or one's own.
+func (c *Codec) decoder(schema []byte) (*Decoder, error) {
 	t := c.shape.typ
 	p := planner{flat: c.flat}
-	if err := p.value(peer, c.shape, 0, t.String()); err != nil {
+	p.peer.Reset(schema[1:])
+	if err := p.value(c.shape, 0, t.String()); err != nil {
 		return nil, err
 	}
-	if peer.kind == kindCoded {
+	if c.shape.kind == kindCoded {
 		p.ops[0].do = opWhole
 	}
 	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType), keep(p.ops), call(p.ops)}, nil
@@ -144,16 +145,16 @@ func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...
 // same name, with the path of their package. Keys of a map that differ only in what is unknown here
 // are ErrDuplicate. The error names the field.
 //
-// A schema may be any bytes. Translate takes as long as Of, so keep the result.
+// A schema may be any bytes. Translate takes as long as Of, so keep the result: its memory is twice
+// the schema's at most, beside what one's own type takes.
 func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 	if bytes.Equal(schema, c.schema) {
 		return &c.own, nil
 	}
-	peer, err := parseSchema(schema)
-	if err != nil {
+	if err := checkSchema(schema); err != nil {
 		return nil, err
 	}
-	return c.decoder(peer)
+	return c.decoder(schema)
 }
 
 // Append is c.Append of a value whose type the compiler knows.

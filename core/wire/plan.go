@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
 )
@@ -27,11 +28,7 @@ const (
 	opMap
 	opFiller // a byte 0 in place of an element that has no bytes
 
-	// What a peer sends and has no place here; only read.
-	opSkip      // n bytes
-	opSkipSized // behind a length
-	opSkipBytes // behind a length and 1
-	opSkipEach  // elements behind their number and 1
+	opSkip // what a peer sends and has no place here; only read
 )
 
 // op is one thing to do when a value is appended or read.
@@ -50,29 +47,36 @@ type op struct {
 	foreign Foreign
 	none    any // a nil pointer of its type
 	refers  *reference
+
+	skip skip
 }
 
 // narrow says that int and uint have 32 bits of memory.
 const narrow = strconv.IntSize == 32
 
-// planner makes the ops for one's own shape from the bytes of a peer's, which may be the same.
+// planner makes the ops for one's own shape from the bytes of a peer, whose schema may be the same.
 type planner struct {
-	flat bool // the memory of numbers is their encoding
+	flat bool         // the memory of numbers is their encoding
+	peer schemaReader // stands before the node of what is planned next
 	ops  []op
+	room []byte // without length: for the steps of skips
 }
 
 // value plans a value at the offset at, in bytes. Its error names the path.
-func (p *planner) value(peer, own *shape, at uintptr, path string) error {
-	if why := peer.differs(own); why != "" {
-		return refuse(path, why)
+func (p *planner) value(own *shape, at uintptr, path string) error {
+	k := kind(p.peer.Uint8())
+	if k != own.kind {
+		return refuse(path, fmt.Sprintf("%v there, %v here", k, own.kind))
 	}
-	switch peer.kind {
+	switch k {
 	case kindStruct:
-		return p.fields(peer, own, at, path)
+		return p.fields(own, at, path)
 	case kindArray:
-		return p.array(peer, own, at, path)
+		return p.array(own, at, path)
 	case kindSlice, kindMap:
-		return p.many(peer, own, at, path)
+		return p.many(own, at, path)
+	case kindCoded:
+		return p.coded(own, at, path)
 	case kindBool:
 		p.copy(at, 1)
 		p.bools(at, 1)
@@ -86,12 +90,6 @@ func (p *planner) value(peer, own *shape, at uintptr, path string) error {
 			do = opPoolBytes
 		}
 		p.add(op{do: do, at: at})
-	case kindCoded:
-		o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign, refers: own.refers}
-		if o.foreign != nil {
-			o.typ, o.none = own.typ, reflect.Zero(own.typ).Interface()
-		}
-		p.add(o)
 	default:
 		p.number(own, at)
 	}
@@ -136,44 +134,70 @@ func (p *planner) bools(at uintptr, n int) {
 	p.add(op{do: opBools, at: at, n: n})
 }
 
-func (p *planner) fields(peer, own *shape, at uintptr, path string) error {
-	for _, f := range peer.fields {
-		if to := own.field(f.name); to == nil {
-			p.skip(f.shape)
-		} else if err := p.value(f.shape, to.shape, at+to.at, path+"."+f.name); err != nil {
+func (p *planner) coded(own *shape, at uintptr, path string) error {
+	if name := p.peer.sized(); string(name) != own.name {
+		return refuse(path, fmt.Sprintf("%q there, %q here", name[:min(len(name), len(own.name)+100)], own.name))
+	}
+	o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign, refers: own.refers}
+	if o.foreign != nil {
+		o.typ, o.none = own.typ, reflect.Zero(own.typ).Interface()
+	}
+	p.add(o)
+	return nil
+}
+
+func (p *planner) fields(own *shape, at uintptr, path string) error {
+	found := make([]bool, len(own.fields))
+	for range p.peer.Uvarint() {
+		i := own.field(p.peer.sized())
+		if i < 0 {
+			p.skip()
+			continue
+		}
+		f := &own.fields[i]
+		if found[i] {
+			return refuse(path+"."+f.name, errName)
+		}
+		found[i] = true
+		if err := p.value(f.shape, at+f.at, path+"."+f.name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *planner) array(peer, own *shape, at uintptr, path string) error {
-	sub, err := p.within(peer.elem, own.elem, path+"[]")
+func (p *planner) array(own *shape, at uintptr, path string) error {
+	n := int(p.peer.Uvarint())
+	if n != own.size {
+		return refuse(path, fmt.Sprintf("an array of %d there, of %d here", n, own.size))
+	}
+	sub, err := p.within(own.elem, path+"[]")
 	stride := own.elem.typ.Size()
 	switch {
-	case err != nil || len(sub) == 0 || peer.size == 0:
+	case err != nil || len(sub) == 0 || n == 0:
 	case dense(sub, stride):
-		p.copy(at, peer.size*int(stride))
-	case peer.elem.kind == kindBool:
-		p.copy(at, peer.size)
-		p.bools(at, peer.size)
+		p.copy(at, n*int(stride))
+	case own.elem.kind == kindBool:
+		p.copy(at, n)
+		p.bools(at, n)
 	default:
-		p.add(op{do: opArray, at: at, n: peer.size, stride: stride, sub: sub})
+		p.add(op{do: opArray, at: at, n: n, stride: stride, sub: sub})
 	}
 	return err
 }
 
 // many plans a slice or a map.
-func (p *planner) many(peer, own *shape, at uintptr, path string) (err error) {
-	o := op{do: opSlice, at: at, typ: own.typ, stride: own.elem.typ.Size(), least: peer.elem.least}
-	if peer.kind == kindMap {
+func (p *planner) many(own *shape, at uintptr, path string) (err error) {
+	o := op{do: opSlice, at: at, typ: own.typ, stride: own.elem.typ.Size()}
+	if own.kind == kindMap {
 		o.do = opMap
-		o.least += peer.key.least
-		if o.key, err = p.within(peer.key, own.key, path+"[key]"); err != nil {
+		o.least = p.peer.ahead().least
+		if o.key, err = p.within(own.key, path+"[key]"); err != nil {
 			return err
 		}
 	}
-	if o.sub, err = p.within(peer.elem, own.elem, path+"[]"); err != nil {
+	o.least += p.peer.ahead().least
+	if o.sub, err = p.within(own.elem, path+"[]"); err != nil {
 		return err
 	}
 	if o.least == 0 {
@@ -185,10 +209,13 @@ func (p *planner) many(peer, own *shape, at uintptr, path string) (err error) {
 }
 
 // within plans what stands in memory of its own.
-func (p *planner) within(peer, own *shape, path string) ([]op, error) {
-	sub := planner{flat: p.flat}
-	err := sub.value(peer, own, 0, path)
-	return sub.ops, err
+func (p *planner) within(own *shape, path string) ([]op, error) {
+	outer := p.ops
+	p.ops = nil
+	err := p.value(own, 0, path)
+	sub := p.ops
+	p.ops = outer
+	return sub, err
 }
 
 // dense reports whether ops copy a whole element of that many bytes.
@@ -196,47 +223,15 @@ func dense(ops []op, stride uintptr) bool {
 	return len(ops) == 1 && ops[0].do == opCopy && ops[0].n == int(stride)
 }
 
-// skip plans that a value of a peer is skipped.
-func (p *planner) skip(peer *shape) {
-	if peer.fixed {
-		p.skipBytes(peer.least)
-		return
+// skip plans that a value of the peer's next node is skipped, together with those just before.
+func (p *planner) skip() {
+	if p.room == nil {
+		p.room = make([]byte, 0, 2*len(p.peer.in)) // enough: see skip
 	}
-	switch peer.kind {
-	case kindStruct:
-		for _, f := range peer.fields {
-			p.skip(f.shape)
-		}
-	case kindArray:
-		p.add(op{do: opArray, n: peer.size, sub: skipOf(peer.elem)})
-	case kindSlice, kindMap:
-		o := op{do: opSkipEach, least: max(peer.elem.least, 1), sub: skipOf(peer.elem)}
-		if peer.kind == kindMap {
-			o.least = max(peer.elem.least+peer.key.least, 1)
-			o.sub = append(skipOf(peer.key), o.sub...)
-		}
-		if len(o.sub) == 0 {
-			o.sub = []op{{do: opFiller}}
-		}
-		p.add(o)
-	case kindBytes:
-		p.add(op{do: opSkipBytes})
-	default:
-		p.add(op{do: opSkipSized})
+	if i := len(p.ops) - 1; i < 0 || p.ops[i].do != opSkip {
+		p.add(op{do: opSkip, skip: skip{steps: p.room}})
 	}
-}
-
-// skipBytes plans that n bytes are skipped, together with such ones just before.
-func (p *planner) skipBytes(n int) {
-	if i := len(p.ops) - 1; i >= 0 && p.ops[i].do == opSkip {
-		p.ops[i].n += n
-	} else if n > 0 {
-		p.add(op{do: opSkip, n: n})
-	}
-}
-
-func skipOf(peer *shape) []op {
-	var p planner
-	p.skip(peer)
-	return p.ops
+	s := &p.ops[len(p.ops)-1].skip
+	s.add(&p.peer)
+	p.room = s.steps[len(s.steps):]
 }

@@ -56,28 +56,22 @@ func (r *Reader) run(ops []op, v unsafe.Pointer) bool {
 		case opMap:
 			r.readMap(o, p)
 		case opFiller:
-			if r.Uint8() != 0 {
-				r.Fail(ErrFiller)
-			}
+			r.filler()
 		case opSkip:
-			r.take(o.n)
-		case opSkipSized:
-			r.sized()
-		case opSkipBytes:
-			r.maybe()
-		case opSkipEach:
-			n, _ := r.count(o.least)
-			for range n {
-				if !r.run(o.sub, v) {
-					return false
-				}
-			}
+			r.skip(&o.skip)
 		}
 		if r.err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// filler reads what is in place of an element that has no bytes.
+func (r *Reader) filler() {
+	if r.Uint8() != 0 {
+		r.Fail(ErrFiller)
+	}
 }
 
 // checkBools looks at bytes that are bools. They are no bools if one is above 1, so all become 0.

@@ -21,7 +21,7 @@ const schemaVersion = 1
 var (
 	errVersion = errors.New("a schema of another version")
 	errKind    = errors.New("no kind has this number")
-	errName    = errors.New("two fields have one name")
+	errName    = errors.New("two fields have this name there")
 	errLong    = errors.New("it is too long")
 )
 
@@ -46,83 +46,71 @@ func (s *shape) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// schemaParser reads a schema, which may be any bytes.
-type schemaParser struct {
-	r     Reader
-	nodes int
+// schemaReader passes over the nodes of a schema. It may be any bytes until checkSchema has
+// measured all of it; from then on no read fails.
+type schemaReader struct {
+	Reader
+	nodes int // that were passed over
 }
 
-// parseSchema returns the shape that a schema describes. What it allocates is bounded by nodesMax.
-func parseSchema(schema []byte) (*shape, error) {
+// checkSchema returns the error of a schema. It allocates nothing else.
+func checkSchema(schema []byte) error {
+	var r schemaReader
+	r.Reset(schema)
 	if len(schema) > schemaMax {
-		return nil, fmt.Errorf("wire: schema: %w", errLong)
+		r.Fail(errLong)
+	} else if r.Uint8() != schemaVersion {
+		r.Fail(errVersion)
 	}
-	var p schemaParser
-	p.r.Reset(schema)
-	if p.r.Uint8() != schemaVersion {
-		p.r.Fail(errVersion)
+	r.measure(0)
+	if err := r.End(); err != nil {
+		return fmt.Errorf("wire: schema: %w", err)
 	}
-	s := p.node(0)
-	if err := p.r.End(); err != nil {
-		return nil, fmt.Errorf("wire: schema: %w", err)
-	}
-	return s, nil
+	return nil
 }
 
-// node reads a node. It is of no use once p.r has an error.
-func (p *schemaParser) node(depth int) *shape {
-	s := &shape{kind: kind(p.r.Uint8())}
-	p.nodes++
+// measure passes over a node, and returns the extent of its values.
+func (r *schemaReader) measure(depth int) extent {
+	k := kind(r.Uint8())
+	r.nodes++
 	switch {
-	case p.r.Err() != nil:
-		return s
-	case !s.kind.known():
-		return p.fail(s, errKind)
+	case r.err != nil:
+	case !k.known():
+		r.Fail(errKind)
 	case depth >= depthMax:
-		return p.fail(s, errDepth)
-	case p.nodes > nodesMax:
-		return p.fail(s, errNodes)
+		r.Fail(errDepth)
+	case r.nodes > nodesMax:
+		r.Fail(errNodes)
 	}
-	switch s.kind {
+	if r.err != nil {
+		return extent{}
+	}
+	x, err := k.extent(), error(nil)
+	switch k {
 	case kindArray:
-		n := p.r.Uvarint()
-		if n > widthMax {
-			return p.fail(s, errWidth)
-		}
-		s.size, s.elem = int(n), p.node(depth+1)
+		n := r.Uvarint()
+		x, err = r.measure(depth + 1).times(n)
 	case kindSlice:
-		s.elem = p.node(depth + 1)
+		r.measure(depth + 1)
 	case kindMap:
-		s.key, s.elem = p.node(depth+1), p.node(depth+1)
+		r.measure(depth + 1)
+		r.measure(depth + 1)
 	case kindStruct:
-		p.fields(s, depth)
+		for n := r.Uvarint(); n > 0 && r.err == nil && err == nil; n-- {
+			r.sized() // the name
+			x, err = x.plus(r.measure(depth + 1))
+		}
 	case kindCoded:
-		s.name = p.r.String()
+		r.sized() // the name
 	}
-	if p.r.Err() == nil {
-		if err := s.measure(); err != nil {
-			return p.fail(s, err)
-		}
+	if err != nil {
+		r.Fail(err)
 	}
-	return s
+	return x
 }
 
-func (p *schemaParser) fail(s *shape, err error) *shape {
-	p.r.Fail(err)
-	return s
-}
-
-func (p *schemaParser) fields(s *shape, depth int) {
-	names := map[string]bool{}
-	for range p.r.Uvarint() {
-		f := field{name: p.r.String(), shape: p.node(depth + 1)}
-		if names[f.name] {
-			p.r.Fail(errName)
-		}
-		if p.r.Err() != nil {
-			return
-		}
-		names[f.name] = true
-		s.fields = append(s.fields, f)
-	}
+// ahead returns the extent of the values of the next node.
+func (r *schemaReader) ahead() extent {
+	copied := schemaReader{Reader: r.Reader}
+	return copied.measure(0)
 }

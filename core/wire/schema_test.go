@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -40,9 +41,7 @@ func TestSchemaOfKinds(t *testing.T) {
 	} {
 		c := mustOf(reflect.TypeOf(r.of), true)
 		require.Equal(t, "\x01"+r.schema, string(c.AppendSchema(nil)), "%T", r.of)
-		s, err := parseSchema([]byte("\x01" + r.schema))
-		require.NoError(t, err)
-		require.Equal(t, r.schema, string(s.appendTo(nil)))
+		require.NoError(t, checkSchema([]byte("\x01"+r.schema)))
 	}
 	require.Equal(t, "\x01\x0e", string(mustOf(timeType, true).AppendSchema(nil)))
 }
@@ -61,7 +60,7 @@ func TestWrongSchemas(t *testing.T) {
 		"\x01\x01\x01":                         "wire: bytes behind the end",
 		"\x01\x14\x01\x01A":                    "wire: truncated",
 		"\x01\x14" + huge:                      "wire: truncated",
-		"\x01\x14\x02\x01A\x01\x01A\x01":       "two fields have one name",
+		"\x01\x14\x02\x01A\x05\x01A\x05":       "wire: wire.one.A: two fields have this name there",
 		"\x01\x11" + huge + "\x01":             "its values are too long",
 		"\x01\x11\x81\x80\x80\x80\x04\x01":     "its values are too long",
 		"\x01\x11\x80\x80\x80\x80\x01\x0d":     "its values are too long",
@@ -74,7 +73,8 @@ func TestWrongSchemas(t *testing.T) {
 		"\x01" + strings.Repeat("\x13\x01", 1000) + "\x01":      "it is nested too deeply",
 		"\x01\x15\x80\x80\x04" + strings.Repeat("a", schemaMax): "it is too long",
 	} {
-		c := mustOf(reflect.TypeFor[int](), true)
+		type one struct{ A int }
+		c := mustOf(reflect.TypeFor[one](), true)
 		_, err := c.Translate([]byte(schema))
 		require.ErrorContains(t, err, want, "%q", schema[:min(len(schema), 100)])
 	}
@@ -89,21 +89,93 @@ func TestSchemaOfManyParts(t *testing.T) {
 		}
 		return s
 	}
-	_, err := parseSchema(fields(nodesMax - 1))
-	require.NoError(t, err)
-	_, err = parseSchema(fields(nodesMax))
-	require.ErrorIs(t, err, errNodes)
+	require.NoError(t, checkSchema(fields(nodesMax-1)))
+	require.ErrorIs(t, checkSchema(fields(nodesMax)), errNodes)
 }
 
-// TestSchemasCostLittle: no schema takes much more memory than the largest type.
+// TestSchemasCostLittle: a schema takes twice its own bytes, beside what one's own type does, be it
+// right or wrong.
 func TestSchemasCostLittle(t *testing.T) {
 	huge := "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-	for _, s := range []string{
-		"\x01\x14" + huge, "\x01\x15" + huge, "\x01\x11" + huge + "\x01", "\x01" + strings.Repeat("\x13", 60_000),
-		"\x01\x14" + huge + strings.Repeat("\x00\x14\x01", 20_000),
-	} {
-		require.Less(t, least(func() { _, _ = parseSchema([]byte(s)) }), 100_000)
+	many := func(of string) string {
+		n := min((schemaMax-8)/(len(of)+3), (nodesMax-1)/len(of))
+		s := AppendUvarint([]byte("\x01\x14"), uint64(n))
+		for i := range n {
+			s = append(AppendString(s, string([]byte{byte(i), byte(i >> 8)})), of...)
+		}
+		return string(s)
 	}
+	type one struct{ A int }
+	c := mustOf(reflect.TypeFor[one](), true)
+	for _, r := range []struct {
+		schema string
+		right  bool
+	}{
+		{"\x01\x14" + huge, false},
+		{"\x01\x15" + huge, false},
+		{"\x01\x11" + huge + "\x01", false},
+		{"\x01" + strings.Repeat("\x13", 60_000), false},
+		{"\x01\x14" + huge + strings.Repeat("\x00\x14\x01", 20_000), false},
+		{"\x01\x15\x80\x80\x03" + strings.Repeat("\x00", 3<<14), false}, // a name
+		{many("\x01"), true},
+		{many("\x0f"), true},
+		{many("\x10"), true},
+		{many("\x11\x02\x0f"), true},
+		{many("\x12\x01"), true},
+		{many("\x12\x0f"), true},
+		{many("\x13\x01\x01"), true},
+		{many("\x14\x00"), true},
+		{many("\x12\x14\x00"), true},
+		{many(strings.Repeat("\x12", depthMax-3) + "\x0f"), true},
+		{many(strings.Repeat("\x11\x02", 20) + "\x0f"), true},
+	} {
+		var err error
+		schema := []byte(r.schema)
+		n := least(func() { _, err = c.Translate(schema) })
+		head := r.schema[:min(len(r.schema), 24)]
+		require.Equal(t, r.right, err == nil, "%q: %v", head, err)
+		require.Less(t, n, 2*len(r.schema)+2000, "%q", head)
+	}
+}
+
+// TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps.
+func TestSkipsNeedNoMoreRoom(t *testing.T) {
+	for seed := range uint64(2000) {
+		node := anyNode(rand.New(rand.NewPCG(seed, 0)), nil, 0)
+		var r schemaReader
+		r.Reset(node)
+		var s skip
+		s.add(&r)
+		require.NoError(t, r.End())
+		s.flush()
+		require.LessOrEqual(t, len(s.steps), 2*len(node), "%q", node)
+	}
+}
+
+// anyNode appends any node that stands depth deep.
+func anyNode(rnd *rand.Rand, dst []byte, depth int) []byte {
+	k := kind(1 + rnd.IntN(int(kindCoded)))
+	if depth > 4 && kindArray <= k && k <= kindStruct {
+		k = kindString
+	}
+	dst = append(dst, byte(k))
+	switch k {
+	case kindArray:
+		dst = anyNode(rnd, AppendUvarint(dst, uint64(rnd.IntN(1<<rnd.IntN(6)))), depth+1)
+	case kindSlice:
+		dst = anyNode(rnd, dst, depth+1)
+	case kindMap:
+		dst = anyNode(rnd, anyNode(rnd, dst, depth+1), depth+1)
+	case kindStruct:
+		n := rnd.IntN(4)
+		dst = AppendUvarint(dst, uint64(n))
+		for i := range n {
+			dst = anyNode(rnd, AppendString(dst, strings.Repeat("x", i)), depth+1)
+		}
+	case kindCoded:
+		dst = AppendString(dst, strings.Repeat("x", rnd.IntN(3)))
+	}
+	return dst
 }
 
 type version1 struct {

@@ -2,26 +2,22 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
+	"slices"
 )
 
-// shape is what a type looks like on the wire: one's own, made by builder, or that of a peer, read
-// from its schema.
+// shape is what a type of one's own looks like on the wire.
 type shape struct {
+	typ       reflect.Type
 	kind      kind
 	name      string // kindCoded: of the type
 	size      int    // kindArray: how many elements
 	key, elem *shape
 	fields    []field // kindStruct
+	extent    extent
 
-	least int  // the fewest bytes of a value
-	fixed bool // least is also the most
-
-	// Of one's own types only.
-	typ  reflect.Type
-	hand Coded // kindCoded: a nil pointer; nil: foreign codes it, or refers
-
+	// kindCoded: one of them codes it.
+	hand    Coded // a nil pointer
 	foreign Foreign
 	refers  *reference
 }
@@ -29,7 +25,7 @@ type shape struct {
 // field is a field of a struct that crosses.
 type field struct {
 	name  string
-	at    uintptr // in the struct, in bytes; of one's own types only
+	at    uintptr // in the struct, in bytes
 	shape *shape
 }
 
@@ -48,51 +44,55 @@ var (
 	errWidth = errors.New("its values are too long")
 )
 
-// measure sets least and fixed, once all within s has them.
-func (s *shape) measure() error {
-	switch s.kind {
+// extent is how many bytes the values of a shape have.
+type extent struct {
+	least int  // the fewest
+	fixed bool // and the most
+}
+
+// extent is that of a value of kind k, but for arrays and structs: that of one with nothing in it.
+func (k kind) extent() extent {
+	switch k {
 	case kindString, kindBytes, kindSlice, kindMap, kindCoded:
-		s.least = 1
+		return extent{least: 1}
+	}
+	return extent{kinds[k].width, true}
+}
+
+// times is the extent of an array of n.
+func (x extent) times(n uint64) (extent, error) {
+	if n > uint64(widthMax/max(x.least, 1)) {
+		return x, errWidth
+	}
+	return extent{int(n) * x.least, x.fixed || n == 0}, nil
+}
+
+// plus is the extent of x followed by y.
+func (x extent) plus(y extent) (extent, error) {
+	sum := extent{x.least + y.least, x.fixed && y.fixed}
+	if sum.least > widthMax {
+		return x, errWidth
+	}
+	return sum, nil
+}
+
+// measure sets s.extent, once all within s has its own.
+func (s *shape) measure() (err error) {
+	s.extent = s.kind.extent()
+	switch s.kind {
 	case kindArray:
-		s.fixed = s.elem.fixed || s.size == 0
-		if s.size > widthMax/max(s.elem.least, 1) {
-			return errWidth
-		}
-		s.least = s.size * s.elem.least
+		s.extent, err = s.elem.extent.times(uint64(s.size))
 	case kindStruct:
-		s.fixed = true
 		for _, f := range s.fields {
-			s.least += f.shape.least
-			s.fixed = s.fixed && f.shape.fixed
-			if s.least > widthMax {
-				return errWidth
+			if s.extent, err = s.extent.plus(f.shape.extent); err != nil {
+				return err
 			}
 		}
-	default:
-		s.least, s.fixed = kinds[s.kind].width, true
 	}
-	return nil
+	return err
 }
 
-// field returns the field of that name, or nil.
-func (s *shape) field(name string) *field {
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			return &s.fields[i]
-		}
-	}
-	return nil
-}
-
-// differs says why a value of s isn't one of own; "" if it may be, but for what is within.
-func (s *shape) differs(own *shape) string {
-	switch {
-	case s.kind != own.kind:
-		return fmt.Sprintf("%v there, %v here", s.kind, own.kind)
-	case s.name != own.name:
-		return fmt.Sprintf("%q there, %q here", s.name, own.name)
-	case s.size != own.size:
-		return fmt.Sprintf("an array of %d there, of %d here", s.size, own.size)
-	}
-	return ""
+// field returns the index of the field of that name, or -1.
+func (s *shape) field(name []byte) int {
+	return slices.IndexFunc(s.fields, func(f field) bool { return f.name == string(name) })
 }
