@@ -60,7 +60,7 @@ func (p *pipes) run(n int) {
 // TestPassingAllocatesNothing: messages through connections that an actor has opened, and those
 // that it has accepted. They are fewer than a million, as each takes four system calls.
 func TestPassingAllocatesNothing(t *testing.T) {
-	n := 200_000
+	n := 100_000
 	if housetest.Slow {
 		n = 10_000
 	}
