@@ -68,14 +68,13 @@ func (c Config) validate() (Config, error) {
 		return c, errors.New("cluster: both Config.TLS and Config.Plaintext are set")
 	case c.Window < 256<<10:
 		return c, errors.New("cluster: Config.Window is below 256 KiB")
-	case min(c.Timing.Silence, c.Timing.Reset, c.Timing.Unused, c.Timing.Patience, c.Timing.BackoffMin, c.Timing.BackoffMax) < 0:
-		return c, errors.New("cluster: Config.Timing has a time below zero")
-	case cmp.Or(c.Timing.Reset, 3*time.Second) < cmp.Or(c.Timing.Silence, time.Second):
-		return c, errors.New("cluster: Config.Timing has a Reset before the Silence at which it pings")
 	case c.Mailbox < 0:
 		return c, errors.New("cluster: Config.Mailbox is below zero")
 	case c.SpawnedMax < 0:
 		return c, errors.New("cluster: Config.SpawnedMax is below zero")
+	}
+	if err := c.Timing.Check(); err != nil {
+		return c, fmt.Errorf("cluster: Config.Timing has %w", err)
 	}
 	for node, all := range c.Spawners {
 		for _, kind := range all {

@@ -88,7 +88,7 @@ const (
 // MakeLink returns a link to a node, which is Down. Both ends must have the same number of tracks,
 // from 1 to frame.TracksMax. An incarnation of the peer that isn't known is 0.
 func MakeLink(self, peer Node, tracks int, timing Timing) Link {
-	if self.Name == peer.Name || tracks < 1 || tracks > frame.TracksMax {
+	if self.Name == peer.Name || tracks < 1 || tracks > frame.TracksMax || timing.Check() != nil {
 		panic("session: a link that makes no sense")
 	}
 	return Link{self: self, peer: peer, timing: timing.orDefault(), session: 1,

@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Timing says how long a link waits. What is 0 has its default.
 type Timing struct {
@@ -20,6 +23,17 @@ type Timing struct {
 	BackoffMin, BackoffMax time.Duration
 }
 
+// Check returns why no link can have t, as in "a time below zero", or nil.
+func (t Timing) Check() error {
+	if min(t.Silence, t.Reset, t.Unused, t.Patience, t.BackoffMin, t.BackoffMax) < 0 {
+		return errors.New("a time below zero")
+	}
+	if t = t.orDefault(); t.Reset < t.Silence {
+		return errors.New("a Reset before the Silence at which it pings")
+	}
+	return nil
+}
+
 func (t Timing) orDefault() Timing {
 	for _, f := range [...]struct {
 		field *time.Duration
@@ -28,9 +42,6 @@ func (t Timing) orDefault() Timing {
 		{&t.Silence, time.Second}, {&t.Reset, 3 * time.Second}, {&t.Unused, 5 * time.Minute}, {&t.Patience, 30 * time.Second},
 		{&t.BackoffMin, 50 * time.Millisecond}, {&t.BackoffMax, 3 * time.Second},
 	} {
-		if *f.field < 0 {
-			panic("session: a timing below zero")
-		}
 		if *f.field == 0 {
 			*f.field = f.value
 		}
