@@ -182,19 +182,25 @@ func shapeOf(users Running, clear func(*pool.Object)) shape {
 // clearing returns shape.clear for stacks S.
 func clearing[S any]() func(*pool.Object) {
 	return func(o *pool.Object) {
-		s := stackOf(o)
-		if !s.carried.Empty() {
-			s.carried.Release()
-		}
-		s.context.Drop()
-		if s.borrows {
-			s.lent().Release()
-		}
+		s := letGo(o)
 		var zero S
 		object, by := s.Object, s.by
 		*(*S)(unsafe.Add(unsafe.Pointer(s), -by.offset)) = zero
 		s.Object, s.by = object, by
 	}
+}
+
+// letGo releases what a stack holds. It is apart, as nothing is compiled into generic closures.
+func letGo(o *pool.Object) *Stack {
+	s := stackOf(o)
+	if !s.carried.Empty() {
+		s.carried.Release()
+	}
+	s.context.Drop()
+	if s.borrows {
+		s.lent().Release()
+	}
+	return s
 }
 
 func (p shape) size() uintptr { return p.of.Size() }
