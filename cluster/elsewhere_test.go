@@ -22,8 +22,9 @@ var (
 	_       = core.Handle((*inquirer).who).As(whoAsks)
 )
 
-// TestActorsElsewhere: an actor of another node is an Actor whatever its type, here it has no path;
-// and whoever it is asked by, from here, isn't one of its own node.
+// TestActorsElsewhere: an actor of another node is an Actor whatever its type, here it has no path,
+// and its name says of which node it is; and whoever it is asked by, from here, isn't one of its
+// own node.
 func TestActorsElsewhere(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
@@ -46,6 +47,9 @@ func TestActorsElsewhere(t *testing.T) {
 	typed, ok := core.As[Actor](at)
 	require.True(t, ok)
 	require.Zero(t, typed.Path())
+	for _, name := range []string{at.String(), typed.String(), typed.House().Describe()} {
+		require.Regexp(t, `^cluster\.\w+#\d+@there$`, name)
+	}
 	typed.Stop()
 	c.sim.Run(time.Second)
 	_, err = housetest.Ask(t, c.sim, whoAsks.At(at), struct{}{})

@@ -22,7 +22,7 @@ type link struct {
 
 	dialer   channel.ConnectConfig[hub, nothing, pull]
 	dialling bool   // Connect is under way: there is one at a time
-	failed   bool   // the last one has, and the log has why
+	failed   bool   // one has since there was a connection, and the log has why
 	opened   *conn  // by it; nil: none yet
 	dial     uint64 // the number of the dial that is wanted; 0: none is
 
@@ -85,6 +85,7 @@ func (l *link) do(d session.Duty) {
 		}
 		c.track, l.track.conn, l.track.life, l.track.speaks = l.track, c, l.Peer().Incarnation, c.speaks
 		l.track.resumed(d.Position)
+		l.failed = false
 		c.send()
 	case session.SendPing:
 		c.pings = true
@@ -179,7 +180,6 @@ func (l *link) dialled(number uint64, err error) {
 		}
 		return
 	case up:
-		l.failed = false
 		l.joins(c, number)
 		l.Dialled(0, number, l.hub.w.Now)
 	default:

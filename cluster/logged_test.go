@@ -53,6 +53,8 @@ func TestWhatIsWrongIsLogged(t *testing.T) {
 			return log.count("is refused: "+says) > 0
 		}, 5*time.Second, 100*time.Millisecond)
 	}
+	s.conn.Close()
+	require.Eventually(t, func() bool { return log.count("can't be reached") == 2 }, 5*time.Second, time.Millisecond, "again, behind a connection")
 	require.NoError(t, here.node.Close(t.Context()))
 	_, err = away.Get()
 	require.Error(t, err)

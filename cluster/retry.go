@@ -140,6 +140,9 @@ func (r *retrier) Forget(_ *stack.House, c *stack.Stack) { r.hub.retries.all[c.S
 // Command implements away.Remote. Ports give no commands.
 func (r *retrier) Command(*stack.House, command.Verb) {}
 
+// Node implements away.Remote.
+func (r *retrier) Node() string { return r.to.Node }
+
 // Await implements away.Remote. Nobody can wait for the end.
 func (r *retrier) Await(*stack.House, bool) {}
 

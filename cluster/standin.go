@@ -163,6 +163,9 @@ func undoes(v, earlier command.Verb) bool {
 	return v == command.Pause && earlier == command.Continue || v == command.Continue && earlier == command.Pause
 }
 
+// Node implements away.Remote.
+func (r *standIn) Node() string { return r.track.link.name }
+
 // Await implements away.Remote.
 func (r *standIn) Await(_ *stack.House, is bool) {
 	r.awaited = is
@@ -353,6 +356,9 @@ type unreached struct {
 	error       // ErrUnreachable, ErrNodeLost
 	like  error // core.ErrLost, core.ErrNotSent
 }
+
+// Error implements error.
+func (e *unreached) Error() string { return e.error.Error() + ": " + e.like.Error() }
 
 func (e *unreached) Unwrap() []error { return []error{e.error, e.like} }
 

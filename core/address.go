@@ -13,12 +13,13 @@ import (
 // of another system with ErrOtherSystem. The zero Address belongs to no actor.
 type Address[A any] struct{ house *stack.House }
 
-// String returns the actor's type and number, as in "main.Cache#42".
+// String returns the actor's type and number, as in "main.Cache#42"; and "main.Cache#42@shop" if it
+// is of another process, of that name.
 func (a Address[A]) String() string {
 	if a.house == nil {
 		return "nobody"
 	}
-	return fmt.Sprintf("%v#%d", reflect.TypeFor[A](), a.house.Serial())
+	return a.house.Any(reflect.TypeFor[A]()).String()
 }
 
 // Path returns the actor's system and its place in the tree. An actor without a name has its number

@@ -156,6 +156,7 @@ type wire struct {
 func (r *wire) Ready(*stack.House) bool { return true }
 
 func (r *wire) Command(_ *stack.House, what command.Verb) { r.asked = append(r.asked, what) }
+func (r *wire) Node() string                              { return "shop" }
 func (r *wire) Await(_ *stack.House, is bool)             { r.awaits = append(r.awaits, is) }
 
 func (r *wire) Take(_ *stack.House, c *stack.Stack) {

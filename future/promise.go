@@ -35,6 +35,16 @@ type Promise struct {
 	Bound bool // stands on its owner's chain
 }
 
+// Unready panics: the answer is read before there is one. It is apart, for its callers to be short.
+//
+//go:noinline
+func (p *Promise) Unready() {
+	if p.State == Idle {
+		panic("stack: Get of a future that was not asked")
+	}
+	panic("stack: Get of a future that is not answered yet")
+}
+
 // Bind makes p, which is on no chain, the head of owner's chain, before first.
 func (p *Promise) Bind(owner *pool.Object, first *Promise) {
 	p.Bound, p.Owner, p.Next = true, owner, first

@@ -2,6 +2,7 @@ package house_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -146,7 +147,7 @@ func TestStartWithACPUNotAllowed(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := cpusOf(here(t).cpus)
-	for _, cpu := range []int{1023, 1024, 1 << 40} {
+	for _, cpu := range []int{1023, 1024, math.MaxInt} {
 		open := descriptors(t)
 		sys := newSystem(t, house.Config{Workers: 2, CPUs: []int{before[0], cpu}})
 		err := sys.Start(t.Context())

@@ -87,20 +87,12 @@ func (f *Future[Rep]) Waiting() bool { return f.promise.State == future.Waiting 
 func (f *Future[Rep]) Get() (rep Rep, err error) {
 	p := &f.promise
 	if p.State != future.Done {
-		unready(p)
+		p.Unready()
 	}
 	if p.Err != nil || p.Call == nil {
 		return rep, p.Err
 	}
 	return (*answer[Rep])(unsafe.Pointer(p.Call)).rep, nil
-}
-
-//go:noinline
-func unready(p *future.Promise) {
-	if p.State == future.Idle {
-		panic("stack: Get of a future that was not asked")
-	}
-	panic("stack: Get of a future that is not answered yet")
 }
 
 // Request returns the request in c, whose handler NewAsk[Req, Rep] made.

@@ -9,6 +9,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/future"
 	"github.com/stackhouse-go/stackhouse/internal/invariant"
 	"github.com/stackhouse-go/stackhouse/pool"
+	"github.com/stackhouse-go/stackhouse/stack/away"
 	"github.com/stackhouse-go/stackhouse/stack/flags"
 	"github.com/stackhouse-go/stackhouse/stack/order"
 	"github.com/stackhouse-go/stackhouse/stack/pace"
@@ -193,10 +194,10 @@ func (h *House) Kind() reflect.Type {
 // Gone reports whether the actor has stopped, or is about to. Any goroutine may ask.
 func (h *House) Gone() bool { return h.flags.Has(flags.Stopped) }
 
-// Describe returns the actor's type and number, as in "main.Cache#42", behind its path if it has a
-// name: "/user/cache (main.Cache#42)". Any goroutine may call it.
+// Describe returns the actor's type and number, as in "main.Cache#42", see away.Title, behind its
+// path if it has a name: "/user/cache (main.Cache#42)". Any goroutine may call it.
 func (h *House) Describe() string {
-	who := fmt.Sprintf("%v#%d", h.Kind(), h.serial)
+	who := away.Title(h.Kind(), h.serial, h.Remote())
 	if h.Name() == "" {
 		return who
 	}

@@ -35,6 +35,7 @@ type importer struct {
 func (r *importer) Ready(*House) bool { return !r.shut && (!r.taken[0] || !r.taken[1]) }
 
 func (r *importer) Command(*House, command.Verb) {}
+func (r *importer) Node() string                 { return "shop" }
 func (r *importer) Await(*House, bool)           {}
 
 func (r *importer) Take(_ *House, c *Stack) {

@@ -44,6 +44,7 @@ func newTape(w *Engine, max int) *tape {
 
 func (r *tape) Ready(*House) bool                   { return !r.closed }
 func (r *tape) Command(_ *House, what command.Verb) { r.commands = append(r.commands, what) }
+func (r *tape) Node() string                        { return "shop" }
 func (r *tape) Await(_ *House, is bool)             { r.awaits = append(r.awaits, is) }
 
 func (r *tape) Take(_ *House, s *Stack) {

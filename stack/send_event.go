@@ -1,10 +1,10 @@
 package stack
 
 import (
-	"fmt"
 	"reflect"
 	"time"
 
+	"github.com/stackhouse-go/stackhouse/stack/away"
 	"github.com/stackhouse-go/stackhouse/stack/count"
 	"github.com/stackhouse-go/stackhouse/stack/lost"
 	"github.com/stackhouse-go/stackhouse/stack/path"
@@ -34,7 +34,8 @@ type AnyAddress struct {
 	kind  reflect.Type // the actor's struct
 }
 
-// String returns the actor's type and number, as in "main.Cache#42".
+// String returns the actor's type and number, as in "main.Cache#42"; and "main.Cache#42@shop" if it
+// is of another process, of that name.
 func (a AnyAddress) String() string {
 	switch {
 	case a.kind == nil:
@@ -42,7 +43,7 @@ func (a AnyAddress) String() string {
 	case a.house == nil:
 		return "a " + a.kind.String()
 	}
-	return fmt.Sprintf("%v#%d", a.kind, a.house.serial)
+	return away.Title(a.kind, a.house.serial, a.house.Remote())
 }
 
 // Path returns where the actor stands in the tree, see core.Address.Path. It is zero for an actor

@@ -1,6 +1,11 @@
 package away
 
-import "github.com/stackhouse-go/stackhouse/stack/command"
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/stackhouse-go/stackhouse/stack/command"
+)
 
 // Remote is what does the calls of houses that stand in for actors of another process. All its
 // methods are called in visits of one worker, its own.
@@ -15,8 +20,19 @@ type Remote[House, Call any] interface {
 	Forget(h *House, c *Call)
 	// Command says what the actor is told beside calls: a verb that Passes.
 	Command(h *House, what command.Verb)
+	// Node returns the name of the other process. Any goroutine may call it.
+	Node() string
 	// Await says that somebody here begins to wait for the actor's end, or that nobody does any more.
 	Await(h *House, is bool)
+}
+
+// Title says which actor is meant, for people: "main.Cache#42", or "main.Cache#42@shop" if it is of
+// another process, whose Remote is r.
+func Title[House, Call any](kind reflect.Type, serial uint64, r Remote[House, Call]) string {
+	if r == nil {
+		return fmt.Sprintf("%v#%d", kind, serial)
+	}
+	return fmt.Sprintf("%v#%d@%s", kind, serial, r.Node())
 }
 
 // Server is an actor that asks in the name of other processes.

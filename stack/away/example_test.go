@@ -19,6 +19,7 @@ func (p *printer) Ready(*house) bool                   { return p.fits > 0 }
 func (p *printer) Take(h *house, c *call)              { p.fits--; fmt.Println(h.name, "gets", c.text) }
 func (p *printer) Forget(h *house, c *call)            { fmt.Println(c.text, "was given up") }
 func (p *printer) Command(h *house, what command.Verb) { fmt.Println(h.name, "is to", what) }
+func (p *printer) Node() string                        { return "shop" }
 func (p *printer) Await(h *house, is bool)             { fmt.Println(h.name, "is awaited:", is) }
 
 func ExampleRemote() {
