@@ -139,14 +139,14 @@ func (d *Decoder) Read(r *Reader, v unsafe.Pointer) error {
 func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...) }
 
 // Translate returns what reads values that a peer has sent whose type is as schema says. Fields are
-// matched by name; those that are unknown here are skipped, those that are absent there stay zero.
-// Matched ones must be of the same kind: a wider or narrower integer is another, and so is an array
-// of another length; int is int64, []byte and pool.Bytes are one. Hand-coded types must have the
-// same name, with the path of their package. Keys of a map that differ only in what is unknown here
-// are ErrDuplicate. The error names the field.
+// matched by name; those that are unknown here are skipped, be it two of one name; those that are
+// absent there stay zero. Matched ones must be of the same kind: a wider or narrower integer is
+// another, and so is an array of another length; int is int64, []byte and pool.Bytes are one.
+// Hand-coded types must have the same name, with the path of their package. Keys of a map that
+// differ only in what is unknown here are ErrDuplicate. The error names the field.
 //
 // A schema may be any bytes. Translate takes as long as Of, so keep the result: its memory is twice
-// the schema's at most, beside what one's own type takes.
+// the schema's at most, beside two ops for each field of one's own type.
 func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 	if bytes.Equal(schema, c.schema) {
 		return &c.own, nil

@@ -223,15 +223,24 @@ func dense(ops []op, stride uintptr) bool {
 	return len(ops) == 1 && ops[0].do == opCopy && ops[0].n == int(stride)
 }
 
-// skip plans that a value of the peer's next node is skipped, together with those just before.
+// skip plans that a value of the peer's next node is skipped, together with those just before. One
+// that has no bytes is none.
 func (p *planner) skip() {
 	if p.room == nil {
 		p.room = make([]byte, 0, 2*len(p.peer.in)) // enough: see skip
 	}
-	if i := len(p.ops) - 1; i < 0 || p.ops[i].do != opSkip {
-		p.add(op{do: opSkip, skip: skip{steps: p.room}})
+	last := len(p.ops) - 1
+	more := last >= 0 && p.ops[last].do == opSkip
+	s := skip{steps: p.room}
+	if more {
+		s = p.ops[last].skip
 	}
-	s := &p.ops[len(p.ops)-1].skip
 	s.add(&p.peer)
 	p.room = s.steps[len(s.steps):]
+	switch {
+	case more:
+		p.ops[last].skip = s
+	case len(s.steps) > 0 || s.tail > 0:
+		p.add(op{do: opSkip, skip: s})
+	}
 }

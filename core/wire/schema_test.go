@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -140,8 +141,13 @@ func TestSchemasCostLittle(t *testing.T) {
 
 // TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps.
 func TestSkipsNeedNoMoreRoom(t *testing.T) {
-	for seed := range uint64(2000) {
-		node := anyNode(rand.New(rand.NewPCG(seed, 0)), nil, 0)
+	nodes := []string{strings.Repeat("\x12", depthMax-1) + "\x01", strings.Repeat("\x13\x0d", depthMax-1) + "\x0d",
+		"\x13\x13" + strings.Repeat(strings.Repeat("\x12", 20)+"\x01", 3), "\x12\x11\x80\x80\x80\x10\x0d"}
+	for seed := range uint64(5000) {
+		nodes = append(nodes, string(anyNode(rand.New(rand.NewPCG(seed, 0)), nil, int(seed%2)*-20)))
+	}
+	for _, of := range nodes {
+		node := []byte(of)
 		var r schemaReader
 		r.Reset(node)
 		var s skip
@@ -152,11 +158,81 @@ func TestSkipsNeedNoMoreRoom(t *testing.T) {
 	}
 }
 
-// anyNode appends any node that stands depth deep.
+// TestSkips: whatever a peer's unknown field is, what stands behind it is found.
+func TestSkips(t *testing.T) {
+	type known struct{ A, B uint8 }
+	c := mustOf(reflect.TypeFor[known](), true)
+	for seed := range uint64(5000) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		x, y := anyNode(rnd, nil, int(seed%2)*-3), anyNode(rnd, nil, 2)
+		schema := fmt.Appendf(nil, "\x01\x14\x05\x01X%s\x01A\x06\x01Y%s\x00\x06\x01B\x06", x, y)
+		d, err := c.Translate(schema)
+		require.NoError(t, err)
+		var r schemaReader
+		r.Reset(append(x, y...))
+		in := anyValue(rnd, append(anyValue(rnd, nil, &r), 1), &r)
+		got, err := read(d, append(in, 0xff, 2))
+		require.NoError(t, err, "seed %d: %q: %x", seed, schema, in)
+		require.Equal(t, known{1, 2}, got.Interface())
+	}
+}
+
+// anyValue appends any value of the node that r stands before.
+func anyValue(rnd *rand.Rand, dst []byte, r *schemaReader) []byte {
+	k := kind(r.Uint8())
+	each := func(n, nodes int) {
+		element := *r
+		for range n {
+			*r = element
+			start := len(dst)
+			for range nodes {
+				dst = anyValue(rnd, dst, r)
+			}
+			if len(dst) == start && k != kindArray {
+				dst = append(dst, 0) // the filler
+			}
+		}
+		*r = element
+		for range nodes {
+			r.measure(0)
+		}
+	}
+	n := rnd.IntN(3)
+	switch k {
+	case kindCoded:
+		r.sized()
+		dst = append(append(dst, byte(n)), make([]byte, n)...)
+	case kindString:
+		dst = append(append(dst, byte(n)), make([]byte, n)...)
+	case kindBytes:
+		dst = append(append(dst, byte(n+1)), make([]byte, n)...)
+	case kindArray:
+		each(int(r.Uvarint()), 1)
+	case kindSlice:
+		dst = append(dst, byte(n+1))
+		each(n, 1)
+	case kindMap:
+		dst = append(dst, byte(n+1))
+		each(n, 2)
+	case kindStruct:
+		for range r.Uvarint() {
+			r.sized()
+			dst = anyValue(rnd, dst, r)
+		}
+	default:
+		dst = append(dst, make([]byte, kinds[k].width)...)
+	}
+	return dst
+}
+
+// anyNode appends any node that stands depth deep; below 0, one that is mostly nested further.
 func anyNode(rnd *rand.Rand, dst []byte, depth int) []byte {
 	k := kind(1 + rnd.IntN(int(kindCoded)))
-	if depth > 4 && kindArray <= k && k <= kindStruct {
+	nested := kindArray <= k && k <= kindStruct
+	if depth > 4 && nested {
 		k = kindString
+	} else if depth < 0 && !nested && rnd.IntN(4) > 0 {
+		k = kindSlice
 	}
 	dst = append(dst, byte(k))
 	switch k {
@@ -176,6 +252,23 @@ func anyNode(rnd *rand.Rand, dst []byte, depth int) []byte {
 		dst = AppendString(dst, strings.Repeat("x", rnd.IntN(3)))
 	}
 	return dst
+}
+
+// TestFieldsWithoutBytes: one that is unknown here and has no bytes makes no work: elements are
+// still copied as they are, and arrays of nothing cost nothing.
+func TestFieldsWithoutBytes(t *testing.T) {
+	type flat struct{ A []struct{ B, C uint32 } }
+	c := mustOf(reflect.TypeFor[flat](), true)
+	with := "\x01\x14\x01\x01A\x12\x14\x04\x01X\x14\x00\x01B\x08\x01Y\x11\x00\x0f\x01C\x08"
+	d, err := c.Translate([]byte(with))
+	require.NoError(t, err)
+	require.Equal(t, c.own.ops, d.ops)
+
+	type hollow struct{ A [1 << 20]struct{} }
+	c = mustOf(reflect.TypeFor[hollow](), true)
+	d, err = c.Translate([]byte("\x01\x14\x01\x01A\x11\x80\x80\x40\x14\x01\x01X\x14\x00"))
+	require.NoError(t, err)
+	require.Empty(t, d.ops)
 }
 
 type version1 struct {

@@ -1,12 +1,10 @@
 package wire
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "encoding/binary"
 
 // skip is what a peer sends and has no place here: values in a row. It is written as bytes, not as
-// ops, so that a schema of a stranger takes no more than twice its own length.
+// ops, so that a schema of a stranger takes no more than twice its own length: no node has steps of
+// more than twice its bytes.
 type skip struct {
 	steps []byte
 	tail  int // bytes behind what steps pass over
@@ -17,9 +15,10 @@ const (
 	stepFixed  = iota // and how many bytes
 	stepSized         // a length and as many bytes
 	stepBytes         // a length and 1, and as many bytes
-	stepArray         // elements; and how many, the length of their steps, their steps
-	stepEach          // their number and 1, and as many; and the length of their steps, their steps
+	stepArray         // elements; and how many, the steps of one, stepEnd
+	stepEach          // their number and 1, and as many; and the steps of one, stepEnd
 	stepFiller        // a byte 0 in place of an element that has no bytes
+	stepEnd           // of the steps of an element
 )
 
 // add passes over a node of r, and adds what passes over a value of it.
@@ -49,13 +48,13 @@ func (s *skip) add(r *schemaReader) {
 		s.steps = append(s.steps, stepBytes)
 	case kindArray:
 		s.steps = AppendUvarint(append(s.steps, stepArray), r.Uvarint())
-		s.elements(r, 1)
+		s.element(r, 1)
 	case kindSlice:
 		s.steps = append(s.steps, stepEach)
-		s.elements(r, 1)
+		s.element(r, 1)
 	case kindMap:
 		s.steps = append(s.steps, stepEach)
-		s.elements(r, 2)
+		s.element(r, 2)
 	}
 }
 
@@ -67,8 +66,8 @@ func (s *skip) flush() {
 	}
 }
 
-// elements adds the steps of an element of that many nodes, behind their length.
-func (s *skip) elements(r *schemaReader, nodes int) {
+// element adds the steps of an element, or entry, of that many nodes.
+func (s *skip) element(r *schemaReader, nodes int) {
 	start := len(s.steps)
 	for range nodes {
 		s.add(r)
@@ -77,56 +76,59 @@ func (s *skip) elements(r *schemaReader, nodes int) {
 	if len(s.steps) == start {
 		s.steps = append(s.steps, stepFiller)
 	}
-	var length [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(length[:], uint64(len(s.steps)-start))
-	s.steps = slices.Insert(s.steps, start, length[:n]...)
+	s.steps = append(s.steps, stepEnd)
 }
 
 // skip passes over what s says.
 //
 //alloc:none
 func (r *Reader) skip(s *skip) {
-	if r.pass(s.steps) {
-		r.take(s.tail)
-	}
+	r.pass(s.steps, true)
+	r.take(s.tail)
 }
 
-// pass reports whether r has no error.
-func (r *Reader) pass(steps []byte) bool {
+// pass passes over what steps say, up to stepEnd or the end of all, and returns those behind that.
+// If there is nothing, it passes over the steps alone.
+func (r *Reader) pass(steps []byte, there bool) []byte {
 	for len(steps) > 0 && r.err == nil {
 		step := steps[0]
 		steps = steps[1:]
-		switch step {
-		case stepFixed:
-			r.take(stepNumber(&steps))
-		case stepSized:
-			r.sized()
-		case stepBytes:
-			r.maybe()
-		case stepFiller:
-			r.filler()
-		case stepArray, stepEach:
-			n := 0
-			if step == stepArray {
-				n = stepNumber(&steps)
-			} else {
+		n := 0
+		if step == stepFixed || step == stepArray {
+			v, size := binary.Uvarint(steps)
+			n, steps = int(v), steps[size:]
+		}
+		switch {
+		case step == stepEnd:
+			return steps
+		case step == stepArray || step == stepEach:
+			if step == stepEach && there {
 				n, _ = r.count(1)
 			}
-			length := stepNumber(&steps)
-			for range n {
-				if !r.pass(steps[:length]) {
-					return false
-				}
-			}
-			steps = steps[length:]
+			steps = r.passEach(steps, n, there)
+		case !there:
+		case step == stepFixed:
+			r.take(n)
+		case step == stepSized:
+			r.sized()
+		case step == stepBytes:
+			r.maybe()
+		case step == stepFiller:
+			r.filler()
 		}
 	}
-	return r.err == nil
+	return steps
 }
 
-// stepNumber takes a number from steps.
-func stepNumber(steps *[]byte) int {
-	v, n := binary.Uvarint(*steps)
-	*steps = (*steps)[n:]
-	return int(v)
+// passEach passes over n elements, whose steps it gets, and returns those behind them.
+func (r *Reader) passEach(steps []byte, n int, there bool) (behind []byte) {
+	if n == 0 || !there {
+		return r.pass(steps, false)
+	}
+	for range n {
+		if behind = r.pass(steps, true); r.err != nil {
+			break
+		}
+	}
+	return behind
 }

@@ -3,6 +3,7 @@ package away
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/stackhouse-go/stackhouse/stack/command"
 )
@@ -27,12 +28,16 @@ type Remote[House, Call any] interface {
 }
 
 // Title says which actor is meant, for people: "main.Cache#42", or "main.Cache#42@shop" if it is of
-// another process, whose Remote is r.
+// another process, whose Remote is r. A process may call itself anything: it is quoted if need be.
 func Title[House, Call any](kind reflect.Type, serial uint64, r Remote[House, Call]) string {
 	if r == nil {
 		return fmt.Sprintf("%v#%d", kind, serial)
 	}
-	return fmt.Sprintf("%v#%d@%s", kind, serial, r.Node())
+	node := strconv.Quote(r.Node())
+	if plain := node[1 : len(node)-1]; plain == r.Node() {
+		node = plain
+	}
+	return fmt.Sprintf("%v#%d@%s", kind, serial, node)
 }
 
 // Server is an actor that asks in the name of other processes.
