@@ -47,9 +47,9 @@ MEASURES := Allocates?Nothing|NoMallocs|NoFreshMemory|IdleActorBytes|IdleConnect
 race: ## all tests but the gates, those of bench/compare and MEASURES, with the costly checks and the race detector
 	$(call each,$(GO) test -race -tags invariants -skip '$(MEASURES)' -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
 
-portable: ## the tests of what meets the network, over the poller that other systems have
+portable: ## the tests of what meets the network, over the poller that other systems have; simulations have their own
 	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
-	$(GO) test -tags portable -timeout 6m ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
+	$(GO) test -tags portable -skip Simulat -timeout 6m ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
 
 cross: ## check all packages and tests for SYSTEMS, and link the example server
 	@for on in $(SYSTEMS); do \
