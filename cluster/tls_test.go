@@ -101,7 +101,9 @@ func TestG20Identities(t *testing.T) {
 			with(there, func(c *tls.Config) { c.ClientAuth = tls.NoClientCert }), false},
 		"believes no name": {with(here, func(c *tls.Config) { c.InsecureSkipVerify = true }),
 			identity{cert: issue(stranger, []string{"there"}), trusts: ca}, false},
-		"here trusts a stranger": {identity{cert: here.cert, trusts: stranger}, there, false},
+		"here trusts a stranger":  {identity{cert: here.cert, trusts: stranger}, there, false},
+		"there trusts a stranger": {here, identity{cert: there.cert, trusts: stranger}, false},
+		"asked by one in stars":   {named("*.here"), there, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
