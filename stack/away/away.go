@@ -9,7 +9,7 @@ import (
 )
 
 // Remote is what does the calls of houses that stand in for actors of another process. All its
-// methods are called in visits of one worker, its own.
+// methods but Node are called in visits of one worker, its own.
 type Remote[House, Call any] interface {
 	// Ready reports whether Take may be called. Otherwise the calls of h are held, until they are
 	// readmitted.

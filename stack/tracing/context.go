@@ -44,20 +44,14 @@ func (c Context) Text() Text {
 //
 //alloc:none
 func (c Context) Share() Context {
-	if c != (Context{}) {
-		c.bytes.Retain()
-	}
+	c.bytes.Retain()
 	return c
 }
 
 // Drop is the end of a holder. Any goroutine may call it.
 //
 //alloc:none
-func (c Context) Drop() {
-	if c != (Context{}) {
-		c.bytes.Release()
-	}
-}
+func (c Context) Drop() { c.bytes.Release() }
 
 // WithTrace returns a Context that has another trace, with one holder. c stays as it is.
 //
