@@ -36,6 +36,7 @@ var slabKinds = func() (all [11]*Kind) {
 		all[i] = NewKind("slab "+strconv.Itoa(size), Layout{Size: unsafe.Sizeof(slab{}), Fixed: ObjectSize},
 			func() *Object { return &(&slab{data: make([]byte, size)}).Object },
 			func(*Object) {}).Keeps()
+		all[i].slab = true
 	}
 	return all
 }()
@@ -270,8 +271,8 @@ var tieKind = NewKind("tie", Layout{Size: unsafe.Sizeof(tie{}), Fixed: ObjectSiz
 		t.to, t.bytes = nil, Bytes{}
 	})
 
-// isTie reports whether o, which a Carrier holds, is a tie rather than a slab.
-func isTie(o *Object) bool { return o.list != nil && o.list.kind == tieKind }
+// isSlab reports whether o, which a Carrier holds, is a slab.
+func isSlab(o *Object) bool { return o.list == nil || o.list.kind.slab }
 
 // Keep holds o until Release. The caller has taken o, and still puts it. Only the owner of s may
 // call it.
@@ -282,6 +283,14 @@ func (c *Carrier) Keep(s *Shard, o *Object) {
 	t := (*tie)(unsafe.Pointer(s.Take(tieKind)))
 	t.to, t.next = o, c.head
 	c.head = &t.Object
+}
+
+// Give hands o over, which is put at Release. The caller has taken o, and nobody else holds it.
+//
+//alloc:none
+func (c *Carrier) Give(o *Object) {
+	o.next = c.head
+	c.head = o
 }
 
 // Share holds b, with a count of its own, until Release. Only the owner of s may call it.
@@ -300,10 +309,10 @@ func (c *Carrier) Share(s *Shard, b Bytes) {
 func (c *Carrier) Release() {
 	for o := c.head; o != nil; {
 		next := o.next // read first: the slab's next holder overwrites it
-		if isTie(o) {
-			Send(o)
-		} else {
+		if isSlab(o) {
 			Bytes{slab: (*slab)(unsafe.Pointer(o))}.Release()
+		} else {
+			Send(o)
 		}
 		o = next
 	}
@@ -326,10 +335,11 @@ func (c *Carrier) Join(other *Carrier) {
 // Size returns the length of the slabs held, and of the bytes shared.
 func (c *Carrier) Size() (n int) {
 	for o := c.head; o != nil; o = o.next {
-		if isTie(o) {
-			n += (*tie)(unsafe.Pointer(o)).bytes.Len()
-		} else {
+		switch {
+		case isSlab(o):
 			n += len((*slab)(unsafe.Pointer(o)).data)
+		case o.list.kind == tieKind:
+			n += (*tie)(unsafe.Pointer(o)).bytes.Len()
 		}
 	}
 	return n

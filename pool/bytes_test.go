@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 func TestBytesClasses(t *testing.T) {
@@ -236,6 +237,33 @@ func TestCarrier(t *testing.T) {
 	}
 	if home.Made() != 1 || guest.Made() != 1 {
 		t.Errorf("%d and %d slabs made, want one each", home.Made(), guest.Made())
+	}
+}
+
+// TestCarrierGive: what it was given goes home with the slabs between which it stands, and counts
+// no bytes.
+func TestCarrierGive(t *testing.T) {
+	kind := NewKind("given", Layout{Size: unsafe.Sizeof(Object{}), Fixed: ObjectSize}, func() *Object { return new(Object) }, func(*Object) {})
+	var s Shard
+	var c Carrier
+	for range 3 {
+		c.Carry(&s, 10)
+		c.Give(s.Take(kind))
+		c.Carry(&s, SlabMax+1)
+		c.Give(s.Take(kind))
+		if n := s.Outstanding(); n != 3 {
+			t.Fatalf("%d are out", n)
+		}
+		if n := c.Size(); n < 10+SlabMax+1 || n > 1000+2*SlabMax {
+			t.Errorf("%d bytes", n)
+		}
+		c.Release()
+		if s.Outstanding() != 0 || !c.Empty() {
+			t.Fatalf("%d are still out", s.Outstanding())
+		}
+	}
+	if s.Made() != 3 {
+		t.Errorf("%d made", s.Made())
 	}
 }
 

@@ -57,8 +57,7 @@ func (r *Reader) Keep(k *pool.Kind) *pool.Object {
 		return nil
 	}
 	o := r.shard.Take(k)
-	r.carrier.Keep(r.shard, o)
-	r.shard.Put(o)
+	r.carrier.Give(o)
 	return o
 }
 
