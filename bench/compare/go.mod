@@ -6,6 +6,7 @@ replace github.com/stackhouse-go/stackhouse => ../..
 
 require (
 	github.com/asynkron/protoactor-go v0.0.0-20240822202345-3c0e61ca19c9
+	github.com/planetscale/vtprotobuf v0.6.0
 	github.com/stackhouse-go/stackhouse v0.0.0-00010101000000-000000000000
 	google.golang.org/protobuf v1.36.12
 )

@@ -2,10 +2,12 @@ package proto
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/pool"
@@ -16,6 +18,15 @@ type codec struct {
 	of    proto.Message // a nil pointer
 	name  string
 	again *pool.Kind // of reused; nil: each message is fresh
+	coded bool       // it has code of its own
+}
+
+// coded is what vtprotobuf generates for a type: the same bytes as those of package proto, by
+// straight code.
+type coded interface {
+	SizeVT() int
+	MarshalToSizedBufferVT([]byte) (int, error)
+	UnmarshalVT([]byte) error
 }
 
 var messageType = reflect.TypeFor[proto.Message]()
@@ -30,7 +41,10 @@ func codecOf(t reflect.Type) wire.Foreign {
 		return nil
 	}
 	of := reflect.Zero(t).Interface().(proto.Message)
-	c := &codec{of: of, name: "proto:" + string(of.ProtoReflect().Descriptor().FullName())}
+	is := of.ProtoReflect().Descriptor()
+	c := &codec{of: of, name: "proto:" + string(is.FullName())}
+	_, c.coded = of.(coded)
+	c.coded = c.coded && !recurs(is, nil, map[protoreflect.FullName]bool{})
 	if kind, ok := reuse.Load(t); ok {
 		c.again = kind.(*pool.Kind)
 	}
@@ -62,11 +76,34 @@ func newKind(of proto.Message) *pool.Kind {
 
 func fresh(of proto.Message) proto.Message { return of.ProtoReflect().New().Interface() }
 
+// recurs reports whether messages of a type may have such within, to any depth: UnmarshalVT has no
+// limit there, and the stack of a goroutine that runs out of it ends the process. within are those
+// that it is in, and done those that don't.
+func recurs(is protoreflect.MessageDescriptor, within []protoreflect.FullName, done map[protoreflect.FullName]bool) bool {
+	if slices.Contains(within, is.FullName()) {
+		return true
+	}
+	if done[is.FullName()] {
+		return false
+	}
+	within = append(within, is.FullName())
+	for i := range is.Fields().Len() {
+		if m := is.Fields().Get(i).Message(); m != nil && recurs(m, within, done) {
+			return true
+		}
+	}
+	done[is.FullName()] = true
+	return false
+}
+
 // Name implements wire.Foreign.
 func (c *codec) Name() string { return c.name }
 
 // Append implements wire.Foreign.
 func (c *codec) Append(dst []byte, v any) []byte {
+	if c.coded {
+		return appendCoded(dst, v.(coded))
+	}
 	out, err := proto.MarshalOptions{}.MarshalAppend(dst, v.(proto.Message))
 	if err != nil {
 		panic(err)
@@ -74,13 +111,31 @@ func (c *codec) Append(dst []byte, v any) []byte {
 	return out
 }
 
+func appendCoded(dst []byte, m coded) []byte {
+	n := m.SizeVT()
+	dst = slices.Grow(dst, n)
+	n, err := m.MarshalToSizedBufferVT(dst[len(dst) : len(dst)+n])
+	if err != nil {
+		panic(err)
+	}
+	return dst[:len(dst)+n]
+}
+
 // Read implements wire.Foreign.
 func (c *codec) Read(r *wire.Reader) any {
 	m := c.take(r)
-	if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(r.Rest(), m); err != nil {
+	if err := c.read(r.Rest(), m); err != nil {
 		r.Fail(err)
 	}
 	return m
+}
+
+// read reads into an empty message.
+func (c *codec) read(text []byte, m proto.Message) error {
+	if c.coded {
+		return m.(coded).UnmarshalVT(text)
+	}
+	return proto.UnmarshalOptions{Merge: true}.Unmarshal(text, m)
 }
 
 // take returns an empty message.

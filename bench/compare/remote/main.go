@@ -36,6 +36,7 @@ var byDefault, secured, polling = how{}, how{secured: true}, how{polls: true}
 var contenders = []contender{
 	{name: "stackhouse", serve: byDefault.serve, run: byDefault.tellPlain},
 	{name: "stackhouse-protobuf", serve: byDefault.serve, run: byDefault.tellProtobuf},
+	{name: "stackhouse-vtprotobuf", serve: byDefault.serve, run: byDefault.tellBlob},
 	{name: "stackhouse-tls", serve: secured.serve, run: secured.tellPlain},
 	{name: "protoactor", serve: serveProtoactor, run: tellProtoactor},
 	{name: "tcp-protobuf", serve: serveTCP, run: tellTCP},
@@ -136,6 +137,7 @@ func p999(r result) float64 { return r.P999 }
 var limits = []limit{
 	{"notices, plain, over protoactor's", "stackhouse", "protoactor", each, 1.0 / 6},
 	{"notices, protobuf, over protoactor's", "stackhouse-protobuf", "protoactor", each, 1.0 / 4},
+	{"notices, vtprotobuf, over protoactor's", "stackhouse-vtprotobuf", "protoactor", each, 1.0 / 4},
 	{"notices, plain, over TCP with protobuf", "stackhouse", "tcp-protobuf", each, 0.6},
 	{"notices by TLS, over plaintext", "stackhouse-tls", "stackhouse", each, 0},
 	{"an actor's ask by TLS, p50, over plaintext", "stackhouse-tls-ask", "stackhouse-ask", p50, 0},

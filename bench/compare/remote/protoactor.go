@@ -65,7 +65,7 @@ func tellProtoactor(address string, n int) (r result, err error) {
 			return err
 		}
 		for range n {
-			sys.Root.Send(to, message)
+			sys.Root.Send(to, someBytes)
 		}
 		after, err := counted(sys, to)
 		if err == nil && after != before+uint64(n) {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/stackhouse-go/stackhouse/bench/compare/remote/message"
 	"github.com/stackhouse-go/stackhouse/cluster"
 	"github.com/stackhouse-go/stackhouse/cluster/proto"
 	"github.com/stackhouse-go/stackhouse/core"
@@ -18,6 +19,7 @@ type plain [8]uint64
 var (
 	tellOf      = core.NewNoticeMethod[plain]("bench.plain")
 	tellProtoOf = core.NewNoticeMethod[*wrapperspb.BytesValue]("bench.protobuf")
+	tellBlobOf  = core.NewNoticeMethod[*message.Blob]("bench.vtprotobuf")
 	countOf     = core.NewMethod[plain, plain]("bench.count")
 )
 
@@ -31,12 +33,16 @@ func (k *sink) tellProto(s *core.NoticeStack[*wrapperspb.BytesValue]) core.Yield
 	return s.Return()
 }
 
+func (k *sink) tellBlob(s *core.NoticeStack[*message.Blob]) core.Yield { k.n++; return s.Return() }
+
 func (k *sink) count(s *core.AskStack[plain, plain]) core.Yield { return s.Return(plain{k.n}) }
 
 var (
 	_ = core.HandleNotice((*sink).tell).As(tellOf)
 	_ = core.HandleNotice((*sink).tellProto).As(tellProtoOf)
+	_ = core.HandleNotice((*sink).tellBlob).As(tellBlobOf)
 	_ = proto.Reuse[*wrapperspb.BytesValue]()
+	_ = proto.Reuse[*message.Blob]()
 	_ = core.Handle((*sink).count).As(countOf)
 )
 
@@ -108,11 +114,20 @@ type order struct {
 	to      core.AnyAddress
 	rounds  int
 	notices int // of each
-	proto   bool
+	tell    func(core.AnyAddress, *sourceStep) error
 	alone   bool // one round at a time, and each is timed
 }
 
-var message = wrapperspb.Bytes(make([]byte, 64))
+var (
+	someBytes = wrapperspb.Bytes(make([]byte, 64))
+	someBlob  = &message.Blob{Value: make([]byte, 64)}
+)
+
+func onePlain(to core.AnyAddress, s *sourceStep) error { return tellOf.At(to).Notice(s, plain{}) }
+func oneProto(to core.AnyAddress, s *sourceStep) error {
+	return tellProtoOf.At(to).Notice(s, someBytes)
+}
+func oneBlob(to core.AnyAddress, s *sourceStep) error { return tellBlobOf.At(to).Notice(s, someBlob) }
 
 func (o *source) send(s *sourceStep) core.Yield {
 	away := s.away[:]
@@ -141,13 +156,7 @@ func (o *source) send(s *sourceStep) core.Yield {
 				s.since = time.Now()
 			}
 			for range s.Req.notices {
-				var err error
-				if s.Req.proto {
-					err = tellProtoOf.At(s.Req.to).Notice(s, message)
-				} else {
-					err = tellOf.At(s.Req.to).Notice(s, plain{})
-				}
-				if err != nil {
+				if err := s.Req.tell(s.Req.to, s); err != nil {
 					return s.Throw(err)
 				}
 			}
@@ -189,7 +198,7 @@ func (h how) join(address string) (j joined, err error) {
 // notices is how many a round has, and mailbox what 16 rounds fit in.
 const notices, mailbox = 1000, 1 << 14
 
-func (h how) tell(address string, n int, proto bool) (r result, err error) {
+func (h how) tell(address string, n int, tell func(core.AnyAddress, *sourceStep) error) (r result, err error) {
 	j, err := h.join(address)
 	if err != nil {
 		return r, err
@@ -200,12 +209,12 @@ func (h how) tell(address string, n int, proto bool) (r result, err error) {
 	by := sourceSend.At(core.Spawn(j.sys, func() *source { return &source{} }))
 	rounds := (n + notices - 1) / notices
 	warm := rounds/5 + 1
-	before, err := core.Ask(ctx, by, order{to: j.sink, rounds: warm, notices: notices, proto: proto})
+	before, err := core.Ask(ctx, by, order{to: j.sink, rounds: warm, notices: notices, tell: tell})
 	if err != nil {
 		return r, err
 	}
 	began := time.Now()
-	after, err := core.Ask(ctx, by, order{to: j.sink, rounds: rounds, notices: notices, proto: proto})
+	after, err := core.Ask(ctx, by, order{to: j.sink, rounds: rounds, notices: notices, tell: tell})
 	all := time.Since(began)
 	if err == nil && after[0] != uint64((rounds+warm)*notices) {
 		err = fmt.Errorf("%d notices behind %d came", after[0], before[0])
@@ -213,8 +222,9 @@ func (h how) tell(address string, n int, proto bool) (r result, err error) {
 	return result{Each: float64(all) / float64(rounds*notices), Count: n}, err
 }
 
-func (h how) tellPlain(address string, n int) (result, error)    { return h.tell(address, n, false) }
-func (h how) tellProtobuf(address string, n int) (result, error) { return h.tell(address, n, true) }
+func (h how) tellPlain(address string, n int) (result, error)    { return h.tell(address, n, onePlain) }
+func (h how) tellProtobuf(address string, n int) (result, error) { return h.tell(address, n, oneProto) }
+func (h how) tellBlob(address string, n int) (result, error)     { return h.tell(address, n, oneBlob) }
 
 // askActor has an actor ask.
 func (h how) askActor(address string, n int) (r result, err error) {

@@ -86,7 +86,7 @@ func tellTCP(address string, n int) (r result, err error) {
 		return all, err
 	}
 	for range n/5 + 1 {
-		if err = write(message); err != nil {
+		if err = write(someBytes); err != nil {
 			return r, err
 		}
 	}
@@ -96,7 +96,7 @@ func tellTCP(address string, n int) (r result, err error) {
 	}
 	began := time.Now()
 	for range n {
-		if err = write(message); err != nil {
+		if err = write(someBytes); err != nil {
 			return r, err
 		}
 	}
