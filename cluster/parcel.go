@@ -97,10 +97,15 @@ func (t *track) sendOn() {
 	}
 }
 
-// full reports whether as many are being written as may be: partsMax, and the last one begins while
-// no more than a window's worth is left of the others.
-func (t *track) full() bool {
-	return len(t.parcels.out) >= partsMax || t.parcels.left > t.link.hub.node.config.Window
+// full reports whether as many are being written as may be: partsMax, and a long one begins while no
+// more than a window's worth is left of the others. Who wrote a short one last, and so hardly writes
+// a long one now, may go on while there is one more.
+func (t *track) full(long bool) bool {
+	most := t.link.hub.node.config.Window
+	if !long {
+		most += frame.LongMax
+	}
+	return len(t.parcels.out) >= partsMax || t.parcels.left > most
 }
 
 // acknowledged forgets what the other end has read.

@@ -299,7 +299,7 @@ func (s *serving) pay() bool {
 	var fail *frame.Fail
 	switch r := s.awaits; {
 	case r != nil && r.done:
-		if len(r.reply) > frame.FrameMax && t.full() { // or each that asks has it encoded in vain
+		if len(r.reply) > frame.FrameMax && t.full(true) { // or each that asks has it encoded in vain
 			t.parcels.behind = append(t.parcels.behind, s)
 			return true
 		}
@@ -323,7 +323,7 @@ func (s *serving) pay() bool {
 		f = e.Append(t.frame[:0])
 	}
 	if len(f) > frame.FrameMax {
-		if t.full() {
+		if t.full(true) {
 			t.parcels.behind = append(t.parcels.behind, s)
 			return true
 		}

@@ -27,13 +27,15 @@ type standIn struct {
 	number uint64 // in frames of this track; 0 is the other node's hub, which isn't declared
 	serial uint64 // of the actor, at the other end
 
-	gone     bool // the actor has stopped
-	declared bool // REF was written
-	held     bool // by the other end, from HOLD to RESUME
-	starved  bool // it is among the track's starved
-	sending  bool // a call of it is being written in pieces
-	awaited  bool // somebody here waits for the actor's end
-	watched  bool // what was written last is WATCH
+	gone     bool   // the actor has stopped
+	declared bool   // REF was written
+	held     bool   // by the other end, from HOLD to RESUME
+	starved  bool   // it is among the track's starved, or fed
+	long     bool   // what was taken last was too long for one piece
+	fed      uint64 // the track's round in which something was taken last
+	sending  bool   // a call of it is being written in pieces
+	awaited  bool   // somebody here waits for the actor's end
+	watched  bool   // what was written last is WATCH
 	commands []command.Verb
 }
 
@@ -85,13 +87,18 @@ func (r *standIn) Ready(*stack.House) bool {
 	if !r.declared {
 		r.track.owe(r)
 	}
-	if r.declared && r.track.hasRoom() && r.track.hasSlot() && !r.track.full() {
+	t := r.track
+	if r.declared && t.hasRoom() && t.hasSlot() && !t.full(r.long) {
 		return true
 	}
-	if !r.starved {
-		r.starved = true
-		r.track.starved = append(r.track.starved, r)
+	switch {
+	case r.starved:
+	case r.fed == t.round:
+		t.fed = append(t.fed, r)
+	default:
+		t.starved = append(t.starved, r)
 	}
+	r.starved = true
 	return false
 }
 
@@ -108,6 +115,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 		t.link.hub.drop(c, r.house, lost.Refused, err)
 		return
 	}
+	r.fed, r.long = t.round, len(text) > frame.FrameMax
 	if m.Reply == nil {
 		f := frame.Tell{To: r.number, Method: m.number, Message: text}
 		if t.speaks < 2 || !t.out.Join(&f) {

@@ -41,6 +41,8 @@ type track struct {
 	bySerial map[uint64]*standIn
 	unused   []unused   // numbers of stand-ins whose actors have stopped
 	starved  []*standIn // whose calls wait for room, or for a slot
+	fed      []*standIn // the same, but something of theirs was taken in this round
+	round    uint64     // from one time that such go on to the next
 	slots    []*slot
 	free     *slot
 	freed    bool // a slot, or a stand-in is to be declared, since the last settle
@@ -123,7 +125,7 @@ func (t *track) settle() {
 		}
 	}
 	t.sendOn()
-	for len(t.parcels.behind) > 0 && !t.full() {
+	for len(t.parcels.behind) > 0 && !t.full(true) {
 		s := t.parcels.behind[0]
 		t.parcels.behind = t.parcels.behind[1:]
 		if !s.pay() {
@@ -139,13 +141,21 @@ func (t *track) settle() {
 	if !t.hasRoom() || !t.hasSlot() {
 		return
 	}
-	for _, r := range t.starved {
-		r.starved = false
-		if !r.held && !r.sending {
-			t.w.Readmit(r.house)
+	t.readmit()
+}
+
+// readmit has stand-ins go on whose calls wait, those first of whom nothing was taken in this round.
+func (t *track) readmit() {
+	t.round++
+	for _, all := range [2][]*standIn{t.starved, t.fed} {
+		for _, r := range all {
+			r.starved = false
+			if !r.held && !r.sending {
+				t.w.Readmit(r.house)
+			}
 		}
 	}
-	t.starved = t.starved[:0]
+	t.starved, t.fed = t.starved[:0], t.fed[:0]
 }
 
 // tryAppend writes a frame, if there is room for it.
@@ -445,7 +455,7 @@ func (t *track) giveUp(err error) {
 	t.link.wrote += t.wrote
 	t.link.got += t.got
 	// who keeps an address of the session keeps its stand-in, and by that the track
-	t.standIns, t.bySerial, t.unused, t.starved, t.slots, t.free = nil, nil, nil, nil, nil, nil
+	t.standIns, t.bySerial, t.unused, t.starved, t.fed, t.slots, t.free = nil, nil, nil, nil, nil, nil, nil
 	t.refs, t.theirs, t.byMine = nil, nil, nil
 }
 
