@@ -97,9 +97,9 @@ func (t *track) sendOn() {
 	}
 }
 
-// full reports whether as many are being written as may be: partsMax, and a long one begins while no
-// more than a window's worth is left of the others. Who wrote a short one last, and so hardly writes
-// a long one now, may go on while there is one more.
+// full reports whether as many are being written as may be: partsMax, and a long one begins while
+// no more than a window's worth is left of the others. Who wrote a short one last, and so hardly
+// writes a long one now, may go on while there is one more.
 func (t *track) full(long bool) bool {
 	most := t.link.hub.node.config.Window
 	if !long {

@@ -144,7 +144,8 @@ func (t *track) settle() {
 	t.readmit()
 }
 
-// readmit has stand-ins go on whose calls wait, those first of whom nothing was taken in this round.
+// readmit has stand-ins go on whose calls wait, those first of whom nothing was taken in this
+// round.
 func (t *track) readmit() {
 	t.round++
 	for _, all := range [2][]*standIn{t.starved, t.fed} {
