@@ -74,7 +74,7 @@ type Kind struct {
 	layout Layout
 	keeps  bool // clear leaves scratch behind, so memory isn't zero at take
 	shared bool // others than its last holder may still write to it
-	slab   bool
+	slab   bool // its objects are slabs
 	make   func() *Object
 	clear  func(*Object)
 }

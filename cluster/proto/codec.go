@@ -44,7 +44,7 @@ func codecOf(t reflect.Type) wire.Foreign {
 	is := of.ProtoReflect().Descriptor()
 	c := &codec{of: of, name: "proto:" + string(is.FullName())}
 	_, c.coded = of.(coded)
-	c.coded = c.coded && !recurs(is, nil, map[protoreflect.FullName]bool{})
+	c.coded = c.coded && straight(is, nil, map[protoreflect.FullName]bool{})
 	if kind, ok := reuse.Load(t); ok {
 		c.again = kind.(*pool.Kind)
 	}
@@ -76,24 +76,31 @@ func newKind(of proto.Message) *pool.Kind {
 
 func fresh(of proto.Message) proto.Message { return of.ProtoReflect().New().Interface() }
 
-// recurs reports whether messages of a type may have such within, to any depth: UnmarshalVT has no
-// limit there, and the stack of a goroutine that runs out of it ends the process. within are those
-// that it is in, and done those that don't.
-func recurs(is protoreflect.MessageDescriptor, within []protoreflect.FullName, done map[protoreflect.FullName]bool) bool {
-	if slices.Contains(within, is.FullName()) {
-		return true
-	}
-	if done[is.FullName()] {
+// straight reports whether generated code may be used for messages of a type, and all within them.
+// It may not be where
+//
+//	a message may have one of its own type within, at any depth: UnmarshalVT has no limit there, and
+//	    a goroutine whose stack is too long ends the process
+//	there is a map: UnmarshalVT doesn't see the end of an entry, and so makes the square of what it
+//	    is given
+//	there may be extensions: MarshalToSizedBufferVT leaves them out
+//
+// within are the types that it is in, and done those for which it holds.
+func straight(is protoreflect.MessageDescriptor, within []protoreflect.FullName, done map[protoreflect.FullName]bool) bool {
+	switch {
+	case slices.Contains(within, is.FullName()) || is.IsMapEntry() || is.ExtensionRanges().Len() > 0:
 		return false
+	case done[is.FullName()]:
+		return true
 	}
 	within = append(within, is.FullName())
 	for i := range is.Fields().Len() {
-		if m := is.Fields().Get(i).Message(); m != nil && recurs(m, within, done) {
-			return true
+		if m := is.Fields().Get(i).Message(); m != nil && !straight(m, within, done) {
+			return false
 		}
 	}
 	done[is.FullName()] = true
-	return false
+	return true
 }
 
 // Name implements wire.Foreign.
@@ -112,13 +119,15 @@ func (c *codec) Append(dst []byte, v any) []byte {
 }
 
 func appendCoded(dst []byte, m coded) []byte {
-	n := m.SizeVT()
-	dst = slices.Grow(dst, n)
-	n, err := m.MarshalToSizedBufferVT(dst[len(dst) : len(dst)+n])
-	if err != nil {
+	size := m.SizeVT()
+	dst = slices.Grow(dst, size)
+	switch n, err := m.MarshalToSizedBufferVT(dst[len(dst) : len(dst)+size]); {
+	case err != nil:
 		panic(err)
+	case n != size:
+		panic("proto: a message has changed while it was written")
 	}
-	return dst[:len(dst)+n]
+	return dst[:len(dst)+size]
 }
 
 // Read implements wire.Foreign.

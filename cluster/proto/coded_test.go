@@ -8,6 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/typepb"
 
 	"github.com/stackhouse-go/stackhouse/core/wire"
 )
@@ -103,6 +108,24 @@ func TestCodeOfItsOwn(t *testing.T) {
 	r.Reset(wire.Append(whole, nil, &m))
 	require.NoError(t, wire.Read(whole, &r, &out))
 	require.True(t, proto.Equal(&Sample{}, out), "of a nil pointer")
+}
+
+// TestStraightTypes: generated code is used for these alone.
+func TestStraightTypes(t *testing.T) {
+	for _, m := range []proto.Message{&Sample{}, &timestamppb.Timestamp{}, &typepb.EnumValue{}, &typepb.Type{}} {
+		require.True(t, isStraight(m), "%T", m)
+	}
+	for _, m := range []proto.Message{
+		&Nest{}, &structpb.Value{}, &structpb.ListValue{}, // within themselves
+		&Counts{}, &Deep{}, // a map
+		&descriptorpb.FieldOptions{}, // extensions
+	} {
+		require.False(t, isStraight(m), "%T", m)
+	}
+}
+
+func isStraight(m proto.Message) bool {
+	return straight(m.ProtoReflect().Descriptor(), nil, map[protoreflect.FullName]bool{})
 }
 
 // TestTypesThatRecur are read by package proto, which has a limit of how deep they are.

@@ -117,6 +117,94 @@ func (x *Nest) GetNest() *Nest {
 	return nil
 }
 
+type Counts struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Of            map[string]uint64      `protobuf:"bytes,1,rep,name=of,proto3" json:"of,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Counts) Reset() {
+	*x = Counts{}
+	mi := &file_sample_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Counts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Counts) ProtoMessage() {}
+
+func (x *Counts) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Counts.ProtoReflect.Descriptor instead.
+func (*Counts) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Counts) GetOf() map[string]uint64 {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+type Deep struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	All           []*Counts              `protobuf:"bytes,1,rep,name=all,proto3" json:"all,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deep) Reset() {
+	*x = Deep{}
+	mi := &file_sample_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deep) ProtoMessage() {}
+
+func (x *Deep) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deep.ProtoReflect.Descriptor instead.
+func (*Deep) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Deep) GetAll() []*Counts {
+	if x != nil {
+		return x.All
+	}
+	return nil
+}
+
 var File_sample_proto protoreflect.FileDescriptor
 
 const file_sample_proto_rawDesc = "" +
@@ -126,7 +214,14 @@ const file_sample_proto_rawDesc = "" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"7\n" +
 	"\x04Nest\x12/\n" +
-	"\x04nest\x18\x01 \x01(\v2\x1b.stackhouse.proto.test.NestR\x04nestB9Z7github.com/stackhouse-go/stackhouse/cluster/proto;protob\x06proto3"
+	"\x04nest\x18\x01 \x01(\v2\x1b.stackhouse.proto.test.NestR\x04nest\"v\n" +
+	"\x06Counts\x125\n" +
+	"\x02of\x18\x01 \x03(\v2%.stackhouse.proto.test.Counts.OfEntryR\x02of\x1a5\n" +
+	"\aOfEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"7\n" +
+	"\x04Deep\x12/\n" +
+	"\x03all\x18\x01 \x03(\v2\x1d.stackhouse.proto.test.CountsR\x03allB9Z7github.com/stackhouse-go/stackhouse/cluster/proto;protob\x06proto3"
 
 var (
 	file_sample_proto_rawDescOnce sync.Once
@@ -140,18 +235,23 @@ func file_sample_proto_rawDescGZIP() []byte {
 	return file_sample_proto_rawDescData
 }
 
-var file_sample_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_sample_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_sample_proto_goTypes = []any{
 	(*Sample)(nil), // 0: stackhouse.proto.test.Sample
 	(*Nest)(nil),   // 1: stackhouse.proto.test.Nest
+	(*Counts)(nil), // 2: stackhouse.proto.test.Counts
+	(*Deep)(nil),   // 3: stackhouse.proto.test.Deep
+	nil,            // 4: stackhouse.proto.test.Counts.OfEntry
 }
 var file_sample_proto_depIdxs = []int32{
 	1, // 0: stackhouse.proto.test.Nest.nest:type_name -> stackhouse.proto.test.Nest
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	4, // 1: stackhouse.proto.test.Counts.of:type_name -> stackhouse.proto.test.Counts.OfEntry
+	2, // 2: stackhouse.proto.test.Deep.all:type_name -> stackhouse.proto.test.Counts
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_sample_proto_init() }
@@ -165,7 +265,7 @@ func file_sample_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sample_proto_rawDesc), len(file_sample_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
