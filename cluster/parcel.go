@@ -90,8 +90,9 @@ func (t *track) sendOn() {
 					t.owe(s)
 				}
 			}
-			if !r.held {
-				t.w.Readmit(r.house)
+			if !r.starved { // it goes on in its turn
+				r.starved = true
+				t.fed = append(t.fed, r)
 			}
 		}
 	}

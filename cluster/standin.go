@@ -115,7 +115,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 		t.link.hub.drop(c, r.house, lost.Refused, err)
 		return
 	}
-	r.fed, r.long = t.round, len(text) > frame.FrameMax
+	r.fed, r.long = t.round, false
 	if m.Reply == nil {
 		f := frame.Tell{To: r.number, Method: m.number, Message: text}
 		if t.speaks < 2 || !t.out.Join(&f) {
@@ -139,9 +139,10 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 func (r *standIn) write(f []byte, s *slot) {
 	if len(f) <= frame.FrameMax {
 		r.track.append(f)
-	} else {
-		r.track.send(f, r, s)
+		return
 	}
+	r.long = true
+	r.track.send(f, r, s)
 }
 
 // methodOf returns the method that a handler is of; nil: it is of none.
