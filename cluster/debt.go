@@ -41,12 +41,17 @@ func (q *debts) pop() debtor {
 	return d
 }
 
-// unpop puts back what was popped last.
-func (q *debts) unpop(d debtor) {
+// pay has the first one pay. It reports false if there was no room: then it stays the first.
+func (q *debts) pay() bool {
+	d := q.pop()
+	if d.pay() {
+		return true
+	}
 	l := d.links()
 	l.next, l.owed = q.first, true
 	if q.first == nil {
 		q.last = d
 	}
 	q.first = d
+	return false
 }

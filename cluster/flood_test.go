@@ -3,60 +3,197 @@ package cluster
 import (
 	"fmt"
 	"slices"
-
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
-// TestBesideAFlood: who tells some actors of a node more than the link takes doesn't keep others
-// from asking another one, whatever the length of what it says.
-func TestBesideAFlood(t *testing.T) {
-	for _, f := range []struct{ actors, size int }{
-		{1, 200}, {1, 20_000}, {1, 60 << 10}, {1, 1 << 20}, {1, 15 << 20}, {2, 15 << 20}, {partsMax + 4, 60 << 10}, {partsMax + 4, 66 << 10},
-	} {
-		c := newCalm(t)
-		var flooded []core.AnyAddress
-		for i := range f.actors {
-			name := fmt.Sprint("flooded", i)
-			_, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: name, Mailbox: core.Unbounded()})
-			require.NoError(t, err)
-			far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/" + name})
-			require.NoError(t, err)
-			flooded = append(flooded, far)
-		}
-		other := c.find(c.here, "there")
-		drop := padded(0, f.size)
-		turns := 0
-		turn := func() {
-			for _, far := range flooded {
-				var err error
-				for err == nil {
-					err = core.Notice(tells.At(far), drop)
-				}
-				require.Equal(t, core.ErrMailboxFull, err)
-			}
-			c.sim.Turn()
-			turns++
-		}
-		var took []int
-		for range 10 {
-			for range 50 {
-				turn()
-			}
-			began := turns
-			ask := core.Begin(add.At(other), addReq{1})
-			for ; !ask.Ready(); turn() {
-				require.Less(t, turns-began, 2000, "beside messages of %d bytes to %d actors", f.size, f.actors)
-			}
-			_, err := ask.Get()
-			require.NoError(t, err)
-			took = append(took, turns-began)
-		}
-		slices.Sort(took)
-		t.Logf("%d bytes to %d actors: %v", f.size, f.actors, took)
+// This file is about who waits for a link's room while others have more for it than it takes.
+
+// mirror answers by so many bytes.
+type mirror struct{}
+
+type (
+	mirrorReq struct {
+		Size int
+		Pad  []byte
 	}
+	mirrorRep struct{ Pad []byte }
+)
+
+func (*mirror) sized(s *core.AskStack[mirrorReq, mirrorRep]) core.Yield {
+	return s.Return(mirrorRep{make([]byte, s.Req.Size)})
+}
+
+var (
+	mirrored = core.NewMethod[mirrorReq, mirrorRep]("test.mirror.sized")
+	_        = core.Handle((*mirror).sized).As(mirrored)
+)
+
+// crowd is two nodes, and what is done at each turn.
+type crowd struct {
+	calm
+	always []func()
+	ends   []func()
+	turns  int
+}
+
+func newCrowd(t *testing.T) *crowd {
+	c := &crowd{calm: newCalm(t)}
+	for _, n := range []*Node{c.here, c.there} {
+		for i := range partsMax + 4 {
+			_, err := core.SpawnWith(n.system, func() *counter { return &counter{} }, core.Props{Name: fmt.Sprint("told", i), Mailbox: core.Unbounded()})
+			require.NoError(t, err)
+		}
+		_, err := core.SpawnWith(n.system, func() *mirror { return &mirror{} }, core.Props{Name: "mirror"})
+		require.NoError(t, err)
+	}
+	return c
+}
+
+func (c *crowd) at(from *Node, to, name string) core.AnyAddress {
+	c.t.Helper()
+	far, err := housetest.Ask(c.t, c.sim, from.Finder(), Where{to, "/user/" + name})
+	require.NoError(c.t, err)
+	return far
+}
+
+// tells has some actors there told more than the link takes.
+func (c *crowd) tells(actors, size int) {
+	drop := padded(0, size)
+	for i := range actors {
+		to := tells.At(c.at(c.here, "there", fmt.Sprint("told", i)))
+		c.always = append(c.always, func() {
+			var err error
+			for err == nil {
+				err = core.Notice(to, drop)
+			}
+			require.Equal(c.t, core.ErrMailboxFull, err)
+		})
+	}
+}
+
+// asks has so many asks away, from one node to the other.
+func (c *crowd) asks(from *Node, to string, asks, size int) {
+	port := mirrored.At(c.at(from, to, "mirror"))
+	all := make([]core.Pending[mirrorRep], asks)
+	for i := range all {
+		all[i] = core.Begin(port, mirrorReq{Size: size})
+	}
+	c.always = append(c.always, func() {
+		for i := range all {
+			if all[i].Ready() {
+				_, err := all[i].Get()
+				require.NoError(c.t, err)
+				all[i] = core.Begin(port, mirrorReq{Size: size})
+			}
+		}
+	})
+	c.ends = append(c.ends, func() {
+		for i := range all {
+			for !all[i].Ready() {
+				c.sim.Turn()
+			}
+			_, err := all[i].Get()
+			require.NoError(c.t, err)
+		}
+	})
+}
+
+func (c *crowd) turn() {
+	for _, do := range c.always {
+		do()
+	}
+	c.sim.Turn()
+	c.turns++
+}
+
+func (c *crowd) end() {
+	c.always = nil
+	for _, do := range c.ends {
+		do()
+	}
+}
+
+// answers requires that asks are answered within some turns, whatever else there is.
+func answers[Req, Rep any](c *crowd, about string, most int, to core.Port[Req, Rep], req Req) {
+	c.t.Helper()
+	var took []int
+	for range 5 {
+		for range 50 {
+			c.turn()
+		}
+		began := c.turns
+		ask := core.Begin(to, req)
+		for ; !ask.Ready(); c.turn() {
+			require.Less(c.t, c.turns-began, most, about)
+		}
+		_, err := ask.Get()
+		require.NoError(c.t, err)
+		took = append(took, c.turns-began)
+	}
+	slices.Sort(took)
+	c.t.Logf("%s: %v turns", about, took)
+}
+
+// TestBesideAFlood: who tells some actors of a node more than the link takes doesn't keep others
+// from asking another one, whatever the length of what they say.
+func TestBesideAFlood(t *testing.T) {
+	for _, f := range []struct{ actors, size, most int }{
+		{1, 200, 1000}, {1, 20_000, 1000}, {1, 60 << 10, 1000}, {1, 1 << 20, 1000}, {1, 15 << 20, 4000}, {2, 15 << 20, 4000},
+		{4, 1 << 20, 1000}, {partsMax + 4, 60 << 10, 1000}, {partsMax + 4, 66 << 10, 2000},
+	} {
+		c := newCrowd(t)
+		e := mirrored.At(c.at(c.here, "there", "mirror"))
+		c.tells(f.actors, f.size)
+		about := fmt.Sprintf("beside messages of %d bytes to %d actors", f.size, f.actors)
+		answers(c, "a short ask "+about, f.most, e, mirrorReq{Size: 1})
+		answers(c, "a long answer "+about, f.most, e, mirrorReq{Size: 100_000})
+		answers(c, "a long ask "+about, f.most, e, mirrorReq{Pad: make([]byte, 100_000)})
+	}
+}
+
+// TestBesideAnswers: a node that answers the other one by more than the link takes can ask it all
+// the same.
+func TestBesideAnswers(t *testing.T) {
+	for _, size := range []int{20_000, 60 << 10, 1 << 20} {
+		c := newCrowd(t)
+		e, other := mirrored.At(c.at(c.here, "there", "mirror")), c.find(c.here, "there")
+		c.asks(c.there, "here", 40, size)
+		about := fmt.Sprintf("beside answers of %d bytes", size)
+		answers(c, "a short ask "+about, 1000, add.At(other), addReq{1})
+		answers(c, "a long ask "+about, 1000, e, mirrorReq{Pad: make([]byte, 100_000)})
+		answers(c, "a lookup "+about, 1000, c.here.Finder(), Where{"there", "/user/counter"})
+		c.end()
+	}
+}
+
+// TestHoldBesideAnswers: a node whose actor is full is heard at once, though it has more to answer
+// than the link takes.
+func TestHoldBesideAnswers(t *testing.T) {
+	c := newCrowd(t)
+	full, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	full.Pause()
+	far := tells.At(c.at(c.here, "there", "full"))
+	c.asks(c.here, "there", 1000, 60<<10)
+	for range 200 {
+		c.turn()
+	}
+	for range 1000 {
+		for core.Notice(far, item{}) == nil {
+		}
+		c.turn()
+	}
+	o := c.there.self.overflows[full.House()]
+	require.Less(t, len(o.calls), 20_000)
+	require.Equal(t, 1, c.track().held)
+	full.Continue()
+	c.end()
+	c.sim.Run(1e9)
+	require.Zero(t, (&place{sys: c.there.system.(*house.System)}).letters())
 }

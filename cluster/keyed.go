@@ -57,7 +57,7 @@ func (t *track) serveKeyed(s *serving, m *foreign, f *frame.Ask) {
 		s.refuse(err)
 	case r.done:
 		s.awaits = r
-		t.owe(s)
+		t.answer(s)
 	case r.waiting != nil: // nobody asks so: a sender asks again once it has an answer
 		s.refuse(core.ErrLost)
 	default:
@@ -116,6 +116,6 @@ func (h *hub) ran(s *serving) {
 	h.replies.end(r, reply, fail, h.w.Now)
 	if w := r.waiting; w != nil {
 		r.waiting = nil
-		w.track.owe(w)
+		w.track.answer(w)
 	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 )
@@ -24,10 +25,19 @@ type parcel struct {
 type parcels struct {
 	out    []*parcel
 	sent   []*parcel           // calls that aren't acknowledged
+	pieces []piece             // that aren't
+	flying int                 // their bytes
 	left   int                 // bytes of out that aren't written
 	last   uint64              // number
 	behind []*serving          // whose answers are to be parcels, once there are fewer
+	answer bool                // the last one that began is an answer
 	in     map[uint64]*arrival // what has come of each, by number
+}
+
+// piece is one that is on its way.
+type piece struct {
+	end uint64 // position behind it
+	n   int    // bytes
 }
 
 // partsMax is how many frames of the other end may have come in part at a time.
@@ -42,7 +52,7 @@ func (t *track) send(f []byte, from *standIn, slot *slot) {
 	t.parcels.last++
 	t.parcels.out = append(t.parcels.out, &parcel{frame: f, number: t.parcels.last, from: from, slot: slot})
 	t.parcels.left += len(f)
-	if from != nil {
+	if t.parcels.answer = from == nil; from != nil {
 		from.sending = true
 	}
 	if slot != nil {
@@ -51,16 +61,16 @@ func (t *track) send(f []byte, from *standIn, slot *slot) {
 	t.sendOn()
 }
 
-// sendOn writes pieces, in turn, as long as half the window is free: the rest is for others.
+// sendOn writes pieces, in turn, as long as they are no more than half the window: the rest is for
+// others.
 func (t *track) sendOn() {
 	for len(t.parcels.out) > 0 {
-		left := t.out.Left()
-		if left.End-left.Acknowledged > uint64(t.link.hub.node.config.Window/2) || t.out.Room() < frame.FrameMax {
+		if t.parcels.flying >= t.link.hub.node.config.Window/2 || t.out.Room() < frame.FrameMax {
 			return
 		}
 		p := t.parcels.out[0]
 		if p.slot != nil && p.at == 0 {
-			p.slot.at = left.End
+			p.slot.at = t.out.Left().End
 		}
 		n := len(p.frame)
 		if n <= frame.FrameMax {
@@ -71,10 +81,12 @@ func (t *track) sendOn() {
 			t.append(f.Append(t.frame[:0]))
 		}
 		p.at += n
+		t.parcels.pieces = append(t.parcels.pieces, piece{t.out.Left().End, n})
+		t.parcels.flying += n
 		t.parcels.left -= n
 		t.parcels.out = t.parcels.out[1:]
-		if p.at < len(p.frame) {
-			t.parcels.out = append(t.parcels.out, p)
+		if p.at < len(p.frame) { // those behind partsMax wait for its end
+			t.parcels.out = slices.Insert(t.parcels.out, min(len(t.parcels.out), partsMax-1), p)
 			continue
 		}
 		if r := p.from; r != nil {
@@ -90,23 +102,9 @@ func (t *track) sendOn() {
 					t.owe(s)
 				}
 			}
-			if !r.starved { // it goes on in its turn
-				r.starved = true
-				t.fed = append(t.fed, r)
-			}
+			r.waits() // it goes on in its turn
 		}
 	}
-}
-
-// full reports whether as many are being written as may be: partsMax, and a long one begins while
-// no more than a window's worth is left of the others. Who wrote a short one last, and so hardly
-// writes a long one now, may go on while there is one more.
-func (t *track) full(long bool) bool {
-	most := t.link.hub.node.config.Window
-	if !long {
-		most += frame.LongMax
-	}
-	return len(t.parcels.out) >= partsMax || t.parcels.left > most
 }
 
 // acknowledged forgets what the other end has read.
@@ -114,6 +112,11 @@ func (p *parcels) acknowledged(position uint64) {
 	for len(p.sent) > 0 && p.sent[0].end <= position {
 		p.sent = p.sent[1:]
 	}
+	n := 0
+	for ; n < len(p.pieces) && p.pieces[n].end <= position; n++ {
+		p.flying -= p.pieces[n].n
+	}
+	p.pieces = slices.Delete(p.pieces, 0, n)
 }
 
 // arrival is a frame of which some pieces have come. It takes memory as they come, and gives up

@@ -132,7 +132,7 @@ func (r *ref) watch(is bool) {
 func (r *ref) ended() {
 	if !r.gone {
 		r.gone = true
-		r.track.owe(r)
+		r.track.answer(r)
 	}
 }
 
@@ -269,7 +269,7 @@ func (h *hub) Answered(c *stack.Stack) bool {
 		s.isDropped()
 		return false
 	}
-	s.track.owe(s)
+	s.track.answer(s)
 	return true
 }
 
@@ -285,7 +285,7 @@ func (s *serving) isDropped() {
 // refuse answers an ask that can't begin.
 func (s *serving) refuse(err error) {
 	s.err = err
-	s.track.owe(s)
+	s.track.answer(s)
 }
 
 // pay implements debtor: it writes the answer.
@@ -299,7 +299,7 @@ func (s *serving) pay() bool {
 	var fail *frame.Fail
 	switch r := s.awaits; {
 	case r != nil && r.done:
-		if len(r.reply) > frame.FrameMax && t.full(true) { // or each that asks has it encoded in vain
+		if len(r.reply) > frame.FrameMax && !t.answersLong() { // or each that asks has it encoded in vain
 			t.parcels.behind = append(t.parcels.behind, s)
 			return true
 		}
@@ -323,7 +323,7 @@ func (s *serving) pay() bool {
 		f = e.Append(t.frame[:0])
 	}
 	if len(f) > frame.FrameMax {
-		if t.full(true) {
+		if !t.answersLong() {
 			t.parcels.behind = append(t.parcels.behind, s)
 			return true
 		}

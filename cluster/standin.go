@@ -33,6 +33,7 @@ type standIn struct {
 	starved  bool   // it is among the track's starved, or fed
 	long     bool   // what was taken last was too long for one piece
 	fed      uint64 // the track's round in which something was taken last
+	away     int    // asks
 	sending  bool   // a call of it is being written in pieces
 	awaited  bool   // somebody here waits for the actor's end
 	watched  bool   // what was written last is WATCH
@@ -88,17 +89,10 @@ func (r *standIn) Ready(*stack.House) bool {
 		r.track.owe(r)
 	}
 	t := r.track
-	if r.declared && t.hasRoom() && t.hasSlot() && !t.full(r.long) {
+	if r.declared && t.hasRoom() && r.hasSlot() && !t.full(r.long) {
 		return true
 	}
-	switch {
-	case r.starved:
-	case r.fed == t.round:
-		t.fed = append(t.fed, r)
-	default:
-		t.starved = append(t.starved, r)
-	}
-	r.starved = true
+	r.waits()
 	return false
 }
 
@@ -115,7 +109,7 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 		t.link.hub.drop(c, r.house, lost.Refused, err)
 		return
 	}
-	r.fed, r.long = t.round, false
+	r.fed, r.long, t.replied = t.round, false, false
 	if m.Reply == nil {
 		f := frame.Tell{To: r.number, Method: m.number, Message: text}
 		if t.speaks < 2 || !t.out.Join(&f) {
@@ -130,7 +124,8 @@ func (r *standIn) Take(_ *stack.House, c *stack.Stack) {
 	if d := c.Deadline(); d != 0 {
 		f.Remaining = uint64(max(1, d-t.w.Now))
 	}
-	s.call, s.method, s.at = c, m, t.out.Left().End
+	r.away++
+	s.from, s.call, s.method, s.at = r, c, m, t.out.Left().End
 	c.SetSlot(uint32(s.number))
 	r.write(f.Append(t.frame[:0]), s)
 }
@@ -276,6 +271,7 @@ type slot struct {
 	debt
 	track  *track
 	number uint64
+	from   *standIn
 	call   *stack.Stack // nil: given up
 	method *method
 	at     uint64 // position of its frame in the stream
@@ -287,7 +283,11 @@ type slot struct {
 // slotsMax is how many asks of a track are away at most.
 const slotsMax = 1 << 16
 
-func (t *track) hasSlot() bool { return t.free != nil || len(t.slots) < slotsMax }
+func (t *track) hasSlot() bool { return t.busy < slotsMax }
+
+// hasSlot reports whether there is a slot for one more ask: one actor has as many as are free at
+// most, so those of another one find some though it answers none.
+func (r *standIn) hasSlot() bool { return r.away < slotsMax-r.track.busy }
 
 func (t *track) slot() *slot {
 	s := t.free
@@ -314,7 +314,8 @@ func (t *track) answered(number uint64) (*stack.Stack, *method, error) {
 	}
 	s := t.slots[number]
 	c := s.call
-	s.call, s.busy = nil, false
+	s.from.away--
+	s.from, s.call, s.busy = nil, nil, false
 	s.next, t.free = t.free, s
 	t.busy--
 	t.freed = true

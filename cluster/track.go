@@ -31,6 +31,7 @@ type track struct {
 	wrote   uint64 // notices
 	got     uint64 // notices
 	debts   debts
+	answers debts // and GONEs, which don't overtake them
 	*scratch
 	parcels parcels
 	lastBy  *stack.Handler // of the last call that was written
@@ -43,6 +44,7 @@ type track struct {
 	starved  []*standIn // whose calls wait for room, or for a slot
 	fed      []*standIn // the same, but something of theirs was taken in this round
 	round    uint64     // from one time that such go on to the next
+	replied  bool       // answers were written since a call was taken
 	slots    []*slot
 	free     *slot
 	freed    bool // a slot, or a stand-in is to be declared, since the last settle
@@ -90,83 +92,6 @@ type scratch struct {
 
 // textKept is how much room for texts is kept, once a longer one was written.
 const textKept = 1 << 20
-
-// hasRoom reports whether any frame has room, and nothing waits for it.
-func (t *track) hasRoom() bool {
-	return t.named == len(t.methods.all) && t.debts.first == nil && t.out.Room() >= frame.FrameMax
-}
-
-// owe has a debtor write what it owes, now or once there is room.
-func (t *track) owe(d debtor) {
-	if t.over != nil {
-		return
-	}
-	waits := t.debts.first != nil // for room: an ACK, or the next connection, tells of that
-	if t.debts.push(d); !waits {
-		t.settle()
-	}
-}
-
-// settle writes what is owed, as far as there is room, and has stand-ins go on if there is more.
-func (t *track) settle() {
-	if t.over != nil {
-		return
-	}
-	defer t.look()
-	if !t.began {
-		t.began = true
-		if n := t.link.wrote; n > 0 {
-			t.append((&frame.Gap{Notices: n}).Append(t.frame[:0]))
-		}
-	}
-	for ; t.named < len(t.methods.all); t.named++ {
-		if !t.tryAppend(t.methods.all[t.named].declare) {
-			return
-		}
-	}
-	t.sendOn()
-	for len(t.parcels.behind) > 0 && !t.full(true) {
-		s := t.parcels.behind[0]
-		t.parcels.behind = t.parcels.behind[1:]
-		if !s.pay() {
-			t.debts.push(s)
-		}
-	}
-	for t.debts.first != nil {
-		if d := t.debts.pop(); !d.pay() {
-			t.debts.unpop(d)
-			return
-		}
-	}
-	if !t.hasRoom() || !t.hasSlot() {
-		return
-	}
-	t.readmit()
-}
-
-// readmit has stand-ins go on whose calls wait, those first of whom nothing was taken in this
-// round.
-func (t *track) readmit() {
-	t.round++
-	for _, all := range [2][]*standIn{t.starved, t.fed} {
-		for _, r := range all {
-			r.starved = false
-			if !r.held && !r.sending {
-				t.w.Readmit(r.house)
-			}
-		}
-	}
-	t.starved, t.fed = t.starved[:0], t.fed[:0]
-}
-
-// tryAppend writes a frame, if there is room for it.
-func (t *track) tryAppend(f []byte) bool {
-	if len(f) > t.out.Room() {
-		return false
-	}
-	t.append(f)
-	return true
-}
 
 // append writes a frame, for which there is room.
 func (t *track) append(f []byte) {
@@ -444,7 +369,7 @@ func (t *track) giveUp(err error) {
 	t.loseAsks(err, left.Written)
 	t.loseNotices(left)
 	t.out.End()
-	t.debts = debts{}
+	t.debts, t.answers = debts{}, debts{}
 	for _, r := range t.standIns {
 		t.w.Vanish(r.house, t.over)
 	}
