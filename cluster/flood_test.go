@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
@@ -62,11 +64,11 @@ func (c *crowd) at(from *Node, to, name string) core.AnyAddress {
 	return far
 }
 
-// tells has some actors there told more than the link takes.
-func (c *crowd) tells(actors, size int) {
+// tells has some actors of a node told more than the link takes, by the other one.
+func (c *crowd) tells(from *Node, to string, actors, size int) {
 	drop := padded(0, size)
 	for i := range actors {
-		to := tells.At(c.at(c.here, "there", fmt.Sprint("told", i)))
+		to := tells.At(c.at(from, to, fmt.Sprint("told", i)))
 		c.always = append(c.always, func() {
 			var err error
 			for err == nil {
@@ -149,11 +151,53 @@ func TestBesideAFlood(t *testing.T) {
 	} {
 		c := newCrowd(t)
 		e := mirrored.At(c.at(c.here, "there", "mirror"))
-		c.tells(f.actors, f.size)
+		c.tells(c.here, "there", f.actors, f.size)
 		about := fmt.Sprintf("beside messages of %d bytes to %d actors", f.size, f.actors)
 		answers(c, "a short ask "+about, f.most, e, mirrorReq{Size: 1})
 		answers(c, "a long answer "+about, f.most, e, mirrorReq{Size: 100_000})
 		answers(c, "a long ask "+about, f.most, e, mirrorReq{Pad: make([]byte, 100_000)})
+		require.LessOrEqual(t, c.track().parcels.left, session.Window+frame.LongMax)
+	}
+}
+
+// TestManyLongAsks: as many as there are actors don't make a later one meet a slot that can't be.
+func TestManyLongAsks(t *testing.T) {
+	c := newCrowd(t)
+	var ports []core.Port[mirrorReq, mirrorRep]
+	for i := range 3 * partsMax {
+		name := fmt.Sprint("mirror", i)
+		_, err := core.SpawnWith(c.there.system, func() *mirror { return &mirror{} }, core.Props{Name: name})
+		require.NoError(t, err)
+		ports = append(ports, mirrored.At(c.at(c.here, "there", name)))
+	}
+	other := mirrored.At(c.at(c.here, "there", "mirror"))
+	var all []core.Pending[mirrorRep]
+	for _, p := range ports {
+		all = append(all, core.Begin(p, mirrorReq{Size: 1, Pad: make([]byte, 100_000)}))
+	}
+	all = append(all, core.Begin(other, mirrorReq{Size: 1}))
+	for i := range all {
+		for n := 0; !all[i].Ready(); n++ {
+			require.Less(t, n, 5000)
+			c.sim.Turn()
+		}
+		_, err := all[i].Get()
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 1, c.here.self.links["there"].Session())
+}
+
+// TestAnswersBesideAFlood: who tells the other node more than the link takes answers it all the
+// same.
+func TestAnswersBesideAFlood(t *testing.T) {
+	for _, size := range []int{200, 20_000, 1 << 20} {
+		c := newCrowd(t)
+		e := mirrored.At(c.at(c.here, "there", "mirror"))
+		c.find(c.here, "there")
+		c.tells(c.there, "here", 2, size)
+		about := fmt.Sprintf("beside messages of %d bytes from there", size)
+		answers(c, "a short answer "+about, 1000, e, mirrorReq{Size: 1})
+		answers(c, "a long answer "+about, 1000, e, mirrorReq{Size: 100_000})
 	}
 }
 

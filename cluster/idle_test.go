@@ -158,6 +158,9 @@ func TestSlots(t *testing.T) {
 		_, err := p.Get()
 		require.NoError(t, err)
 	}
+	for _, r := range c.here.self.links["there"].track.standIns {
+		require.Zero(t, r.away)
+	}
 }
 
 // TestNumbersOfTheStopped are taken again: a session knows as many actors as live.

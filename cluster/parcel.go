@@ -85,8 +85,8 @@ func (t *track) sendOn() {
 		t.parcels.flying += n
 		t.parcels.left -= n
 		t.parcels.out = t.parcels.out[1:]
-		if p.at < len(p.frame) { // those behind partsMax wait for its end
-			t.parcels.out = slices.Insert(t.parcels.out, min(len(t.parcels.out), partsMax-1), p)
+		if p.at < len(p.frame) {
+			t.parcels.out = append(t.parcels.out, p)
 			continue
 		}
 		if r := p.from; r != nil {

@@ -128,11 +128,11 @@ func (t *track) tryAppend(f []byte) bool {
 // begins while no more than a window's worth is left of the others. Who wrote a short one last, and
 // so hardly writes a long one now, may go on while there is one more of the longest.
 func (t *track) full(long bool) bool {
-	window := t.link.hub.node.config.Window
+	most := t.link.hub.node.config.Window
 	if !long {
-		return t.parcels.left > window+frame.LongMax
+		most += frame.LongMax
 	}
-	return len(t.parcels.out) >= partsMax || t.parcels.left > window
+	return len(t.parcels.out) >= partsMax || t.parcels.left > most
 }
 
 // answersLong reports whether a long answer may begin: not if the last that began was one, and a
