@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -238,6 +239,6 @@ func TestHoldBesideAnswers(t *testing.T) {
 	require.Equal(t, 1, c.track().held)
 	full.Continue()
 	c.end()
-	c.sim.Run(1e9)
+	c.sim.Run(time.Second)
 	require.Zero(t, (&place{sys: c.there.system.(*house.System)}).letters())
 }

@@ -25,7 +25,7 @@ type parcel struct {
 type parcels struct {
 	out    []*parcel
 	sent   []*parcel           // calls that aren't acknowledged
-	pieces []piece             // that aren't
+	pieces []piece             // on their way: written, and not acknowledged
 	flying int                 // their bytes
 	left   int                 // bytes of out that aren't written
 	last   uint64              // number

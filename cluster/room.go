@@ -125,8 +125,8 @@ func (t *track) tryAppend(f []byte) bool {
 }
 
 // full reports whether as many are being written in pieces as may be: partsMax, and a long one
-// begins while no more than a window's worth is left of the others. Who wrote a short one last, and
-// so hardly writes a long one now, may go on while there is one more of the longest.
+// begins while no more than a window's worth is left of the others. Who wrote a short one last,
+// and so hardly writes a long one now, may go on while there is one more of the longest.
 func (t *track) full(long bool) bool {
 	most := t.link.hub.node.config.Window
 	if !long {
@@ -138,6 +138,10 @@ func (t *track) full(long bool) bool {
 // answersLong reports whether a long answer may begin: not if the last that began was one, and a
 // long call waits.
 func (t *track) answersLong() bool {
-	waits := func(all []*standIn) bool { return slices.ContainsFunc(all, func(r *standIn) bool { return r.long }) }
-	return !t.full(true) && !(t.parcels.answer && len(t.parcels.out) > 0 && (waits(t.starved) || waits(t.fed)))
+	if t.full(true) {
+		return false
+	}
+	long := func(r *standIn) bool { return r.long }
+	passes := t.parcels.answer && len(t.parcels.out) > 0
+	return !passes || !slices.ContainsFunc(t.starved, long) && !slices.ContainsFunc(t.fed, long)
 }

@@ -11,9 +11,9 @@
 //
 // A type for which vtprotobuf (github.com/planetscale/vtprotobuf, features marshal, unmarshal and
 // size) has generated code is written and read by that, which takes less time; it doesn't look
-// whether strings are UTF-8. Types with maps, with extensions, or whose messages may have others of
-// the type within, are left to package proto: for strangers' bytes that code isn't safe there, and
-// extensions it leaves out.
+// whether strings are UTF-8. Types with maps, with extensions, or whose messages may have others
+// of the type within, are left to package proto: for strangers' bytes that code isn't safe there,
+// and extensions it leaves out.
 //
 // Bytes of strangers make messages of up to some 55 times their length: elements of two bytes that
 // have nothing in them. The budget of a node doesn't hold here; TLS says who may send.
