@@ -104,7 +104,7 @@ func (g *gate) run(h *handshake) {
 
 // relieve has one handshake go, of those that keep h from running: the one that has waited longest
 // for its other end. It reports false if none has for Limits.Patience. The place of one that went
-// may have been given to another than h: then a further one goes.
+// may have been given to another than h, for which nobody goes: then a further one does.
 func (g *gate) relieve(h *handshake) bool {
 	if h.relief != nil && slices.Contains(g.running, h.relief) {
 		return true
@@ -175,10 +175,21 @@ func (g *gate) next(h *handshake) *handshake {
 	if best < 0 {
 		return nil
 	}
-	h = g.waiting[best]
-	g.run(h) // first: its crowd is forgotten otherwise
+	w := g.waiting[best]
+	g.yield(h, w)
+	g.run(w) // first: its crowd is forgotten otherwise
 	g.drop(best)
-	return h
+	return w
+}
+
+// yield notes that the place of h goes to another than it was promised to, maybe: the place that
+// was promised to this one is for that one then.
+func (g *gate) yield(h, to *handshake) {
+	for _, w := range g.waiting {
+		if w.relief == h {
+			w.relief = to.relief
+		}
+	}
 }
 
 // rivals returns how many handshakes run that count as h does.
