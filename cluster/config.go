@@ -35,6 +35,12 @@ type Config struct {
 	// sends more gets core.ErrMailboxFull once mailboxes are full, too. Default 1 MiB, at least 256
 	// KiB.
 	Window int
+	// Tracks is how many streams a link has, each with a connection and a Window of its own: as many
+	// as the node of the two that allows fewer. Default 1, at most 5. With one, a call waits for
+	// what is on its way to other actors of that node. With more, nodes ask each other over the
+	// first, and actors are dealt out over the others. An actor has its calls in one order all the
+	// same; but system calls are for fewer calls each, so a few at a time cost more.
+	Tracks int
 	// Compress has messages of more than 64 KiB compressed, by S2, where that makes them shorter and
 	// the other node can read it; each can that knows of it, whatever its own Compress. It takes time
 	// of the links' worker: some ms for 4 MiB, and what a Window of messages unfolds to at once.
@@ -55,9 +61,13 @@ type Config struct {
 	Mailbox int
 }
 
+// tracksMax is that of Config.Tracks: one for nodes, and a few for actors.
+const tracksMax = 5
+
 func (c Config) validate() (Config, error) {
 	c.Incarnation = cmp.Or(c.Incarnation, uint64(time.Now().UnixNano()))
 	c.Window = cmp.Or(c.Window, session.Window)
+	c.Tracks = cmp.Or(c.Tracks, 1)
 	c.SpawnedMax = cmp.Or(c.SpawnedMax, 10_000)
 	switch {
 	case c.Name == "" || len(c.Name) > frame.NameMax:
@@ -68,6 +78,8 @@ func (c Config) validate() (Config, error) {
 		return c, errors.New("cluster: both Config.TLS and Config.Plaintext are set")
 	case c.Window < 256<<10:
 		return c, errors.New("cluster: Config.Window is below 256 KiB")
+	case c.Tracks < 1 || c.Tracks > tracksMax:
+		return c, fmt.Errorf("cluster: Config.Tracks is not among 1 to %d", tracksMax)
 	case c.Mailbox < 0:
 		return c, errors.New("cluster: Config.Mailbox is below zero")
 	case c.SpawnedMax < 0:

@@ -25,6 +25,7 @@ type conn struct {
 	hub    *hub
 	link   *link // nil: it was accepted, and is unmet
 	track  *track
+	index  int    // of its track
 	number uint64 // in link; 0: it has none yet
 	of     core.Endpoint[pull]
 	met    bool
@@ -83,7 +84,7 @@ func (c *conn) Closed() {
 // greet has HELLO sent.
 func (c *conn) greet(session, position uint64) {
 	config := &c.hub.node.config
-	h := frame.Hello{Name: []byte(config.Name), Incarnation: config.Incarnation, Session: session, Tracks: 1, Position: position, Version: frame.Version}
+	h := frame.Hello{Name: []byte(config.Name), Incarnation: config.Incarnation, Session: session, Track: uint64(c.index), Tracks: uint64(config.Tracks), Position: position, Version: frame.Version}
 	c.hello = h.Append(nil)
 	c.send()
 }
@@ -151,7 +152,7 @@ func (c *conn) Encode(out []byte, _ *pull, _ error) []byte {
 	}
 	if b := t.out.Unsent(frame.FrameMax); len(b) > 0 {
 		t.out.Sent(len(b))
-		c.link.Used(0, c.hub.w.Now)
+		c.link.Used(c.hub.w.Now)
 		out = append(out, b...)
 	}
 	return out
@@ -244,12 +245,13 @@ func (c *conn) receive(in []byte) (n int, err error) {
 	t, now := c.track, c.hub.w.Now
 	before := t.in.Position()
 	n, err = t.receive(in)
-	c.link.Heard(0, c.number, now)
+	c.link.Heard(c.index, c.number, now)
 	if t.in.Position() != before {
-		c.link.Used(0, now)
+		c.link.Used(now)
 		c.acks = c.acks || now-c.ackedAt >= ackEvery
 	}
 	if err != nil {
+		println("DEBUG", err.Error())
 		c.link.breaks(c)
 		return 0, err
 	}

@@ -29,9 +29,11 @@ func (h *hub) export(of *stack.House) uint64 {
 // of it later.
 func (h *hub) sweep(s *core.NoticeStack[struct{}]) core.Yield {
 	for _, l := range h.all() {
-		for _, r := range l.track.refs {
-			if l.track.conn != nil && r.house != nil && r.house.Gone() {
-				r.ended()
+		for _, t := range l.tracks {
+			for _, r := range t.refs {
+				if t.conn != nil && r.house != nil && r.house.Gone() {
+					r.ended()
+				}
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func TestHeldAndResumed(t *testing.T) {
 		require.Equal(t, core.ErrMailboxFull, fill())
 		c.sim.Run(10 * time.Millisecond)
 	}
-	track := c.here.self.links["there"].track
+	track := c.here.self.links["there"].tracks[0]
 	require.Equal(t, 1, track.held)
 	before := n
 	require.Equal(t, core.ErrMailboxFull, fill())

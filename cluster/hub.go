@@ -51,7 +51,7 @@ func (h *hub) PreStart(s *core.HookStack) core.Yield {
 	h.w, h.at = st.Engine(), st.House()
 	h.at.Stay() // connections and stand-ins belong to a worker
 	for _, l := range h.all() {
-		l.track = newTrack(l)
+		l.begin()
 	}
 	return s.Return()
 }
@@ -69,7 +69,7 @@ func (h *hub) linkTo(name string) *link {
 	l := h.links[name]
 	if l == nil && (len(h.links) < h.linksMax || h.forget()) {
 		l = newLink(h, name, "")
-		l.track = newTrack(l)
+		l.begin()
 		h.links[name] = l
 	}
 	return l
@@ -88,14 +88,14 @@ func (h *hub) forget() bool {
 		return false
 	}
 	delete(h.links, of.name)
-	of.track.giveUp(ErrUnreachable)
+	of.giveUp(ErrUnreachable)
 	return true
 }
 
 // PostStop implements core.Stopper.
 func (h *hub) PostStop(s *core.HookStack) core.Yield {
 	for _, l := range h.all() {
-		l.track.giveUp(ErrUnreachable)
+		l.giveUp(ErrUnreachable)
 	}
 	h.loseOverflows()
 	h.loseRetries()
@@ -145,9 +145,9 @@ func (h *hub) listens(s *listenStep) (y core.Yield) {
 	return s.Return(struct{}{})
 }
 
-// dial is a duty of a link.
+// dial is what a dialer has the hub do.
 type dial struct {
-	link *link
+	by   *dialer
 	conn uint64 // its number, once it stands
 }
 
@@ -157,13 +157,13 @@ type dialStep struct {
 }
 
 func (h *hub) dial(s *dialStep) core.Yield {
-	s.Msg.link.dials(s, &s.conn)
+	s.Msg.by.dials(s, &s.conn)
 	return core.Suspend(s, (*hub).dialled)
 }
 
 func (h *hub) dialled(s *dialStep) core.Yield {
 	_, err := s.conn.Get()
-	s.Msg.link.dialled(s.Msg.conn, err)
+	s.Msg.by.dialled(s.Msg.conn, err)
 	return s.Return()
 }
 
@@ -181,9 +181,11 @@ type flushStep struct {
 func (h *hub) flush(s *flushStep) core.Yield {
 	s.until = h.w.Now + flushTime
 	for _, l := range h.all() {
-		if l.track.isUnread() {
-			l.track.conn.pings = true
-			l.track.conn.send()
+		for _, t := range l.tracks {
+			if t.isUnread() {
+				t.conn.pings = true
+				t.conn.send()
+			}
 		}
 	}
 	return h.flushes(s)
@@ -191,7 +193,7 @@ func (h *hub) flush(s *flushStep) core.Yield {
 
 func (h *hub) flushes(s *flushStep) core.Yield {
 	for _, l := range h.links {
-		if l.track.isUnread() && h.w.Now < s.until {
+		if slices.ContainsFunc(l.tracks, (*track).isUnread) && h.w.Now < s.until {
 			core.Timer.Ask(s, &s.tick, time.Millisecond)
 			return core.Suspend(s, (*hub).flushes)
 		}
@@ -210,7 +212,7 @@ func (h *hub) find(s *findStep) core.Yield {
 	if l == nil {
 		return s.Throw(ErrNoNode)
 	}
-	findMethod.At(l.track.hub().any()).Ask(s, &s.found, findActor{s.Req.Path})
+	findMethod.At(l.control().hub().any()).Ask(s, &s.found, findActor{s.Req.Path})
 	return core.Suspend(s, (*hub).finds)
 }
 

@@ -21,13 +21,16 @@ type calm struct {
 	here, there *Node
 }
 
-func newCalm(t testing.TB) calm {
+func newCalm(t testing.TB) calm { return newCalmOf(t, 1, 1) }
+
+// newCalmOf is newCalm with how many tracks each node may have.
+func newCalmOf(t testing.TB, ofHere, ofThere int) calm {
 	c := house.Config{AskTimeout: 3 * time.Hour, Logger: slog.New(slog.DiscardHandler)}
 	sim := housetest.New(t, 1, c)
 	other := sim.Beside(t, c)
-	there, err := Start(t.Context(), other, Config{Name: "there", Listen: "127.0.0.1:7400", Plaintext: true, Incarnation: 1})
+	there, err := Start(t.Context(), other, Config{Name: "there", Listen: "127.0.0.1:7400", Tracks: ofThere, Plaintext: true, Incarnation: 1})
 	require.NoError(t, err)
-	here, err := Start(t.Context(), sim, Config{Name: "here", Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1})
+	here, err := Start(t.Context(), sim, Config{Name: "here", Peers: map[string]string{"there": there.Addr()}, Tracks: ofHere, Plaintext: true, Incarnation: 1})
 	require.NoError(t, err)
 	for _, sys := range []*house.System{sim.System, other} {
 		_, err = core.SpawnWith(sys, func() *counter { return &counter{} }, core.Props{Name: "counter"})
@@ -144,7 +147,7 @@ func TestSlots(t *testing.T) {
 		c.sim.Turn()
 	}
 	c.sim.Run(time.Second)
-	require.Equal(t, slotsMax/2, c.here.self.links["there"].track.busy)
+	require.Equal(t, slotsMax/2, c.here.self.links["there"].tracks[0].busy)
 	last := core.Begin(add.At(far), addReq{1})
 	_, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/counter"})
 	require.NoError(t, err, "of another actor, which is a hub")
@@ -158,7 +161,7 @@ func TestSlots(t *testing.T) {
 		_, err := p.Get()
 		require.NoError(t, err)
 	}
-	for _, r := range c.here.self.links["there"].track.standIns {
+	for _, r := range c.here.self.links["there"].tracks[0].standIns {
 		require.Zero(t, r.away)
 	}
 }
@@ -183,8 +186,8 @@ func TestNumbersOfTheStopped(t *testing.T) {
 		_, err = housetest.Ask(t, c.sim, add.At(other), addReq{i}) // so that it hears of the end
 		require.ErrorIs(t, err, core.ErrStopped)
 	}
-	require.Less(t, len(c.here.self.links["there"].track.standIns), 500)
-	require.Less(t, len(c.there.self.links["here"].track.refs), 500)
+	require.Less(t, len(c.here.self.links["there"].tracks[0].standIns), 500)
+	require.Less(t, len(c.there.self.links["here"].tracks[0].refs), 500)
 	rep, err := housetest.Ask(t, c.sim, add.At(far), addReq{5})
 	require.NoError(t, err)
 	require.Equal(t, 10, rep.Sum)
@@ -243,7 +246,7 @@ func TestUsedInAnotherOrder(t *testing.T) {
 func TestNumberOfAParcel(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
-	k := c.here.self.links["there"].track
+	k := c.here.self.links["there"].tracks[0]
 	r := k.standIns[1]
 	require.NoError(t, core.Notice(tells.At(far), padded(0, 4<<20)))
 	for !r.sending {
@@ -264,7 +267,7 @@ func TestAckBesideTalk(t *testing.T) {
 	far := c.find(c.here, "there")
 	back := c.find(c.there, "here")
 	c.sim.Run(2 * time.Second)
-	out := &c.here.self.links["there"].track.out
+	out := &c.here.self.links["there"].tracks[0].out
 	for range 2 {
 		require.NoError(t, core.Notice(tells.At(far), item{}))
 		c.sim.Run(10 * time.Millisecond)
@@ -296,13 +299,13 @@ func TestDialBehindOneThatWasGivenUp(t *testing.T) {
 	sim.Net.Silent = map[string]bool{b: true}
 	find := core.Begin(here.Finder(), Where{"there", "/user/counter"})
 	sim.Run(100 * time.Millisecond)
-	require.True(t, here.self.links["there"].dialling)
+	require.True(t, here.self.links["there"].dials[0].busy)
 	_, err = housetest.Ask(t, sim, there.Finder(), Where{"here", "/user/nobody"})
 	require.ErrorIs(t, err, core.ErrNotFound)
 	require.True(t, find.Ready())
 	far, err := find.Get()
 	require.NoError(t, err)
-	require.True(t, here.self.links["there"].dialling, "it hangs still")
+	require.True(t, here.self.links["there"].dials[0].busy, "it hangs still")
 
 	sim.Net.Unreachable = map[string]bool{a: true}
 	sim.Net.Break(a)

@@ -104,7 +104,7 @@ func (h *hub) ran(s *serving) {
 	case l == nil:
 		err = core.ErrLost // the sender has been away for so long that this node has forgotten it
 	default: // any session of theirs will do: see names.go
-		if reply, err = l.track.write(s.method.reply, s.method.ReplyOf(s.call)); err == nil {
+		if reply, err = l.control().write(s.method.reply, s.method.ReplyOf(s.call)); err == nil {
 			reply = slices.Clone(reply)
 		}
 	}

@@ -1,12 +1,10 @@
 package cluster
 
 import (
-	"fmt"
+	"slices"
 
-	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
-	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/stack"
 )
 
@@ -15,16 +13,16 @@ type link struct {
 	session.Link
 	hub     *hub
 	name    string
-	address string // empty: it isn't known, so the other node must dial
-	track   *track
-	conns   []*conn // with a number, and not closed
-	leftAt  int64   // when the last of them was
+	address string   // empty: it isn't known, so the other node must dial
+	dials   []dialer // of each track
+	failed  bool     // one has since there was a connection, and the log has why
+	conns   []*conn  // with a number, and not closed
+	leftAt  int64    // when the last of them was
 
-	dialer   channel.ConnectConfig[hub, nothing, pull]
-	dialling bool   // Connect is under way: there is one at a time
-	failed   bool   // one has since there was a connection, and the log has why
-	opened   *conn  // by it; nil: none yet
-	dial     uint64 // the number of the dial that is wanted; 0: none is
+	// Of the session that there is, or the next:
+	tracks   []*track
+	bySerial map[uint64]*standIn
+	turn     int // the number of the last stand-in's track
 
 	// Of the sessions between two incarnations that are over, notices: those that this node wrote,
 	// and those that came or were reported as missing.
@@ -38,14 +36,39 @@ type link struct {
 
 func newLink(h *hub, name, address string) *link {
 	c := &h.node.config
-	l := &link{hub: h, name: name, address: address}
-	l.Link = session.MakeLink(session.Node{Name: c.Name, Incarnation: c.Incarnation}, session.Node{Name: name}, 1, c.Timing)
-	l.dialer.Config = h.wiring(address, func() channel.Codec[nothing, pull] {
-		l.opened = newConn(h, l)
-		return l.opened
-	})
-	l.dialer.Handler, l.dialer.ServerName = hubCarry, name
+	l := &link{hub: h, name: name, address: address, dials: make([]dialer, c.Tracks)}
+	l.Link = session.MakeLink(session.Node{Name: c.Name, Incarnation: c.Incarnation}, session.Node{Name: name}, c.Tracks, c.Timing)
+	for i := range l.dials {
+		l.dials[i].init(l, i)
+	}
 	return l
+}
+
+// begin makes what a session has.
+func (l *link) begin() {
+	l.tracks, l.bySerial, l.turn = nil, map[uint64]*standIn{}, 0
+	for i := range l.dials {
+		l.tracks = append(l.tracks, newTrack(l, i))
+	}
+}
+
+// control returns the control track: that of what hubs ask each other.
+func (l *link) control() *track { return l.tracks[0] }
+
+// next returns the track of the next stand-in: with several, the control track isn't among them.
+func (l *link) next() *track {
+	if n := l.Tracks(); n > 1 {
+		l.turn = l.turn%(n-1) + 1
+	}
+	return l.tracks[l.turn]
+}
+
+// giveUp ends the session, because of err.
+func (l *link) giveUp(err error) {
+	for _, t := range l.tracks {
+		t.giveUp(err)
+	}
+	l.bySerial = nil
 }
 
 // settle does what the machine says, after each event.
@@ -67,24 +90,22 @@ func (l *link) settle() {
 }
 
 func (l *link) do(d session.Duty) {
-	c := l.conn(d.Conn)
+	c, t := l.conn(d.Conn), l.tracks[d.Track]
 	switch d.What {
 	case session.Dial:
-		if l.dial = d.Conn; l.address != "" { // or the other node dials, or patience ends
-			l.beginDial()
-		}
+		l.dials[d.Track].wants(d.Conn)
 	case session.SendHello:
-		c.greet(d.Session, l.track.in.Begin())
+		c.greet(d.Session, t.in.Begin())
 	case session.Correct:
 		c.greet(d.Session, 0)
 	case session.Resume:
-		other := l.track.speaks != 0 && l.track.speaks != c.speaks // version than before
-		if l.track.out.Resume(d.Position) != nil || other {        // one end has forgotten the session
+		other := t.speaks != 0 && t.speaks != c.speaks // version than before
+		if t.out.Resume(d.Position) != nil || other {  // one end has forgotten the session
 			l.Broken(d.Track, d.Conn)
 			return
 		}
-		c.track, l.track.conn, l.track.life, l.track.speaks = l.track, c, l.Peer().Incarnation, c.speaks
-		l.track.resumed(d.Position)
+		c.track, t.conn, t.life, t.speaks = t, c, l.Peer().Incarnation, c.speaks
+		t.resumed(d.Position)
 		l.failed = false
 		c.send()
 	case session.SendPing:
@@ -93,19 +114,19 @@ func (l *link) do(d session.Duty) {
 	case session.Close:
 		if c != nil {
 			c.shut()
-		} else if l.dial == d.Conn {
-			l.dial = 0
+		} else {
+			l.dials[d.Track].drops(d.Conn)
 		}
 	case session.GiveUp:
 		err := ErrUnreachable
 		if d.Reason == session.Dead {
 			err = ErrNodeLost
 		}
-		l.track.giveUp(err)
+		l.giveUp(err)
 		if d.Reason == session.Dead {
 			l.wrote, l.got = 0, 0
 		}
-		l.track = newTrack(l)
+		l.begin()
 	}
 }
 
@@ -137,9 +158,9 @@ func (l *link) conn(number uint64) *conn {
 	return nil
 }
 
-// wants says whether the track needs a connection.
-func (l *link) wants(is bool) {
-	l.Want(0, is, l.hub.w.Now)
+// wants says whether a track needs a connection.
+func (l *link) wants(track int, is bool) {
+	l.Want(track, is, l.hub.w.Now)
 	l.settle()
 }
 
@@ -152,51 +173,9 @@ func (l *link) rings(at int64) {
 	l.settle()
 }
 
-// beginDial has the hub dial, unless it does.
-func (l *link) beginDial() {
-	if !l.dialling {
-		l.dialling = true
-		tell(l.hub, on.dial, dial{l, l.dial})
-	}
-}
-
-// dials opens a connection.
-func (l *link) dials(s core.Running, f *core.Future[core.Peer[pull]]) {
-	channel.Connect(s, f, &l.dialer)
-}
-
-// dialled is the end of a dial.
-func (l *link) dialled(number uint64, err error) {
-	c := l.opened
-	l.opened, l.dialling = nil, false
-	up := err == nil && c != nil && c.of != nil
-	switch {
-	case l.dial != number: // given up
-		if up {
-			c.shut()
-		}
-		if l.dial != 0 {
-			l.beginDial()
-		}
-		return
-	case up:
-		l.joins(c, number)
-		l.Dialled(0, number, l.hub.w.Now)
-	default:
-		if err != nil && !l.failed {
-			l.failed = true
-			l.hub.w.Driver.Broken(fmt.Errorf("cluster: node %q can't be reached at %s: %w", l.name, l.address, err))
-		}
-		l.Failed(0, number, l.hub.w.Now)
-	}
-	if l.dial == number {
-		l.dial = 0
-	}
-	l.settle()
-}
-
-func (l *link) joins(c *conn, number uint64) {
-	c.link, c.number = l, number
+// joins has the link know a connection, of a track.
+func (l *link) joins(c *conn, track int, number uint64) {
+	c.link, c.index, c.number = l, track, number
 	l.conns = append(l.conns, c)
 }
 
@@ -207,17 +186,18 @@ func (l *link) left(c *conn) {
 			l.conns = append(l.conns[:i], l.conns[i+1:]...)
 		}
 	}
-	if l.track.conn == c {
-		l.track.conn = nil
+	if t := l.tracks[c.index]; t.conn == c {
+		t.conn = nil
 	}
 	l.leftAt = l.hub.w.Now
-	l.Lost(0, c.number, l.hub.w.Now)
+	l.Lost(c.index, c.number, l.hub.w.Now)
 	l.settle()
 }
 
 // isIdle reports whether the other node may be forgotten.
 func (l *link) isIdle() bool {
-	return l.address == "" && len(l.conns) == 0 && !l.dialling && !l.track.wanted
+	wanted := func(t *track) bool { return t.wanted }
+	return l.address == "" && len(l.conns) == 0 && !slices.ContainsFunc(l.tracks, wanted)
 }
 
 // accepted is a HELLO over a connection that the other end has dialled.
@@ -226,20 +206,20 @@ func (l *link) accepted(c *conn, h *frame.Hello) error {
 	if number == 0 {
 		return err
 	}
-	l.joins(c, number)
+	l.joins(c, int(h.Track), number)
 	l.settle()
 	return nil
 }
 
 // breaks is a frame that can't be: it would come again, and so would what it has done already.
 func (l *link) breaks(c *conn) {
-	l.Broken(0, c.number)
+	l.Broken(c.index, c.number)
 	l.settle()
 }
 
 // greeted is a HELLO over a connection that was dialled here.
 func (l *link) greeted(c *conn, h *frame.Hello) error {
-	err := l.Greeted(0, c.number, h, l.hub.w.Now)
+	err := l.Greeted(c.index, c.number, h, l.hub.w.Now)
 	l.settle()
 	return err
 }

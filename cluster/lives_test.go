@@ -257,7 +257,7 @@ func TestLongAskCancelled(t *testing.T) {
 	_, err := core.Ask(ctx, hang.At(p.far), make([]byte, 8_000_000))
 	require.ErrorIs(t, err, core.ErrCancelled)
 	require.Eventually(t, func() (is bool) {
-		p.here.node.look(t, func(h *hub) { is = h.links["there"].track.busy == 0 })
+		p.here.node.look(t, func(h *hub) { is = h.links["there"].tracks[0].busy == 0 })
 		return is
 	}, 10*time.Second, time.Millisecond)
 }
@@ -304,7 +304,7 @@ func TestTwoDial(t *testing.T) {
 		b := newPlace(t, Config{Name: "b", Listen: "127.0.0.1:0", Peers: map[string]string{"a": a.node.Addr()}})
 		a.node.look(t, func(h *hub) {
 			h.links["b"] = newLink(h, "b", b.node.Addr())
-			h.links["b"].track = newTrack(h.links["b"])
+			h.links["b"].begin()
 		})
 		var all sync.WaitGroup
 		for _, side := range [][2]place{{a, b}, {b, a}} {

@@ -118,7 +118,7 @@ func (t *track) whose(to *stack.House) (byte, error) {
 	switch s, ok := r.(*standIn); {
 	case !ok: // of AtLeastOnce
 		return 0, ErrNoMethod
-	case s.track == t:
+	case s.track != nil && s.track.link == t.link && s.track.over == nil:
 		return theirs, nil
 	case to.Gone():
 		return gone, nil
@@ -182,9 +182,9 @@ func (n *names) actor(r *wire.Reader, whose byte, kind reflect.Type) (core.AnyAd
 			return at.Any(at.Kind()), nil
 		}
 	case whose == ours:
-		return n.track.know(serial, name)
-	case n.track.bySerial[serial] != nil:
-		return n.track.bySerial[serial].any(), nil
+		return n.track.link.know(n, serial, name)
+	case n.track.link.bySerial[serial] != nil:
+		return n.track.link.bySerial[serial].any(), nil
 	}
 	if kind == nil {
 		kind = reflect.TypeFor[Actor]()
@@ -193,20 +193,28 @@ func (n *names) actor(r *wire.Reader, whose byte, kind reflect.Type) (core.AnyAd
 }
 
 // know returns the address of an actor of the other node that a message has told of.
-func (t *track) know(serial uint64, kind []byte) (core.AnyAddress, error) {
-	s := t.bySerial[serial]
+func (l *link) know(n *names, serial uint64, kind []byte) (core.AnyAddress, error) {
+	s := l.bySerial[serial]
 	if s == nil {
-		if len(t.standIns)-len(t.unused) >= standInsMax {
+		if l.known() >= standInsMax {
 			return core.AnyAddress{}, core.ErrOverloaded
 		}
-		t.names.made++
-		s = t.standInFor(serial, t.methods.kindOf(string(kind)))
+		n.made++
+		s = l.standInFor(serial, l.hub.methods.kindOf(string(kind)))
 		// The other end hears that it is known here, and so says when it has stopped. The frame is
 		// written behind what is being read.
-		t.debts.push(s)
-		t.freed = true
+		s.track.debts.push(s)
+		s.track.freed = true
 	}
 	return s.any(), nil
+}
+
+// known returns how many actors of the other node are known that may live.
+func (l *link) known() (n int) {
+	for _, t := range l.tracks {
+		n += len(t.standIns) - len(t.unused)
+	}
+	return n
 }
 
 const (

@@ -21,14 +21,14 @@ func TestAddressesOfAnEndedSession(t *testing.T) {
 	_, err := housetest.Ask(t, c.sim, keep.At(far), contactsOf(1, at))
 	require.NoError(t, err)
 	l := c.there.self.links["here"]
-	l.track.giveUp(ErrNodeLost)
-	l.track = newTrack(l)
-	c.here.self.links["there"].track.giveUp(ErrUnreachable)
-	c.here.self.links["there"].track = newTrack(c.here.self.links["there"])
+	l.giveUp(ErrNodeLost)
+	l.begin()
+	c.here.self.links["there"].giveUp(ErrUnreachable)
+	c.here.self.links["there"].begin()
 	_, err = housetest.Ask(t, c.sim, h.last.Asked, 1)
 	require.ErrorIs(t, err, ErrNodeLost)
 
-	n := names{track: l.track}
+	n := names{track: l.tracks[0]}
 	v := card[core.Address[caller]]{h.last.Typed}
 	codec, err := wire.For[card[core.Address[caller]]]()
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestAddressesOfAnEndedSession(t *testing.T) {
 	require.EqualValues(t, gone, text[1])
 	var r wire.Reader
 	r.Reset(text)
-	r.SetNames(&names{track: c.here.self.links["there"].track})
+	r.SetNames(&names{track: c.here.self.links["there"].tracks[0]})
 	v.To = core.Address[caller]{}
 	require.NoError(t, wire.Read(codec, &r, &v))
 	require.True(t, v.To.House().Gone())
@@ -67,9 +67,9 @@ func TestManyShortLives(t *testing.T) {
 		heard += len(of.heard)
 	}
 	require.Equal(t, 1000, heard)
-	require.Less(t, len(c.there.self.links["here"].track.standIns), 500)
-	require.Less(t, len(c.there.self.links["here"].track.bySerial), 500)
-	require.Less(t, len(c.here.self.links["there"].track.refs), 500)
+	require.Less(t, len(c.there.self.links["here"].tracks[0].standIns), 500)
+	require.Less(t, len(c.there.self.links["here"].bySerial), 500)
+	require.Less(t, len(c.here.self.links["there"].tracks[0].refs), 500)
 	require.Less(t, len(c.here.self.served.actors), 200)
 	at := core.Spawn(c.sim, func() *caller { return &caller{} })
 	sent := contactsOf(5, at)
@@ -89,11 +89,11 @@ func TestNamesInLostNotices(t *testing.T) {
 	require.NoError(t, core.Notice(notify.At(far), hearIt.At(at.Any())))
 	require.NoError(t, core.Notice(notify.At(far), hearIt.At(far)))
 	l := c.here.self.links["there"]
-	for l.track.wrote < 2 {
+	for l.tracks[0].wrote < 2 {
 		c.sim.Turn()
 	}
-	l.track.giveUp(ErrUnreachable)
-	l.track = newTrack(l)
+	l.giveUp(ErrUnreachable)
+	l.begin()
 	c.sim.Run(time.Second)
 	require.Len(t, e.heard, 2)
 	require.True(t, e.heard[0] == any(hearIt.At(at.Any())))

@@ -53,7 +53,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 func TestNamesOfAnotherType(t *testing.T) {
 	c := newCalm(t)
 	home := c.find(c.here, "there")
-	from, to := c.here.self.links["there"].track, c.there.self.links["here"].track
+	from, to := c.here.self.links["there"].tracks[0], c.there.self.links["here"].tracks[0]
 	at := core.Spawn(c.sim, func() *caller { return &caller{} })
 	is := func(err error, says string) {
 		t.Helper()
@@ -135,7 +135,7 @@ func TestNamesOfStrangers(t *testing.T) {
 		require.Equal(t, c.ok, f.Kind == frame.KindReply, "%d", i)
 	}
 	there.node.look(t, func(of *hub) {
-		require.Len(t, of.links["here"].track.standIns, 3)
+		require.Len(t, of.links["here"].tracks[0].standIns, 3)
 		require.NotContains(t, of.served.actors, secret.House().Serial())
 	})
 }
@@ -162,17 +162,17 @@ func (s *stranger) next(kinds ...frame.Kind) frame.Raw {
 func TestTooManyStandIns(t *testing.T) {
 	c := newCalm(t)
 	c.find(c.here, "there")
-	k := c.there.self.links["here"].track
+	k := c.there.self.links["here"].tracks[0]
 	for range 100 {
 		k.unused = append(k.unused, unused{0, ^uint64(0)})
 	}
 	k.standIns = append(k.standIns, make([]*standIn, standInsMax+100-len(k.standIns))...)
-	_, err := k.know(5, nil)
+	_, err := k.link.know(&k.names, 5, nil)
 	require.ErrorIs(t, err, core.ErrOverloaded)
 	k.standIns, k.unused = k.standIns[:1], nil
 
 	// Nor can it be told that they have stopped before it has declared them.
-	_, err = k.know(5, nil)
+	_, err = k.link.know(&k.names, 5, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, k.gone(&frame.Gone{To: 1}), errRef)
 	k.settle()
@@ -187,7 +187,7 @@ func FuzzNames(f *testing.F) {
 	require.NoError(f, err)
 	at := core.Spawn(c.sim, func() *caller { return &caller{} })
 	c.find(c.here, "there")
-	from, to := c.here.self.links["there"].track, c.there.self.links["here"].track
+	from, to := c.here.self.links["there"].tracks[0], c.there.self.links["here"].tracks[0]
 	for _, v := range []contacts{{}, contactsOf(1, at), {Any: c.find(c.here, "there")}} {
 		n := names{track: from}
 		f.Add(wire.AppendBy(codec, &n, nil, &v))
@@ -221,10 +221,10 @@ func FuzzNames(f *testing.F) {
 func TestSessionThatIsOver(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
-	k := c.here.self.links["there"].track
-	k.giveUp(ErrUnreachable)
+	k := c.here.self.links["there"].tracks[0]
+	k.link.giveUp(ErrUnreachable)
 	require.Nil(t, k.standIns)
-	require.Nil(t, k.bySerial)
+	require.Nil(t, k.link.bySerial)
 	require.Nil(t, k.refs)
 	require.ErrorIs(t, core.Notice(tells.At(far), item{}), ErrUnreachable)
 }
@@ -233,9 +233,9 @@ func TestSessionThatIsOver(t *testing.T) {
 func TestStandInsTakeRoom(t *testing.T) {
 	c := newCalm(t)
 	c.find(c.here, "there")
-	k := c.there.self.links["here"].track
+	k := c.there.self.links["here"].tracks[0]
 	for serial := range uint64(3) {
-		_, err := k.know(100+serial, nil)
+		_, err := k.link.know(&k.names, 100+serial, nil)
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10+3*standInSize, k.sizeOf(make([]byte, 10)))

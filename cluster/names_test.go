@@ -144,7 +144,7 @@ func TestReplyTo(t *testing.T) {
 	}
 	c.sim.Run(time.Second)
 	require.Equal(t, []int{0, 1, 2}, of.heard)
-	require.Len(t, c.there.self.links["here"].track.standIns, 2, "one for the hub, one for the caller")
+	require.Len(t, c.there.self.links["here"].tracks[0].standIns, 2, "one for the hub, one for the caller")
 
 	// The same from a port of the handler itself, and as all of a message.
 	require.NoError(t, core.Notice(notify.At(far), callHear.At(at)))
@@ -218,7 +218,7 @@ func TestBytesOfNames(t *testing.T) {
 	c := newCalm(t)
 	at := core.Spawn(c.sim, func() *caller { return &caller{} })
 	far := c.find(c.here, "there")
-	n := names{track: c.here.self.links["there"].track}
+	n := names{track: c.here.self.links["there"].tracks[0]}
 	codec, err := wire.For[core.AnyAddress]()
 	require.NoError(t, err)
 	port, err := wire.For[core.NoticePort[int]]()

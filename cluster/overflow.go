@@ -42,8 +42,9 @@ type waiter struct {
 const (
 	// callSize is what a call without a text takes, about, bytes.
 	callSize = 256
-	// waitingWindows is how many windows the calls of a link that wait may take: what comes for one
-	// actor while HOLD is on its way is two windows, of small calls as much more as they take here.
+	// waitingWindows is how many windows the calls of a link that wait may take for each track: what
+	// comes for one actor while HOLD is on its way is two windows, of small calls as much more as
+	// they take here.
 	waitingWindows = 128
 	// spareMax is for how many calls a spare overflow has memory.
 	spareMax = 1024
@@ -59,7 +60,7 @@ func (r *ref) deliver(c *stack.Stack, message int, of *serving) {
 		return
 	}
 	size := message + callSize
-	if l.waiting+size > waitingWindows*h.node.config.Window {
+	if l.waiting+size > waitingWindows*h.node.config.Window*l.Tracks() {
 		h.drop(c, r.house, lost.Full, core.ErrMailboxFull)
 		return
 	}

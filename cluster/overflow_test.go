@@ -165,5 +165,5 @@ func TestUnknownNotices(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return p.there.letters() == 7 }, 5*time.Second, time.Millisecond)
 	require.Equal(t, core.LostRefused, p.there.sys.DeadLetters()[0].Reason, "the actor lives")
-	p.there.node.look(t, func(h *hub) { require.EqualValues(t, 7, h.links["else"].track.got) })
+	p.there.node.look(t, func(h *hub) { require.EqualValues(t, 7, h.links["else"].tracks[0].got) })
 }

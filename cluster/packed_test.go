@@ -16,7 +16,7 @@ import (
 
 // wrote returns how many bytes of frames a node has written to the other one.
 func wrote(t *testing.T, n *Node, to string) (written uint64) {
-	n.look(t, func(h *hub) { written = h.links[to].track.out.Left().End })
+	n.look(t, func(h *hub) { written = h.links[to].tracks[0].out.Left().End })
 	return written
 }
 
@@ -102,19 +102,19 @@ func TestCompressedNoticesAreLost(t *testing.T) {
 	e := &itemEar{}
 	core.Events[core.OpenedLetter](c.sim).Subscribe(itemEarOpens.At(core.Spawn(c.sim, func() *itemEar { return e })))
 	l := c.here.self.links["there"]
-	own := l.track.wrote
+	own := l.tracks[0].wrote
 	for n, size := range []int{1_200_000, 70_000, 100, 9_000_000} {
 		require.NoError(t, core.Notice(tells.At(far), padded(n, size)))
-		for l.track.wrote < own+uint64(n+1) {
+		for l.tracks[0].wrote < own+uint64(n+1) {
 			c.sim.Turn()
 		}
-		for n != 3 && len(l.track.parcels.out) > 0 {
+		for n != 3 && len(l.tracks[0].parcels.out) > 0 {
 			c.sim.Turn()
 		}
 	}
-	require.Len(t, l.track.parcels.out, 1)
-	l.track.giveUp(ErrUnreachable)
-	l.track = newTrack(l)
+	require.Len(t, l.tracks[0].parcels.out, 1)
+	l.giveUp(ErrUnreachable)
+	l.begin()
 	c.sim.Run(time.Second)
 	require.ElementsMatch(t, []int{0, 1, 2, 3}, e.heard)
 }

@@ -174,12 +174,12 @@ func (h *hub) try(s *tryStep) core.Yield {
 		return p.fails(s, ErrNoNode)
 	}
 	most := cmp.Or(h.node.config.Mailbox, h.w.MailboxMax) / 2
-	if l.track.hub().house.Queued(h.w) >= max(1, most) || !waited && p.by.queue > 0 {
+	if l.control().hub().house.Queued(h.w) >= max(1, most) || !waited && p.by.queue > 0 {
 		p.queued = true
 		p.by.queue++
 		return p.waits(s)
 	}
-	p.track = l.track
+	p.track = l.control()
 	text, err := p.track.write(p.method.request, p.method.RequestOf(p.call))
 	if err == nil && len(text)+len(p.by.to.Path)+len(p.method.Name) > frame.LongMax-2*frame.HeadMax {
 		err = ErrTooLong
@@ -249,7 +249,7 @@ func (t *track) replyTo(c *stack.Stack, m *method, text []byte) error {
 	case by.noReply != nil:
 		return by.noReply
 	}
-	defer t.settleRead()
+	defer t.link.settleRead()
 	return t.read(by.reply, text, c, m.ReplyOf(c))
 }
 

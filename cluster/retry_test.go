@@ -99,10 +99,10 @@ func (w *shop) requireIdle(t *testing.T) {
 	for _, p := range w.here.self.retries.all {
 		require.Nil(t, p)
 	}
-	for _, s := range w.there.self.links["here"].track.serving {
+	for _, s := range w.there.self.links["here"].tracks[0].serving {
 		require.Nil(t, s)
 	}
-	require.Zero(t, w.here.self.links["there"].track.busy)
+	require.Zero(t, w.here.self.links["there"].tracks[0].busy)
 }
 
 // TestAnsweredAgain: an ask has run while its session was given up: its answer, whatever it is,
@@ -143,7 +143,7 @@ func TestRetriesKeepTheirOrder(t *testing.T) {
 		all = append(all, core.Begin(w.port, payment{N: n}))
 		want = append(want, n)
 	}
-	for w.here.self.links["there"].track.busy < 8 {
+	for w.here.self.links["there"].tracks[0].busy < 8 {
 		w.sim.Turn()
 	}
 	w.breaks()

@@ -331,7 +331,7 @@ func (r *rogue) ends() {
 	h.served.requireFree(r.t)
 	if l := h.links["rogue"]; l != nil {
 		require.Empty(r.t, l.conns)
-		require.False(r.t, l.track.wanted)
+		require.False(r.t, l.tracks[0].wanted)
 	}
 	require.Zero(r.t, r.there.system.(*house.System).Stats().Failures, "a panic")
 }

@@ -28,7 +28,7 @@ func (c *calm) mend() {
 	c.sim.Run(5 * time.Second)
 }
 
-func (c *calm) track() *track { return c.here.self.links["there"].track }
+func (c *calm) track() *track { return c.here.self.links["there"].tracks[0] }
 
 // tell sends notices to an actor, from a number to another one, and lets them become bytes.
 func (c *calm) tell(to core.AnyAddress, from, until int) {

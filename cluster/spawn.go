@@ -88,7 +88,7 @@ func (h *hub) spawn(s *spawnStep) core.Yield {
 	if l == nil {
 		return s.Throw(ErrNoNode)
 	}
-	spawnMethod.At(l.track.hub().any()).Ask(s, &s.born, spawnActor{s.Req.Kind, s.Req.Name})
+	spawnMethod.At(l.control().hub().any()).Ask(s, &s.born, spawnActor{s.Req.Kind, s.Req.Name})
 	return core.Suspend(s, (*hub).spawned)
 }
 

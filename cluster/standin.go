@@ -47,11 +47,11 @@ var hubKind = reflect.TypeFor[hub]()
 func (t *track) hub() *standIn { return t.standIns[0] }
 
 // standInFor returns the stand-in for an actor of the other node, by the serial there.
-func (t *track) standInFor(serial uint64, kind reflect.Type) *standIn {
-	r := t.bySerial[serial]
+func (l *link) standInFor(serial uint64, kind reflect.Type) *standIn {
+	r := l.bySerial[serial]
 	if r == nil {
-		r = t.newStandIn(serial, kind)
-		t.bySerial[serial] = r
+		r = l.next().newStandIn(serial, kind)
+		l.bySerial[serial] = r
 	}
 	return r
 }
@@ -65,7 +65,7 @@ func (t *track) newStandIn(serial uint64, kind reflect.Type) *standIn {
 	r.house = stack.NewStandIn(t.w, serial, kind, t.link.hub.node.config.Mailbox, r)
 	if u := t.unused; len(u) > 0 && u[0].from <= t.out.Left().Acknowledged {
 		r.number = u[0].number
-		delete(t.bySerial, t.standIns[r.number].serial)
+		delete(t.link.bySerial, t.standIns[r.number].serial)
 		t.standIns[r.number] = r
 		t.unused = u[1:]
 	} else {

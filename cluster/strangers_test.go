@@ -231,11 +231,11 @@ func TestTooManyNodes(t *testing.T) {
 	there.node.look(t, func(h *hub) {
 		require.Contains(t, h.links, "a")
 		require.NotContains(t, h.links, "b", "it was away for longer")
-		h.links["a"].track.wanted = true
+		h.links["a"].tracks[0].wanted = true
 	})
 	_, session = comes("b", 0)
 	require.Zero(t, session, "something waits for a")
-	there.node.look(t, func(h *hub) { h.links["a"].track.wanted = false })
+	there.node.look(t, func(h *hub) { h.links["a"].tracks[0].wanted = false })
 	again, session := comes("b", 100)
 	require.EqualValues(t, 1, session)
 	again.ends() // it has read what this session never had

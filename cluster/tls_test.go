@@ -120,7 +120,7 @@ func TestG20Identities(t *testing.T) {
 				require.ErrorIs(t, err, core.ErrNotSent, "nothing was sent to whom one doesn't believe")
 				there.node.look(t, func(h *hub) {
 					for _, l := range h.links {
-						require.Zero(t, l.track.in.Position(), "no frame was read")
+						require.Zero(t, l.tracks[0].in.Position(), "no frame was read")
 					}
 				})
 				return

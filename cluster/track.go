@@ -18,6 +18,7 @@ import (
 // bytes. It is over once its session is.
 type track struct {
 	link    *link
+	number  int
 	life    uint64 // of the other end; 0: there was no connection yet
 	speaks  uint64 // the version of frames that both ends speak; 0: it isn't known yet
 	methods *catalogue
@@ -39,7 +40,6 @@ type track struct {
 	named   int            // methods of the catalogue that were declared
 
 	standIns []*standIn // by number
-	bySerial map[uint64]*standIn
 	unused   []unused   // numbers of stand-ins whose actors have stopped
 	starved  []*standIn // whose calls wait for room, or for a slot
 	fed      []*standIn // the same, but something of theirs was taken in this round
@@ -67,9 +67,9 @@ var (
 	errRestart = errors.New("cluster: another node has restarted the actor")
 )
 
-func newTrack(l *link) *track {
+func newTrack(l *link, number int) *track {
 	h := l.hub
-	t := &track{link: l, methods: h.methods, w: h.w, bySerial: map[uint64]*standIn{},
+	t := &track{link: l, number: number, methods: h.methods, w: h.w,
 		out: session.MakeOutgoing(h.node.config.Window), in: session.MakeIncoming(4 * pool.SlabMax),
 		byMine: make([]*foreign, len(h.methods.all)), scratch: &h.scratch}
 	t.newStandIn(0, hubKind)
@@ -108,7 +108,7 @@ func (t *track) look() {
 	left := t.out.Left()
 	if is := left.End != left.Acknowledged || t.busy > 0 || t.held > 0 || t.awaited > 0 || t.owing > 0; is != t.wanted && t.over == nil {
 		t.wanted = is
-		t.link.wants(is)
+		t.link.wants(t.number, is)
 	}
 }
 
@@ -193,15 +193,17 @@ func (t *track) receive(in []byte) (n int, err error) {
 		t.in.Applied(f)
 		n += size
 	}
-	t.settleRead()
+	t.link.settleRead()
 	return n, nil
 }
 
-// settleRead settles behind what was read, if that calls for it.
-func (t *track) settleRead() {
-	if t.freed {
-		t.freed = false
-		t.settle()
+// settleRead settles behind what was read, where that calls for it.
+func (l *link) settleRead() {
+	for _, t := range l.tracks {
+		if t.freed {
+			t.freed = false
+			t.settle()
+		}
 	}
 }
 
@@ -381,7 +383,7 @@ func (t *track) giveUp(err error) {
 	t.link.wrote += t.wrote
 	t.link.got += t.got
 	// who keeps an address of the session keeps its stand-in, and by that the track
-	t.standIns, t.bySerial, t.unused, t.starved, t.fed, t.slots, t.free = nil, nil, nil, nil, nil, nil, nil
+	t.standIns, t.unused, t.starved, t.fed, t.slots, t.free = nil, nil, nil, nil, nil, nil
 	t.refs, t.theirs, t.byMine = nil, nil, nil
 }
 

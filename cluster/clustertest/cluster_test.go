@@ -98,7 +98,7 @@ func newWorld(t *testing.T, seed uint64, c clustertest.Config) *world {
 	c.System.Logger = slog.New(slog.DiscardHandler)
 	patience := c.Node
 	c.Node = func(of *cluster.Config) {
-		of.Window = windowOf
+		of.Window, of.Tracks = windowOf, max(1, w.rng.IntN(8)-2)
 		if patience != nil {
 			patience(of)
 		}

@@ -30,11 +30,11 @@ func requireOrder(t *testing.T, all []heard, from string) (came []int) {
 // TestKills: of what was sent to a node that died, all has come or is a dead letter, and little is
 // both. Who watched hears once. Nothing of one life gets to the next.
 func TestKills(t *testing.T) {
-	both := 0
+	both, missing := 0, 0
 	twice(t, 30, func(t *testing.T, seed uint64) uint64 {
 		w := newWorld(t, seed, clustertest.Config{Nodes: []string{"north", "south"}})
 		pad := make([]byte, 8<<10)
-		sent, before, missing := 0, 0, 0
+		sent, before := 0, 0
 		for range 4 {
 			far := w.find("north", "south")
 			w.watch("north", far)
@@ -80,10 +80,10 @@ func TestKills(t *testing.T) {
 			both += overlap
 			missing += sent - first - len(came)
 		}
-		require.Positive(t, missing)
 		return w.Hash()
 	})
 	require.Positive(t, both)
+	require.Greater(t, missing, 60)
 }
 
 // TestPauses: a node does nothing for longer than another one's patience. To both of them the

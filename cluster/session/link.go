@@ -1,6 +1,10 @@
 package session
 
-import "github.com/stackhouse-go/stackhouse/cluster/frame"
+import (
+	"slices"
+
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
+)
 
 // Link is the life of the sessions between this node and one other, as a machine that does nothing
 // itself: it takes events and returns duties, one at a time, for its owner to do. It has at most
@@ -12,8 +16,8 @@ import "github.com/stackhouse-go/stackhouse/cluster/frame"
 //	          comes first: the dial is given up -> Up, by that connection
 //	Greeting  it was dialled here, and HELLO sent. Its HELLO comes -> Up. Lost, silent for too
 //	          long, or a HELLO that is refused -> Down. A HELLO that was accepted: see below
-//	Up        both HELLOs came, frames pass. Lost, or silent for too long -> Down. Not wanted, and
-//	          unused for long: closed -> Down. A HELLO that was accepted is refused
+//	Up        both HELLOs came, frames pass. Lost, or silent for too long -> Down. None is wanted,
+//	          and all are unused for long: closed -> Down. A HELLO that was accepted is refused
 //
 // and from each of them a session that is given up leads to Down. Two dials at once: whoever has
 // sent no HELLO takes the other's connection. If both have, the lower node (by name, then
@@ -25,8 +29,13 @@ import "github.com/stackhouse-go/stackhouse/cluster/frame"
 // has a higher number. If none had come, no frame was sent, and the number is still good. One
 // session is never two: a number means the same streams at both ends.
 //
+// A session has as many tracks as the end that allows fewer. Where none is Up, whichever is wanted,
+// track 0 is dialled: by its HELLO both learn how many there are, and whether the other's life is
+// the same. While any is Up the others are dialled, too, whoever wants them: the other end may be
+// unable to. They are closed together.
+//
 // A HELLO is refused if it is not from the other node, if it is from an earlier incarnation or
-// one that is dead, from an earlier session, for another track or another number of tracks. Who
+// one that is dead, from an earlier session, or for a track that there isn't. Who
 // dials for an earlier session is told the number of this one, by a HELLO: it may have nothing
 // else to learn it from. A later incarnation, or a later session, ends the one that there is. A
 // position that can't be is found by [Outgoing.Resume]: the owner says Broken.
@@ -41,6 +50,8 @@ type Link struct {
 	session    uint64 // Invariant: 0 < session <= sessionMax + 1
 	conns      uint64 // numbers of connections given so far
 	tracks     []track
+	agreed     int   // tracks of this session, as far as known
+	used       int64 // when a track was wanted, or not any more, or a frame of a stream passed
 	duties     []Duty
 	done       int // how many of duties Next has returned
 }
@@ -71,7 +82,6 @@ type track struct {
 	without  int64  // since when it is wanted and not Up
 	heard    int64  // of Greeting and Up: when anything came
 	pinged   int64  // of Up: when a PING went out
-	used     int64  // when it was wanted, or a frame of the stream passed
 }
 
 // Reason is why a session was given up.
@@ -85,13 +95,13 @@ const (
 	Broken                    // a frame came that can't be, and would come again
 )
 
-// MakeLink returns a link to a node, which is Down. Both ends must have the same number of tracks,
-// from 1 to frame.TracksMax. An incarnation of the peer that isn't known is 0.
+// MakeLink returns a link to a node, which is Down, and has so many tracks at most, from 1 to
+// frame.TracksMax. An incarnation of the peer that isn't known is 0.
 func MakeLink(self, peer Node, tracks int, timing Timing) Link {
 	if self.Name == peer.Name || tracks < 1 || tracks > frame.TracksMax || timing.Check() != nil {
 		panic("session: a link that makes no sense")
 	}
-	return Link{self: self, peer: peer, timing: timing.orDefault(), session: 1,
+	return Link{self: self, peer: peer, timing: timing.orDefault(), session: 1, agreed: 1,
 		tracks: make([]track, tracks), duties: make([]Duty, 0, 4*tracks)}
 }
 
@@ -101,18 +111,25 @@ func (l *Link) Session() uint64 { return l.session }
 // Peer returns the other node, with its incarnation as far as known.
 func (l *Link) Peer() Node { return l.peer }
 
+// Tracks returns how many tracks the session has: 1 until the other end has said how many it may
+// have.
+func (l *Link) Tracks() int { return l.agreed }
+
 // State returns where the connection of a track is.
 func (l *Link) State(track int) State { return l.tracks[track].state }
 
 // Want says whether a track needs a connection: while frames wait, weren't acknowledged, or are to
-// be answered, or a watch stands. Without it no track is dialled, and patience doesn't end.
+// be answered, or a watch stands. Without it no link is dialled, and patience doesn't end. The track
+// is below Tracks.
 func (l *Link) Want(track int, wanted bool, now int64) {
 	t := &l.tracks[track]
 	if wanted && !t.wanted {
 		t.without = now
 	}
-	t.wanted, t.used = wanted, now
-	l.dial(track, now)
+	t.wanted, l.used = wanted, now
+	for i := range l.tracks {
+		l.dial(i, now)
+	}
 }
 
 // Dialled says that a dial has led to a connection.
@@ -154,7 +171,7 @@ func (l *Link) Heard(track int, conn uint64, now int64) {
 // Used says that frames of a track's stream were sent or came.
 //
 //alloc:none
-func (l *Link) Used(track int, now int64) { l.tracks[track].used = now }
+func (l *Link) Used(now int64) { l.used = now }
 
 // Greeted says that HELLO came over a connection that was dialled here. Its error is why the HELLO
 // is refused; the connection is to be closed then, by a duty.
@@ -202,6 +219,11 @@ func (l *Link) Accepted(h *frame.Hello, now int64) (conn uint64, err error) {
 	case t.state != Down:
 		l.duty(Duty{What: Close, Track: i, Conn: t.conn})
 	}
+	for i := range l.tracks {
+		if t := &l.tracks[i]; t.state == Down { // the other end dials it sooner, if it can
+			t.retry = max(t.retry, now+l.timing.backoff(0))
+		}
+	}
 	conn = l.number()
 	l.duty(Duty{What: SendHello, Track: i, Conn: conn, Session: l.session})
 	l.up(i, conn, h, now)
@@ -236,6 +258,7 @@ func (l *Link) Tick(now int64) {
 			return
 		}
 	}
+	unused := !l.isWanted() && now-l.used >= int64(l.timing.Unused)
 	for i := range l.tracks {
 		t := &l.tracks[i]
 		switch {
@@ -245,7 +268,7 @@ func (l *Link) Tick(now int64) {
 		case now-t.heard >= int64(l.timing.Reset):
 			l.end(i, now)
 		case t.state == Greeting:
-		case !t.wanted && now-t.used >= int64(l.timing.Unused):
+		case unused:
 			l.end(i, now)
 		case now-max(t.heard, t.pinged) >= int64(l.timing.Silence):
 			t.pinged = now
@@ -265,7 +288,7 @@ func (l *Link) Wake() (at int64, ok bool) {
 		}
 		switch t.state {
 		case Down:
-			if t.wanted {
+			if l.isNeeded(i) {
 				sooner(&at, &ok, t.retry)
 			}
 		case Greeting:
@@ -273,8 +296,8 @@ func (l *Link) Wake() (at int64, ok bool) {
 		case Up:
 			sooner(&at, &ok, t.heard+int64(l.timing.Reset))
 			sooner(&at, &ok, max(t.heard, t.pinged)+int64(l.timing.Silence))
-			if !t.wanted {
-				sooner(&at, &ok, t.used+int64(l.timing.Unused))
+			if !l.isWanted() {
+				sooner(&at, &ok, l.used+int64(l.timing.Unused))
 			}
 		}
 	}
@@ -293,8 +316,8 @@ func (l *Link) judge(h *frame.Hello) error {
 	switch {
 	case string(h.Name) != l.peer.Name:
 		return ErrName
-	case h.Tracks != uint64(len(l.tracks)):
-		return ErrTracks
+	case h.Track >= uint64(len(l.tracks)):
+		return ErrTrack
 	case h.Incarnation < l.peer.Incarnation, h.Incarnation == l.peer.Incarnation && l.dead:
 		return ErrIncarnation
 	case h.Session > sessionMax, h.Incarnation == l.peer.Incarnation && h.Session < l.session:
@@ -309,6 +332,7 @@ func (l *Link) judge(h *frame.Hello) error {
 		}
 		l.peer.Incarnation, l.session, l.dead = h.Incarnation, h.Session, false
 	}
+	l.agreed = min(int(h.Tracks), len(l.tracks))
 	return nil
 }
 
@@ -322,6 +346,7 @@ func (l *Link) giveUp(r Reason) {
 		}
 		*t = track{}
 	}
+	l.agreed = 1
 	if l.met {
 		l.session++
 		l.met = false
@@ -333,9 +358,22 @@ func (l *Link) giveUp(r Reason) {
 func (l *Link) up(i int, conn uint64, h *frame.Hello, now int64) {
 	t := &l.tracks[i]
 	t.state, t.conn = Up, conn
-	t.heard, t.pinged, t.used = now, now, now
+	t.heard, t.pinged, l.used = now, now, now
 	l.met = true
 	l.duty(Duty{What: Resume, Track: i, Conn: conn, Position: h.Position})
+}
+
+// isWanted reports whether any track is.
+func (l *Link) isWanted() bool {
+	return slices.ContainsFunc(l.tracks, func(t track) bool { return t.wanted })
+}
+
+// isNeeded reports whether a track that is Down is to be dialled.
+func (l *Link) isNeeded(i int) bool {
+	if slices.ContainsFunc(l.tracks, func(t track) bool { return t.state == Up }) {
+		return i < l.agreed
+	}
+	return i == 0 && l.isWanted()
 }
 
 // end closes a connection.
@@ -357,7 +395,7 @@ func (l *Link) down(i int, now int64) {
 
 // dial begins a dial if it is time for one.
 func (l *Link) dial(i int, now int64) {
-	if t := &l.tracks[i]; t.state == Down && t.wanted && now >= t.retry {
+	if t := &l.tracks[i]; t.state == Down && l.isNeeded(i) && now >= t.retry {
 		t.state, t.conn = Dialling, l.number()
 		l.duty(Duty{What: Dial, Track: i, Conn: t.conn})
 	}

@@ -46,10 +46,10 @@ func from(incarnation, session uint64) *frame.Hello {
 	return &frame.Hello{Name: []byte("b"), Incarnation: incarnation, Session: session, Tracks: 2, Position: 7}
 }
 
-// upLink returns a link whose track 0 is up, by a dial, over connection 1.
+// upLink returns a link of one track that is up, by a dial, over connection 1.
 func upLink(t *testing.T) *Link {
 	t.Helper()
-	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 2, Timing{})
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 1, Timing{})
 	l.Want(0, true, 0)
 	l.Dialled(0, 1, 0)
 	require.NoError(t, l.Greeted(0, 1, from(5, 1), 0))
@@ -68,42 +68,41 @@ func wakes(t *testing.T, l *Link, want int64) {
 
 // TestDialledAtFirstUse, and again after longer and longer waits.
 func TestDialledAtFirstUse(t *testing.T) {
-	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 2, Timing{Patience: 100 * second})
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 1, Timing{Patience: 100 * second})
 	_, ok := l.Wake()
 	require.False(t, ok)
 	l.Tick(0)
-	l.Want(1, false, 0)
+	l.Want(0, false, 0)
 	require.Empty(t, duties(&l))
-	l.Want(1, true, 0)
-	l.Want(1, true, 1)
-	require.Equal(t, "dial 1.1", duties(&l))
+	l.Want(0, true, 0)
+	l.Want(0, true, 1)
+	require.Equal(t, "dial 0.1", duties(&l))
 	now := int64(1000)
 	for i, wait := range []int64{50, 100, 200, 400, 800, 1600, 3000, 3000} {
-		l.Failed(1, uint64(i+1), now)
-		l.Failed(1, uint64(i+1), now)
+		l.Failed(0, uint64(i+1), now)
+		l.Failed(0, uint64(i+1), now)
 		wakes(t, &l, now+wait*millisecond)
 		l.Tick(now + wait*millisecond - 1)
 		require.Empty(t, duties(&l))
 		now += wait * millisecond
 		l.Tick(now)
-		require.Equal(t, fmt.Sprintf("dial 1.%d", i+2), duties(&l))
+		require.Equal(t, fmt.Sprintf("dial 0.%d", i+2), duties(&l))
 	}
 	h := from(1, 1)
-	h.Track = 1
-	l.Dialled(1, 9, now)
-	require.NoError(t, l.Greeted(1, 9, h, now))
-	l.Lost(1, 9, now)
+	l.Dialled(0, 9, now)
+	require.NoError(t, l.Greeted(0, 9, h, now))
+	l.Lost(0, 9, now)
 	duties(&l)
 	wakes(t, &l, now+3*second) // nothing came behind HELLO: the other end may refuse what it says
 	now += 3 * second
 	l.Tick(now)
-	l.Dialled(1, 10, now)
-	require.NoError(t, l.Greeted(1, 10, h, now))
-	l.Heard(1, 10, now)
-	l.Lost(1, 10, now)
+	l.Dialled(0, 10, now)
+	require.NoError(t, l.Greeted(0, 10, h, now))
+	l.Heard(0, 10, now)
+	l.Lost(0, 10, now)
 	duties(&l)
 	wakes(t, &l, now+50*millisecond) // it was good: the waits begin again
-	l.Want(1, false, now)
+	l.Want(0, false, now)
 	_, ok = l.Wake()
 	require.False(t, ok)
 	l.Tick(now + second)
@@ -146,7 +145,7 @@ func TestSilence(t *testing.T) {
 func TestUnused(t *testing.T) {
 	l := upLink(t)
 	l.Want(0, false, 10*second)
-	l.Used(0, 20*second)
+	l.Used(20 * second)
 	l.Heard(0, 1, 320*second-1)
 	l.Tick(320*second - 1)
 	require.Empty(t, duties(l))
@@ -184,27 +183,90 @@ func (l *Link) giveUps() (all []Reason) {
 	return all
 }
 
+// upTracks returns a link of so many tracks, whose other end may have two; of these 0 is up, over
+// connection 1, and 1 is being dialled.
+func upTracks(t *testing.T, most int) *Link {
+	t.Helper()
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, most, Timing{})
+	require.Equal(t, 1, l.Tracks())
+	l.Want(0, true, 0)
+	l.Dialled(0, 1, 0)
+	require.NoError(t, l.Greeted(0, 1, from(5, 1), 0))
+	require.Equal(t, min(2, most), l.Tracks())
+	duties(&l)
+	l.Tick(0)
+	require.Equal(t, "dial 1.2", duties(&l))
+	return &l
+}
+
+// TestTracks: there are as many as the end has that allows fewer. While one is up the others are
+// dialled, though nobody here wants them; they are closed together.
+func TestTracks(t *testing.T) {
+	second1 := from(5, 1)
+	second1.Track = 1
+	for most := 2; most <= 4; most++ {
+		l := upTracks(t, most)
+		l.Dialled(1, 2, 0)
+		require.NoError(t, l.Greeted(1, 2, second1, 0))
+		require.Equal(t, "hello of session 1 over 1.2, resume 1.2 at 7", duties(l))
+		l.Tick(0)
+		require.Empty(t, duties(l))
+		l.Want(0, false, 0)
+		l.Heard(0, 1, 0)
+		l.Lost(0, 1, second)
+		wakes(t, l, second)
+		l.Tick(second)
+		wakes(t, l, second+50*millisecond)
+		l.Tick(second + 50*millisecond)
+		require.Equal(t, "ping 1.2, dial 0.3", duties(l))
+		l.Dialled(0, 3, second)
+		require.NoError(t, l.Greeted(0, 3, from(5, 1), second))
+		duties(l)
+		l.Used(20 * second)
+		l.Heard(0, 3, 320*second-1)
+		l.Heard(1, 2, 320*second-1)
+		l.Tick(320*second - 1)
+		require.Empty(t, duties(l))
+		wakes(t, l, 320*second)
+		l.Tick(320 * second)
+		require.Equal(t, "close 0.3, close 1.2", duties(l))
+		_, ok := l.Wake()
+		require.False(t, ok)
+		l.Want(1, true, 900*second)
+		require.Equal(t, "dial 0.4", duties(l))
+		require.Equal(t, 2, l.Tracks())
+		l.Died(5)
+		require.Equal(t, 1, l.Tracks(), "its next life may have fewer")
+	}
+
+	// Who has accepted the first one waits for the others, for a while.
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 2, Timing{})
+	_, err := l.Accepted(from(5, 1), second)
+	require.NoError(t, err)
+	require.Equal(t, "hello of session 1 over 0.1, resume 0.1 at 7", duties(&l))
+	wakes(t, &l, second+50*millisecond)
+	conn, err := l.Accepted(second1, second)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, conn)
+	wakes(t, &l, 2*second)
+}
+
 // TestPatience: it ends with the first track that was wanted for so long without a connection; the
 // number of the session is used up if a HELLO had come.
 func TestPatience(t *testing.T) {
-	l := upLink(t)
+	l := upTracks(t, 2)
 	l.Want(1, true, 10*second)
 	l.Lost(0, 1, 15*second)
 	l.Want(1, true, 16*second) // once more: that is no news
+	require.Equal(t, "dial 0.3", duties(l))
 	l.Failed(1, 2, 20*second)
-	require.Equal(t, "dial 1.2", duties(l))
-	l.Tick(39 * second)
-	require.Equal(t, "dial 0.3, dial 1.4", duties(l))
 	l.Failed(0, 3, 39*second)
-	l.Dialled(1, 4, 39*second)
-	require.Equal(t, "hello of session 1 over 1.4", duties(l))
-	l.Tick(39*second + 50*millisecond)
-	require.Empty(t, duties(l))
+	require.Empty(t, duties(l), "track 0 goes first")
 	l.Tick(40*second - 1)
-	require.Equal(t, "dial 0.5", duties(l))
+	require.Equal(t, "dial 0.4", duties(l))
 	wakes(t, l, 40*second)
 	l.Tick(40 * second)
-	require.Equal(t, "close 0.5, close 1.4, give up: unreachable", duties(l))
+	require.Equal(t, "close 0.4, give up: unreachable", duties(l))
 	require.EqualValues(t, 2, l.Session())
 	_, ok := l.Wake()
 	require.False(t, ok)
@@ -214,7 +276,7 @@ func TestPatience(t *testing.T) {
 
 	l.Want(0, true, 50*second)
 	l.Tick(80 * second)
-	require.Equal(t, "dial 0.7, close 0.7, give up: unreachable", duties(l))
+	require.Equal(t, "dial 0.6, close 0.6, give up: unreachable", duties(l))
 	require.EqualValues(t, 2, l.Session(), "nothing has happened in it")
 	conn, err = l.Accepted(from(5, 2), 81*second)
 	require.NoError(t, err)
@@ -234,8 +296,8 @@ func TestHellosThatAreRefused(t *testing.T) {
 	}{
 		{with(func(h *frame.Hello) { h.Name = []byte("c") }), ErrName},
 		{with(func(h *frame.Hello) { h.Name = []byte("a") }), ErrName},
-		{with(func(h *frame.Hello) { h.Tracks = 3 }), ErrTracks},
-		{with(func(h *frame.Hello) { h.Tracks = 64 }), ErrTracks},
+		{with(func(h *frame.Hello) { h.Track = 1 }), ErrTrack},
+		{with(func(h *frame.Hello) { h.Tracks, h.Track = 64, 63 }), ErrTrack},
 		{with(func(h *frame.Hello) { h.Incarnation = 4 }), ErrIncarnation},
 		{with(func(h *frame.Hello) { h.Incarnation = 4; h.Session = 9 }), ErrIncarnation},
 		{with(func(h *frame.Hello) { h.Session = sessionMax + 1 }), ErrSession},
@@ -263,10 +325,7 @@ func TestHellosThatAreRefused(t *testing.T) {
 		require.EqualValues(t, 1, l.Session())
 		require.Equal(t, Node{"b", 5}, l.Peer())
 	}
-	l := upLink(t)
-	_, err := l.Accepted(with(func(h *frame.Hello) { h.Tracks, h.Track = 64, 63 }), 0)
-	require.Equal(t, ErrTracks, err)
-	l.Want(1, true, 0)
+	l := upTracks(t, 2)
 	l.Dialled(1, 2, 0)
 	duties(l)
 	require.Equal(t, ErrTrack, l.Greeted(1, 2, from(5, 1), 0))

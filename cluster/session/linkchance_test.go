@@ -89,7 +89,7 @@ func TestLinksByChance(t *testing.T) {
 			if seed%2 == 1 {
 				require.Zero(t, n.refuse[ErrNeverSent]+n.refuse[ErrIncarnation], "seed %d", seed)
 			}
-			require.Zero(t, n.refuse[ErrBack]+n.refuse[ErrInside]+n.refuse[ErrOver]+n.refuse[ErrName]+n.refuse[ErrTrack]+n.refuse[ErrTracks], "seed %d", seed)
+			require.Zero(t, n.refuse[ErrBack]+n.refuse[ErrInside]+n.refuse[ErrOver]+n.refuse[ErrName]+n.refuse[ErrTrack], "seed %d", seed)
 			for epoch, f := range n.log {
 				require.GreaterOrEqual(t, f.delivered+f.reported, f.written, "seed %d, epoch %d of %s", seed, epoch, n.name)
 				require.LessOrEqual(t, f.delivered, f.written, "seed %d", seed)

@@ -157,7 +157,7 @@ func (n *node) settle() {
 				s.out.Sent(one)
 				b = b[one:]
 			}
-			n.link.Used(i, n.now)
+			n.link.Used(n.now)
 		}
 		if s.line != nil && s.in.Due() {
 			s.line.send(n, (&frame.Ack{Position: s.in.Tell()}).Append(nil))
@@ -329,7 +329,7 @@ func (n *node) read(l *line, b []byte) {
 		return
 	}
 	if !f.Outside() {
-		n.link.Used(l.track, n.now)
+		n.link.Used(n.now)
 	}
 	switch f.Kind {
 	case frame.KindAck:

@@ -6,10 +6,9 @@ import "errors"
 var (
 	// ErrName is the error for a HELLO of a node that the link isn't for.
 	ErrName = errors.New("session: HELLO is from another node")
-	// ErrTrack is the error for a HELLO for another track than the one that was dialled.
+	// ErrTrack is the error for a HELLO for another track than the one that was dialled, or for one
+	// that there isn't.
 	ErrTrack = errors.New("session: HELLO is for another track")
-	// ErrTracks is the error for a HELLO that has another number of tracks.
-	ErrTracks = errors.New("session: the other end has another number of tracks")
 	// ErrIncarnation is the error for a HELLO of an incarnation that is dead, or before one that is
 	// known.
 	ErrIncarnation = errors.New("session: HELLO is from a node's earlier life")

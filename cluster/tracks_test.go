@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// counters spawns counters there and finds them.
+func (c *calm) counters(n int) (all []*counter, far []core.AnyAddress) {
+	c.t.Helper()
+	for i := range n {
+		of := &counter{}
+		_, err := core.SpawnWith(c.there.system, func() *counter { return of }, core.Props{Name: fmt.Sprint("counter", i)})
+		require.NoError(c.t, err)
+		to, err := housetest.Ask(c.t, c.sim, c.here.Finder(), Where{"there", fmt.Sprint("/user/counter", i)})
+		require.NoError(c.t, err)
+		all, far = append(all, of), append(far, to)
+	}
+	return all, far
+}
+
+// trackOf returns the number of the track that an actor elsewhere is called by.
+func trackOf(far core.AnyAddress) int {
+	h, _ := far.Any()
+	return h.Remote().(*standIn).track.number
+}
+
+// TestTracks: a link has as many tracks as the node that allows fewer. Actors are spread over all
+// but the first; with one they are of that.
+func TestTracks(t *testing.T) {
+	for _, test := range []struct {
+		here, there int
+		want        []int
+	}{
+		{1, 1, []int{0, 0, 0}}, {5, 1, []int{0, 0, 0}}, {1, 3, []int{0, 0, 0}}, {2, 5, []int{1, 1, 1}}, {5, 3, []int{1, 2, 1}},
+		{5, 5, []int{1, 2, 3, 4, 1}},
+	} {
+		t.Run(fmt.Sprint(test.here, " ", test.there), func(t *testing.T) {
+			c := newCalmOf(t, test.here, test.there)
+			all, far := c.counters(len(test.want))
+			c.sim.Run(time.Second)
+			c.conns(min(test.here, test.there))
+			for i, to := range far {
+				require.Equal(t, test.want[i], trackOf(to))
+				for n := range 10 {
+					require.NoError(t, core.Notice(tells.At(to), item{N: n}))
+				}
+			}
+			c.sim.Run(time.Second)
+			for _, of := range all {
+				requireInOrder(t, 10, of)
+			}
+			c.conns(min(test.here, test.there))
+			c.sim.Run(6 * time.Minute)
+			c.conns(0)
+			require.NoError(t, core.Notice(tells.At(far[0]), item{N: 10}))
+			c.sim.Run(time.Second)
+			requireInOrder(t, 11, all[0])
+			c.conns(min(test.here, test.there))
+		})
+	}
+}
+
+// TestTrackOfWhoCantDial: there can't dial. A connection of it is lost while nobody waits for
+// anything: it stands again, as the other one does, and what there has to say comes.
+func TestTrackOfWhoCantDial(t *testing.T) {
+	c := newCalmOf(t, 3, 3)
+	_, far := c.host()
+	of := &caller{}
+	at := core.Spawn(c.sim, func() *caller { return of })
+	_, err := housetest.Ask(t, c.sim, keep.At(far), contactsOf(1, at))
+	require.NoError(t, err)
+	c.sim.Run(time.Second)
+	for n := range 3 {
+		for _, one := range c.here.self.links["there"].conns {
+			if one.index == n {
+				one.shut()
+			}
+		}
+		c.sim.Run(time.Second)
+		c.conns(3)
+		require.NoError(t, core.Notice(notify.At(far), hearIt.At(at.Any())))
+		c.sim.Run(time.Second)
+		require.Len(t, of.heard, n+1)
+	}
+}
+
+// TestEndOfAllTracks: a session is over as a whole. What is away by any track ends; the next
+// session's tracks begin behind its gap, of which the other node hears once.
+func TestEndOfAllTracks(t *testing.T) {
+	c := newCalmOf(t, 4, 4)
+	gaps := c.there.listens(&c)
+	all, far := c.counters(6)
+	for _, to := range far {
+		require.NoError(t, core.Notice(tells.At(to), item{N: 0}))
+	}
+	c.sim.Run(time.Second)
+	c.cut()
+	var asks []core.Pending[addRep]
+	for i, to := range far {
+		for n := range i + 1 {
+			require.NoError(t, core.Notice(tells.At(to), item{N: 1 + n}))
+		}
+		asks = append(asks, core.Begin(add.At(to), addReq{1}))
+	}
+	c.sim.Run(time.Minute)
+	for i, to := range far {
+		_, err := asks[i].Get()
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.ErrorIs(t, core.Notice(tells.At(to), item{}), ErrUnreachable)
+	}
+	require.Equal(t, 1+2+3+4+5+6, letters(c.here.system))
+	c.mend()
+	require.Empty(t, gaps.heard)
+	for i, of := range all {
+		requireInOrder(t, 1, of)
+		far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", fmt.Sprint("/user/counter", i)})
+		require.NoError(t, err)
+		require.Equal(t, 1+i%3, trackOf(far))
+		require.Len(t, gaps.heard, 1)
+		require.NoError(t, core.Notice(tells.At(far), item{N: 1}))
+	}
+	c.sim.Run(time.Second)
+	for _, of := range all {
+		requireInOrder(t, 2, of)
+	}
+	require.Equal(t, []heard{{gap: Gap{"here", 7, 27}}}, gaps.heard)
+}
