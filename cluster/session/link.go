@@ -119,8 +119,8 @@ func (l *Link) Tracks() int { return l.agreed }
 func (l *Link) State(track int) State { return l.tracks[track].state }
 
 // Want says whether a track needs a connection: while frames wait, weren't acknowledged, or are to
-// be answered, or a watch stands. Without it no link is dialled, and patience doesn't end. The track
-// is below Tracks.
+// be answered, or a watch stands. Without it no link is dialled, and patience doesn't end. The
+// track is below Tracks.
 func (l *Link) Want(track int, wanted bool, now int64) {
 	t := &l.tracks[track]
 	if wanted && !t.wanted {
