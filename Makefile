@@ -29,27 +29,30 @@ run: ## start the example server, a cache that speaks the Redis protocol
 build: ## compile all packages
 	$(call each,$(GO) build ./...)
 
+# Programs of tests are linked once and run once: without what debuggers read that takes half the time.
+LINK := -ldflags=-w
+
 # The slowest package needs two minutes, and four where all is slow: one that still runs after six
 # hangs.
 test: ## all tests, with the gates of internal/check; go vet's are lint's
-	$(call each,$(GO) test -vet=off -timeout 6m ./...)
+	$(call each,$(GO) test -vet=off $(LINK) -timeout 6m ./...)
 
 invariants: ## all tests with the costly checks
-	$(call each,$(GO) test -tags invariants -timeout 6m ./...)
+	$(call each,$(GO) test $(LINK) -tags invariants -timeout 6m ./...)
 
 explore: ## the tests of what has scheduling points, with them and the costly checks, and every order at them
-	$(GO) test -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./internal/explore/... ./pool ./stack
-	$(GO) test -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
+	$(GO) test $(LINK) -tags invariants$(comma)explore -skip '^TestExplore$$' -timeout 8m ./internal/explore/... ./pool ./stack
+	$(GO) test $(LINK) -tags invariants$(comma)explore -run '^TestExplore$$' -v -timeout 8m ./pool ./stack ./house
 
 # What tests count with the race detector isn't what users have: those that count alone are left out.
 MEASURES := Allocates?Nothing|NoMallocs|NoFreshMemory|IdleActorBytes|IdleConnections
 
 race: ## all tests but the gates, those of bench/compare and MEASURES, with the costly checks and the race detector
-	$(call each,$(GO) test -race -tags invariants -skip '$(MEASURES)' -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
+	$(call each,$(GO) test -race $(LINK) -tags invariants -skip '$(MEASURES)' -timeout 8m $$($(GO) list ./... | grep -v /internal/check),./bench/compare)
 
 portable: ## the tests of what meets the network, over the poller that other systems have; simulations have their own
 	$(GO) vet -tags portable ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
-	$(GO) test -tags portable -skip Simulat -timeout 6m ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
+	$(GO) test $(LINK) -tags portable -skip Simulat -timeout 6m ./netio ./house/... ./channel/... ./cluster ./examples/kv ./examples/journal ./examples/limiter ./examples/echo ./examples/chat ./examples/proxy ./examples/remote
 
 cross: ## check all packages and tests for SYSTEMS, and link the example server
 	@for on in $(SYSTEMS); do \

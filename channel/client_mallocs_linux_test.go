@@ -103,7 +103,7 @@ func TestClientAsksAllocateNothing(t *testing.T) {
 				n := 1_000_000
 				if invariant.Race || invariant.Enabled {
 					n = 10_000
-				} else if line[0] != 'e' || network == "unix" {
+				} else if line[0] != 'e' || network == "unix" || workers == 2 {
 					n = 100_000
 				}
 				t.Run(fmt.Sprintf("%s-%d-%.4s", network, workers, line), func(t *testing.T) {

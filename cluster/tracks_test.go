@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
@@ -102,6 +103,9 @@ func TestEndOfAllTracks(t *testing.T) {
 	}
 	c.sim.Run(time.Second)
 	c.cut()
+	for _, k := range c.here.self.links["there"].tracks {
+		require.Nil(t, k.conn)
+	}
 	var asks []core.Pending[addRep]
 	for i, to := range far {
 		for n := range i + 1 {
@@ -118,11 +122,20 @@ func TestEndOfAllTracks(t *testing.T) {
 	require.Equal(t, 1+2+3+4+5+6, letters(c.here.system))
 	c.mend()
 	require.Empty(t, gaps.heard)
+	c.find(c.here, "there")
+	c.sim.Run(time.Second)
+	begins := len((&frame.Gap{Notices: 27}).Append(nil))
+	for _, m := range c.here.self.methods.all {
+		begins += len(m.declare)
+	}
+	for _, k := range c.here.self.links["there"].tracks[2:] {
+		require.EqualValues(t, begins, k.out.Left().End, "GAP and METHODs")
+	}
 	for i, of := range all {
 		requireInOrder(t, 1, of)
 		far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", fmt.Sprint("/user/counter", i)})
 		require.NoError(t, err)
-		require.Equal(t, 1+i%3, trackOf(far))
+		require.Equal(t, 1+(i+1)%3, trackOf(far))
 		require.Len(t, gaps.heard, 1)
 		require.NoError(t, core.Notice(tells.At(far), item{N: 1}))
 	}
@@ -131,4 +144,22 @@ func TestEndOfAllTracks(t *testing.T) {
 		requireInOrder(t, 2, of)
 	}
 	require.Equal(t, []heard{{gap: Gap{"here", 7, 27}}}, gaps.heard)
+}
+
+// TestFlushOfAllTracks: who closes a node waits until what has left has come, by any track.
+func TestFlushOfAllTracks(t *testing.T) {
+	c := newCalmOf(t, 3, 3)
+	_, far := c.counters(2)
+	c.sim.Run(time.Second)
+	for i, to := range far {
+		c.sim.Net.Faults.Delay = 5 * time.Millisecond
+		c.tell(to, 0, 1)
+		k := c.here.self.links["there"].tracks[1+i]
+		require.True(t, k.isUnread())
+		began := c.sim.Now
+		_, err := housetest.Ask(t, c.sim, hubFlush.At(c.here.hub), struct{}{})
+		require.NoError(t, err)
+		require.False(t, k.isUnread())
+		require.Less(t, c.sim.Now-began, int64(200*time.Millisecond))
+	}
 }

@@ -3,7 +3,6 @@ package secure_test
 import (
 	"crypto/tls"
 	"fmt"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -69,7 +68,7 @@ func failed(all []*end) (n int) {
 
 func until(t testing.TB, ready func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ready(); runtime.Gosched() {
+	for end := time.Now().Add(20 * time.Second); !ready(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatal("never came")
 		}
@@ -132,6 +131,7 @@ func TestGate(t *testing.T) {
 func TestGateIsPatient(t *testing.T) {
 	for name, c := range gateCases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they mostly wait
 			const patience = 2 * time.Second
 			by := serverWith(t, patience)
 			all := greeters(t, by, c.from, c.running+2)
