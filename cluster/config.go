@@ -25,13 +25,14 @@ type Config struct {
 	// this node dials others, and nobody dials it.
 	Listen string
 	// Peers are the addresses of other nodes by their names, with hosts in numbers. Who isn't in
-	// here may dial this node, and is known from then on.
+	// here may dial this node, and is known from then on; but if its connections are lost while it
+	// waits for nothing, what this node tells it comes only if it dials again within Patience.
 	Peers map[string]string
 	// TLS secures all connections, both ways. Without it Plaintext must be set.
 	TLS *secure.TLS
 	// Plaintext is for networks in which nobody else is: names are believed, and all can be read.
 	Plaintext bool
-	// Window is how many bytes of frames a link keeps that the other end hasn't acknowledged. Who
+	// Window is how many bytes of frames a track keeps that the other end hasn't acknowledged. Who
 	// sends more gets core.ErrMailboxFull once mailboxes are full, too. Default 1 MiB, at least 256
 	// KiB.
 	Window int
@@ -46,7 +47,7 @@ type Config struct {
 	// of the links' worker: some ms for 4 MiB, and what a Window of messages unfolds to at once.
 	Compress bool
 	// Timing is when links ping, reset, close and give up; Patience is how long a node may be out of
-	// reach.
+	// reach, by any track.
 	Timing session.Timing
 	// Budget is how much memory a message may ask for, by its length, uncompressed.
 	Budget wire.Budget

@@ -216,7 +216,9 @@ func (c *conn) meet(in []byte) (n int, err error) {
 	default:
 		err = c.link.greeted(c, &h)
 	}
-	if err != nil && err != session.ErrTaken && err != session.ErrSession { // which are no mistakes
+	switch err {
+	case nil, session.ErrTaken, session.ErrSession, session.ErrTrack: // which are no mistakes
+	default:
 		c.hub.w.Driver.Broken(fmt.Errorf("cluster: a connection of node %q is refused: %w", name, err))
 	}
 	return n, err
@@ -251,7 +253,6 @@ func (c *conn) receive(in []byte) (n int, err error) {
 		c.acks = c.acks || now-c.ackedAt >= ackEvery
 	}
 	if err != nil {
-		println("DEBUG", err.Error())
 		c.link.breaks(c)
 		return 0, err
 	}

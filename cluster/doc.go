@@ -18,10 +18,11 @@
 //	replies   asks of other nodes that may come more than once, and how they were answered
 //	retry     such an ask of this node, until it is answered
 //	link      the machine of its sessions (cluster/session), and the connections that have met
-//	track     one session's frames: stand-ins and asks away, and what the other node has of here
+//	dialer    how one track comes by a connection
+//	track     one stream of a session: stand-ins and asks away, and what the other node has of here
 //	conn      a connection, as its codec: it makes steps of the track of what comes, and sends what
 //	          the track has written
 //
-// A session that is given up takes its track with it; the link makes another. All of it runs in
+// A session that is given up takes its tracks with it; the link makes others. All of it runs in
 // turns of the hub's worker: stand-ins live there, too.
 package cluster

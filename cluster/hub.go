@@ -176,27 +176,29 @@ type flushStep struct {
 	until int64
 }
 
-// flush waits until all that was written over connections that stand is acknowledged: what isn't
-// would be dead letters, though it came.
+// flush waits until all that was written to nodes that are there is acknowledged: what isn't would
+// be dead letters, though it came.
 func (h *hub) flush(s *flushStep) core.Yield {
 	s.until = h.w.Now + flushTime
-	for _, l := range h.all() {
-		for _, t := range l.tracks {
-			if t.isUnread() {
-				t.conn.pings = true
-				t.conn.send()
-			}
-		}
-	}
 	return h.flushes(s)
 }
 
 func (h *hub) flushes(s *flushStep) core.Yield {
-	for _, l := range h.links {
-		if slices.ContainsFunc(l.tracks, (*track).isUnread) && h.w.Now < s.until {
-			core.Timer.Ask(s, &s.tick, time.Millisecond)
-			return core.Suspend(s, (*hub).flushes)
+	waits := false
+	for _, l := range h.all() {
+		for _, t := range l.tracks {
+			if !t.isUnread() {
+				continue
+			}
+			if waits = true; t.conn != nil {
+				t.conn.pings = true // again: what asks may overtake what is to be read
+				t.conn.send()
+			}
 		}
+	}
+	if waits && h.w.Now < s.until {
+		core.Timer.Ask(s, &s.tick, time.Millisecond)
+		return core.Suspend(s, (*hub).flushes)
 	}
 	return s.Return(struct{}{})
 }

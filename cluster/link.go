@@ -83,7 +83,8 @@ func (l *link) settle() {
 			l.do(d)
 		}
 	}()
-	if at, ok := l.Wake(); ok && (l.ring == 0 || at < l.ring) {
+	at, ok := l.Wake()
+	if at = max(at, l.hub.w.Now); ok && (l.ring == 0 || at < l.ring) {
 		l.ring = at
 		tell(l.hub, on.alarm, alarm{l, at})
 	}

@@ -160,16 +160,22 @@ func (s *stranger) next(kinds ...frame.Kind) frame.Raw {
 
 // TestTooManyStandIns: a message that tells of more actors than a session may know is an error.
 func TestTooManyStandIns(t *testing.T) {
-	c := newCalm(t)
+	c := newCalmOf(t, 3, 3)
 	c.find(c.here, "there")
-	k := c.there.self.links["here"].tracks[0]
-	for range 100 {
-		k.unused = append(k.unused, unused{0, ^uint64(0)})
+	c.sim.Run(time.Second)
+	l := c.there.self.links["here"]
+	for _, k := range l.tracks {
+		for range 100 {
+			k.unused = append(k.unused, unused{0, ^uint64(0)})
+		}
+		k.standIns = append(k.standIns, make([]*standIn, standInsMax/3+1+100-len(k.standIns))...)
 	}
-	k.standIns = append(k.standIns, make([]*standIn, standInsMax+100-len(k.standIns))...)
+	k := l.tracks[1] // of the next one
 	_, err := k.link.know(&k.names, 5, nil)
 	require.ErrorIs(t, err, core.ErrOverloaded)
-	k.standIns, k.unused = k.standIns[:1], nil
+	for _, k := range l.tracks {
+		k.standIns, k.unused = k.standIns[:1], nil
+	}
 
 	// Nor can it be told that they have stopped before it has declared them.
 	_, err = k.link.know(&k.names, 5, nil)

@@ -40,18 +40,24 @@ func (p *pair) waits(t *testing.T, n int) {
 // TestDeafToHold: a node that doesn't heed HOLD may have so much waiting, and no more: the rest is
 // refused as by a full mailbox. Nothing else ends.
 func TestDeafToHold(t *testing.T) {
-	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Window: 256 << 10})
+	for _, tracks := range []int{1, 2} {
+		t.Run(fmt.Sprint(tracks), func(t *testing.T) { deafToHold(t, tracks) })
+	}
+}
+
+func deafToHold(t *testing.T, tracks int) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Window: 256 << 10, Tracks: tracks})
 	p := pairBy(t, there, there.node.Addr(), core.Props{Mailbox: core.Bounded(10, core.Reject)}, session.Timing{})
-	s := meets(t, there.node, "else", frame.Hello{Session: 1})
+	s := meets(t, there.node, "else", frame.Hello{Session: 1, Tracks: uint64(tracks)})
 	_, err := s.hello()
 	require.NoError(t, err)
 	s.declares(&p)
 	p.at.Pause()
-	const all = 200_000
+	all := 200_000 * tracks
 	for i := 0; i < all; i += 1000 {
 		s.tells(&p, i, i+1000)
 	}
-	most := waitingWindows * (256 << 10) / callSize // without the texts
+	most := tracks * waitingWindows * (256 << 10) / callSize // without the texts
 	var waiting int
 	require.Eventually(t, func() bool {
 		there.node.look(t, func(h *hub) { waiting = len(h.overflows[p.at.House()].calls) })

@@ -30,7 +30,7 @@ func meets(t *testing.T, to *Node, name string, h frame.Hello) *stranger {
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	s := &stranger{t: t, conn: conn}
-	h.Name, h.Tracks, h.Incarnation = []byte(name), 1, max(1, h.Incarnation)
+	h.Name, h.Tracks, h.Incarnation = []byte(name), max(1, h.Tracks), max(1, h.Incarnation)
 	s.sends(h.Append(nil))
 	return s
 }
@@ -201,7 +201,7 @@ func TestNoticesTogether(t *testing.T) {
 // TestTooManyNodes: who is away for longest is forgotten, with its session, unless something waits
 // for it; nobody who is there is.
 func TestTooManyNodes(t *testing.T) {
-	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Tracks: 2})
 	there.node.look(t, func(h *hub) { h.linksMax = 3 })
 	comes := func(name string, position uint64) (*stranger, uint64) {
 		s := meets(t, there.node, name, frame.Hello{Session: 1, Position: position})
@@ -231,11 +231,11 @@ func TestTooManyNodes(t *testing.T) {
 	there.node.look(t, func(h *hub) {
 		require.Contains(t, h.links, "a")
 		require.NotContains(t, h.links, "b", "it was away for longer")
-		h.links["a"].tracks[0].wanted = true
+		h.links["a"].tracks[1].wanted = true
 	})
 	_, session = comes("b", 0)
 	require.Zero(t, session, "something waits for a")
-	there.node.look(t, func(h *hub) { h.links["a"].tracks[0].wanted = false })
+	there.node.look(t, func(h *hub) { h.links["a"].tracks[1].wanted = false })
 	again, session := comes("b", 100)
 	require.EqualValues(t, 1, session)
 	again.ends() // it has read what this session never had

@@ -112,10 +112,11 @@ func (t *track) look() {
 	}
 }
 
-// isUnread reports whether there is a connection, and something that the other end hasn't read.
+// isUnread reports whether the link has a connection, and there is something that the other end
+// hasn't read.
 func (t *track) isUnread() bool {
 	left := t.out.Left()
-	return t.conn != nil && left.End != left.Acknowledged
+	return len(t.link.conns) > 0 && left.End != left.Acknowledged
 }
 
 // write writes the message at a place, which is valid until the next one.

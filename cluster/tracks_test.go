@@ -84,7 +84,7 @@ func TestTrackOfWhoCantDial(t *testing.T) {
 				one.shut()
 			}
 		}
-		c.sim.Run(time.Second)
+		c.sim.Run(3 * time.Second)
 		c.conns(3)
 		require.NoError(t, core.Notice(notify.At(far), hearIt.At(at.Any())))
 		c.sim.Run(time.Second)
@@ -161,5 +161,53 @@ func TestFlushOfAllTracks(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, k.isUnread())
 		require.Less(t, c.sim.Now-began, int64(200*time.Millisecond))
+	}
+}
+
+// TestTracksStayClosed: connections are closed as unused, of which the other end hears at different
+// times. None is dialled again.
+func TestTracksStayClosed(t *testing.T) {
+	for _, tracks := range []int{1, 3, 5} {
+		c := newCalmOf(t, tracks, tracks)
+		c.sim.Net.Faults.Delay = 200 * time.Millisecond
+		c.find(c.here, "there")
+		c.sim.Run(time.Minute)
+		c.conns(tracks)
+		began := c.here.self.links["there"].Conns()
+		c.sim.Run(time.Hour)
+		c.conns(0)
+		require.Equal(t, began, c.here.self.links["there"].Conns())
+	}
+	c := newCalmOf(t, 3, 3)
+	c.counters(3)
+	c.sim.Net.Faults.Delay = 40 * time.Millisecond
+	c.sim.Run(time.Second)
+	c.sim.Run(5*time.Minute - time.Second - 104*time.Millisecond)
+	for _, one := range c.here.self.links["there"].conns { // shortly before it would be closed
+		if one.index == 2 {
+			one.shut()
+		}
+	}
+	c.sim.Run(8 * time.Minute)
+	c.conns(0)
+}
+
+// TestCloseBehindTheFirstNotice: what was told waits for its track, which isn't up yet. It comes.
+func TestCloseBehindTheFirstNotice(t *testing.T) {
+	for _, tracks := range []int{1, 2, 5} {
+		for delay := range 8 {
+			c := newCalmOf(t, tracks, tracks)
+			of := &counter{}
+			_, err := core.SpawnWith(c.there.system, func() *counter { return of }, core.Props{Name: "other"})
+			require.NoError(t, err)
+			c.sim.Net.Faults.Delay = time.Duration(delay) * 5 * time.Millisecond
+			far, err := c.here.Lookup(t.Context(), "there", "/user/other")
+			require.NoError(t, err)
+			require.NoError(t, core.Notice(tells.At(far), item{N: 0}))
+			require.NoError(t, c.here.Close(t.Context()))
+			c.sim.Run(time.Second)
+			requireInOrder(t, 1, of)
+			require.Zero(t, letters(c.here.system))
+		}
 	}
 }

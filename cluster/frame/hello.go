@@ -25,7 +25,7 @@ type Hello struct {
 	Incarnation uint64 // of the sender's node: a higher one is a later life
 	Session     uint64 // between the two incarnations, from 1: a higher one is a later session
 	Track       uint64 // below Tracks
-	Tracks      uint64 // of the session, at most TracksMax
+	Tracks      uint64 // how many the writer may have, at most TracksMax
 	Position    uint64 // how far the sender has read this track's stream, bytes
 	Version     uint64 // the newest that the sender reads; if it is Oldest it isn't written
 }

@@ -10,8 +10,8 @@ import (
 // itself: it takes events and returns duties, one at a time, for its owner to do. It has at most
 // one session at a time, and in that at most one connection for each track, which is
 //
-//	Down      there is none. Wanted, and not too soon after the last -> Dialling. A HELLO that
-//	          was accepted -> Up
+//	Down      there is none. Needed, see below, and not too soon after the last -> Dialling. A HELLO
+//	          that was accepted -> Up
 //	Dialling  it is being dialled. Dialled -> Greeting; Failed -> Down. A HELLO that was accepted
 //	          comes first: the dial is given up -> Up, by that connection
 //	Greeting  it was dialled here, and HELLO sent. Its HELLO comes -> Up. Lost, silent for too
@@ -31,8 +31,8 @@ import (
 //
 // A session has as many tracks as the end that allows fewer. Where none is Up, whichever is wanted,
 // track 0 is dialled: by its HELLO both learn how many there are, and whether the other's life is
-// the same. While any is Up the others are dialled, too, whoever wants them: the other end may be
-// unable to. They are closed together.
+// the same. While any is Up the others are needed, too, whoever wants them: the other end may be
+// unable to dial. All are closed together, also one that is Dialling or Greeting.
 //
 // A HELLO is refused if it is not from the other node, if it is from an earlier incarnation or
 // one that is dead, from an earlier session, or for a track that there isn't. Who
@@ -80,6 +80,7 @@ type track struct {
 	failures int    // dials and connections since anything came behind HELLO
 	retry    int64  // no dial before
 	without  int64  // since when it is wanted and not Up
+	lost     int64  // when it was Up last; 0: never
 	heard    int64  // of Greeting and Up: when anything came
 	pinged   int64  // of Up: when a PING went out
 }
@@ -262,14 +263,15 @@ func (l *Link) Tick(now int64) {
 	for i := range l.tracks {
 		t := &l.tracks[i]
 		switch {
-		case t.state == Down:
+		case t.state == Down && !unused:
 			l.dial(i, now)
+		case t.state == Down:
+		case unused:
+			l.end(i, now)
 		case t.state == Dialling:
 		case now-t.heard >= int64(l.timing.Reset):
 			l.end(i, now)
 		case t.state == Greeting:
-		case unused:
-			l.end(i, now)
 		case now-max(t.heard, t.pinged) >= int64(l.timing.Silence):
 			t.pinged = now
 			l.duty(Duty{What: SendPing, Track: i, Conn: t.conn})
@@ -289,7 +291,7 @@ func (l *Link) Wake() (at int64, ok bool) {
 		switch t.state {
 		case Down:
 			if l.isNeeded(i) {
-				sooner(&at, &ok, t.retry)
+				sooner(&at, &ok, l.dialAt(i))
 			}
 		case Greeting:
 			sooner(&at, &ok, t.heard+int64(l.timing.Reset))
@@ -318,6 +320,8 @@ func (l *Link) judge(h *frame.Hello) error {
 		return ErrName
 	case h.Track >= uint64(len(l.tracks)):
 		return ErrTrack
+	case l.met && h.Incarnation == l.peer.Incarnation && h.Session == l.session && l.lower(h) != l.agreed:
+		return ErrTracks
 	case h.Incarnation < l.peer.Incarnation, h.Incarnation == l.peer.Incarnation && l.dead:
 		return ErrIncarnation
 	case h.Session > sessionMax, h.Incarnation == l.peer.Incarnation && h.Session < l.session:
@@ -332,9 +336,12 @@ func (l *Link) judge(h *frame.Hello) error {
 		}
 		l.peer.Incarnation, l.session, l.dead = h.Incarnation, h.Session, false
 	}
-	l.agreed = min(int(h.Tracks), len(l.tracks))
+	l.agreed = l.lower(h)
 	return nil
 }
+
+// lower returns how many tracks there are with who says a HELLO.
+func (l *Link) lower(h *frame.Hello) int { return int(min(h.Tracks, uint64(len(l.tracks)))) }
 
 // giveUp ends the session, for good if anything can have happened in it. No track is wanted then,
 // until Want says so again.
@@ -386,16 +393,26 @@ func (l *Link) end(i int, now int64) {
 func (l *Link) down(i int, now int64) {
 	t := &l.tracks[i]
 	if t.state == Up {
-		t.without = now
+		t.without, t.lost = now, now
 	}
 	t.state, t.conn = Down, 0
 	t.retry = now + l.timing.backoff(t.failures)
 	t.failures++
 }
 
+// dialAt returns when a track that is Down, and needed, is to be dialled. If none is wanted the
+// other end may have closed all, of which one is heard first.
+func (l *Link) dialAt(i int) int64 {
+	t := &l.tracks[i]
+	if t.lost == 0 || l.isWanted() {
+		return t.retry
+	}
+	return max(t.retry, t.lost+int64(l.timing.Silence))
+}
+
 // dial begins a dial if it is time for one.
 func (l *Link) dial(i int, now int64) {
-	if t := &l.tracks[i]; t.state == Down && l.isNeeded(i) && now >= t.retry {
+	if t := &l.tracks[i]; t.state == Down && l.isNeeded(i) && now >= l.dialAt(i) {
 		t.state, t.conn = Dialling, l.number()
 		l.duty(Duty{What: Dial, Track: i, Conn: t.conn})
 	}

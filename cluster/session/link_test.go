@@ -214,13 +214,18 @@ func TestTracks(t *testing.T) {
 		l.Want(0, false, 0)
 		l.Heard(0, 1, 0)
 		l.Lost(0, 1, second)
-		wakes(t, l, second)
 		l.Tick(second)
+		require.Equal(t, "ping 1.2", duties(l))
+		wakes(t, l, 2*second) // not at once: the other end may close all
+		l.Want(1, true, second)
 		wakes(t, l, second+50*millisecond)
-		l.Tick(second + 50*millisecond)
-		require.Equal(t, "ping 1.2, dial 0.3", duties(l))
-		l.Dialled(0, 3, second)
-		require.NoError(t, l.Greeted(0, 3, from(5, 1), second))
+		l.Want(1, false, second)
+		l.Tick(2*second - 1)
+		require.Empty(t, duties(l))
+		l.Tick(2 * second)
+		require.Equal(t, "dial 0.3, ping 1.2", duties(l))
+		l.Dialled(0, 3, 2*second)
+		require.NoError(t, l.Greeted(0, 3, from(5, 1), 2*second))
 		duties(l)
 		l.Used(20 * second)
 		l.Heard(0, 3, 320*second-1)
@@ -239,16 +244,38 @@ func TestTracks(t *testing.T) {
 		require.Equal(t, 1, l.Tracks(), "its next life may have fewer")
 	}
 
-	// Who has accepted the first one waits for the others, for a while.
-	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 2, Timing{})
-	_, err := l.Accepted(from(5, 1), second)
+	// One that isn't up yet is closed with the others, and none is dialled any more.
+	l := upTracks(t, 3)
+	l.Want(0, false, 0)
+	l.Heard(0, 1, 300*second)
+	l.Tick(300 * second)
+	require.Equal(t, "close 0.1, close 1.2", duties(l))
+	_, ok := l.Wake()
+	require.False(t, ok)
+
+	// Their number is that of the session.
+	l = upTracks(t, 3)
+	more := *second1
+	more.Tracks = 3
+	l.Dialled(1, 2, 0)
+	require.Equal(t, ErrTracks, l.Greeted(1, 2, &more, 0))
+	_, err := l.Accepted(&more, 0)
+	require.Equal(t, ErrTracks, err)
+	more.Tracks, more.Session = 5, 2
+	_, err = l.Accepted(&more, 0)
 	require.NoError(t, err)
-	require.Equal(t, "hello of session 1 over 0.1, resume 0.1 at 7", duties(&l))
-	wakes(t, &l, second+50*millisecond)
-	conn, err := l.Accepted(second1, second)
+	require.Equal(t, 3, l.Tracks())
+
+	// Who has accepted the first one waits for the others, for a while.
+	by := MakeLink(Node{"a", 1}, Node{Name: "b"}, 2, Timing{})
+	_, err = by.Accepted(from(5, 1), second)
+	require.NoError(t, err)
+	require.Equal(t, "hello of session 1 over 0.1, resume 0.1 at 7", duties(&by))
+	wakes(t, &by, second+50*millisecond)
+	conn, err := by.Accepted(second1, second)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, conn)
-	wakes(t, &l, 2*second)
+	wakes(t, &by, 2*second)
 }
 
 // TestPatience: it ends with the first track that was wanted for so long without a connection; the

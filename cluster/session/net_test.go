@@ -56,6 +56,7 @@ type dial struct {
 type net struct {
 	nodes   [2]*node
 	now     int64
+	cant    string // who knows no address; empty: both do
 	dials   []dial
 	lines   []*line
 	problem string
@@ -66,10 +67,10 @@ const (
 	netSlab   = 40
 )
 
-func makeNet(tracks int) *net {
+func makeNet(lower, upper int) *net {
 	w := &net{}
-	w.start(0, 1, tracks)
-	w.start(1, 1, tracks)
+	w.start(0, 1, lower)
+	w.start(1, 1, upper)
 	return w
 }
 
@@ -193,7 +194,9 @@ func (n *node) do(d Duty) {
 		return
 	}
 	if d.What == Dial {
-		n.dials = append(n.dials, dial{n, d.Track, d.Conn})
+		if n.cant != n.name {
+			n.dials = append(n.dials, dial{n, d.Track, d.Conn})
+		}
 		return
 	}
 	s := &n.tracks[d.Track]

@@ -44,7 +44,7 @@ func (o *order) next() bool {
 func TestTwoDialsInEveryOrder(t *testing.T) {
 	runs, taken, kept := 0, 0, [2]int{}
 	for o := (&order{}); ; runs++ {
-		w := makeNet(1)
+		w := makeNet(1, 1)
 		greeted := w.both(o)
 		about := fmt.Sprintf("order %v", o.given)
 		a, b := w.nodes[0], w.nodes[1]
@@ -111,7 +111,7 @@ func resetInEveryOrder(t *testing.T, most int) {
 	t.Helper()
 	runs := 0
 	for o := (&order{most: most}); ; runs++ {
-		w := makeNet(1)
+		w := makeNet(1, 1)
 		w.nodes[0].write(0)
 		w.nodes[1].write(0)
 		lost := false

@@ -9,6 +9,9 @@ var (
 	// ErrTrack is the error for a HELLO for another track than the one that was dialled, or for one
 	// that there isn't.
 	ErrTrack = errors.New("session: HELLO is for another track")
+	// ErrTracks is the error for a HELLO that says another number of tracks than one before it in the
+	// session.
+	ErrTracks = errors.New("session: the other end had another number of tracks")
 	// ErrIncarnation is the error for a HELLO of an incarnation that is dead, or before one that is
 	// known.
 	ErrIncarnation = errors.New("session: HELLO is from a node's earlier life")

@@ -12,8 +12,8 @@ type Timing struct {
 	// Reset is after how long without a byte a connection is closed. It should be twice Silence at
 	// least. Default 3 s.
 	Reset time.Duration
-	// Unused is after how long without frames a connection is closed that isn't wanted; its session
-	// stays. Default 5 minutes.
+	// Unused is after how long without frames a link's connections are closed, if none of its tracks
+	// is wanted; the session stays. Default 5 minutes.
 	Unused time.Duration
 	// Patience is how long a track may be wanted without a connection before the session is given
 	// up. Default 30 s.
