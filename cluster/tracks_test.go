@@ -211,3 +211,17 @@ func TestCloseBehindTheFirstNotice(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressByAnotherTrack: the address of an actor is that of the link, whichever track it crosses.
+func TestAddressByAnotherTrack(t *testing.T) {
+	c := newCalmOf(t, 4, 4)
+	h, far := c.host()
+	_, others := c.counters(3)
+	for i, other := range append(others, far) {
+		got, err := housetest.Ask(t, c.sim, keep.At(far), contacts{Any: other, N: i})
+		require.NoError(t, err)
+		require.True(t, got.Any == other)
+		at, _ := h.last.Any.Any()
+		require.Nil(t, at.Remote(), "it is one of there")
+	}
+}

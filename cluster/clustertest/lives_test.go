@@ -83,7 +83,7 @@ func TestKills(t *testing.T) {
 		return w.Hash()
 	})
 	require.Positive(t, both)
-	require.Greater(t, missing, 60)
+	require.Positive(t, missing)
 }
 
 // TestPauses: a node does nothing for longer than another one's patience. To both of them the

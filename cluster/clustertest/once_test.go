@@ -220,7 +220,7 @@ func TestG14AtLeastOnce(t *testing.T) {
 	t.Logf("%d answered, of these %d by a later session; %d lost, %d refused", answered, late, lost, refused)
 	require.Greater(t, late, answered/50)
 	require.Positive(t, lost)
-	require.Positive(t, refused)
+	require.True(t, refused > 0 || housetest.Slow, "none was refused")
 }
 
 // TestRetryInAnotherLife: an ask has run, but its answer is lost, and its node dies: before a

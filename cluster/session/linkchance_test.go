@@ -53,7 +53,7 @@ func (w *net) harm(r *rand.Rand, l *line) {
 // is wanted any more, all is closed, and nothing dialled.
 func TestLinksByChance(t *testing.T) {
 	reasons, refused, delivered := map[Reason]int{}, map[error]int{}, uint64(0)
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := makeNet(1+r.IntN(4), 1+r.IntN(4))
 		if seed%3 == 0 {
