@@ -212,7 +212,7 @@ func TestCloseBehindTheFirstNotice(t *testing.T) {
 	}
 }
 
-// TestAddressByAnotherTrack: the address of an actor is that of the link, whichever track it crosses.
+// TestAddressByAnotherTrack: the address of an actor is one, whichever track it crosses by.
 func TestAddressByAnotherTrack(t *testing.T) {
 	c := newCalmOf(t, 4, 4)
 	h, far := c.host()

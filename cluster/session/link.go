@@ -35,9 +35,9 @@ import (
 // unable to dial. All are closed together, also one that is Dialling or Greeting.
 //
 // A HELLO is refused if it is not from the other node, if it is from an earlier incarnation or
-// one that is dead, from an earlier session, or for a track that there isn't. Who
-// dials for an earlier session is told the number of this one, by a HELLO: it may have nothing
-// else to learn it from. A later incarnation, or a later session, ends the one that there is. A
+// one that is dead, from an earlier session, for a track that there isn't, or with another number
+// of tracks than before. Who dials for an earlier session is told the number of this one, by a
+// HELLO: it may have nothing else to learn it from. A later incarnation, or a later session, ends the one that there is. A
 // position that can't be is found by [Outgoing.Resume]: the owner says Broken.
 //
 // Times are ns on the clock of the owner, a worker's; it never goes back.
@@ -169,7 +169,7 @@ func (l *Link) Heard(track int, conn uint64, now int64) {
 	}
 }
 
-// Used says that frames of a track's stream were sent or came.
+// Used says that frames of any track's stream were sent or came.
 //
 //alloc:none
 func (l *Link) Used(now int64) { l.used = now }

@@ -47,10 +47,10 @@ func (w *net) harm(r *rand.Rand, l *line) {
 }
 
 // TestLinksByChance has two nodes, of which both can dial or one, write to each other over some
-// tracks, with dials that fail, connections that are lost, heard of or not, long pauses, and sessions
-// given up. Every message of a session comes once and in order; one session is never taken for
-// another; what doesn't come is reported; when all is well again, so are both nodes; and when nothing
-// is wanted any more, all is closed, and nothing dialled.
+// tracks, with dials that fail, connections that are lost, heard of or not, long pauses, and
+// sessions given up. Every message of a session comes once and in order; one session is never taken
+// for another; what doesn't come is reported; when all is well again, so are both nodes; and when
+// nothing is wanted any more, all is closed, and nothing dialled.
 func TestLinksByChance(t *testing.T) {
 	reasons, refused, delivered := map[Reason]int{}, map[error]int{}, uint64(0)
 	for seed := range uint64(200) {
