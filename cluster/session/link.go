@@ -37,8 +37,9 @@ import (
 // A HELLO is refused if it is not from the other node, if it is from an earlier incarnation or
 // one that is dead, from an earlier session, for a track that there isn't, or with another number
 // of tracks than before. Who dials for an earlier session is told the number of this one, by a
-// HELLO: it may have nothing else to learn it from. A later incarnation, or a later session, ends the one that there is. A
-// position that can't be is found by [Outgoing.Resume]: the owner says Broken.
+// HELLO: it may have nothing else to learn it from. A later incarnation, or a later session, ends
+// the one that there is. A position that can't be is found by [Outgoing.Resume]: the owner says
+// Broken.
 //
 // Times are ns on the clock of the owner, a worker's; it never goes back.
 // MakeLink makes it. After each event its owner does the duties that Next returns.
