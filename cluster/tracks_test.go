@@ -225,3 +225,19 @@ func TestAddressByAnotherTrack(t *testing.T) {
 		require.Nil(t, at.Remote(), "it is one of there")
 	}
 }
+
+// TestBrokenTrack: a frame that can't be, by any track, is the end of the session.
+func TestBrokenTrack(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0", Tracks: 3})
+	for track := range uint64(3) {
+		name := fmt.Sprint("else", track)
+		s := meets(t, there.node, name, frame.Hello{Session: 1, Tracks: 3, Track: track})
+		_, err := s.hello()
+		require.NoError(t, err)
+		s.sends((&frame.Tell{To: 7, Method: 1}).Append(nil)) // nobody was declared
+		require.Eventually(t, func() (is bool) {
+			there.node.look(t, func(h *hub) { is = h.links[name].Session() == 2 })
+			return is
+		}, 10*time.Second, time.Millisecond)
+	}
+}

@@ -253,6 +253,17 @@ func TestTracks(t *testing.T) {
 	_, ok := l.Wake()
 	require.False(t, ok)
 
+	// Nor is one that was lost shortly before.
+	l = upTracks(t, 2)
+	l.Dialled(1, 2, 0)
+	require.NoError(t, l.Greeted(1, 2, second1, 0))
+	l.Want(0, false, 0)
+	l.Heard(1, 2, 299*second)
+	l.Lost(0, 1, 299*second)
+	duties(l)
+	l.Tick(300 * second)
+	require.Equal(t, "close 1.2", duties(l))
+
 	// Their number is that of the session.
 	l = upTracks(t, 3)
 	more := *second1
