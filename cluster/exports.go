@@ -30,8 +30,11 @@ func (h *hub) export(of *stack.House) uint64 {
 func (h *hub) sweep(s *core.NoticeStack[struct{}]) core.Yield {
 	for _, l := range h.all() {
 		for _, t := range l.tracks {
+			if t.conn == nil {
+				continue
+			}
 			for _, r := range t.refs {
-				if t.conn != nil && r.house != nil && r.house.Gone() {
+				if r.house != nil && r.house.Gone() {
 					r.ended()
 				}
 			}

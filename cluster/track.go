@@ -18,7 +18,7 @@ import (
 // bytes. It is over once its session is.
 type track struct {
 	link    *link
-	number  int
+	number  int    // in the link; 0 is the control track
 	life    uint64 // of the other end; 0: there was no connection yet
 	speaks  uint64 // the version of frames that both ends speak; 0: it isn't known yet
 	methods *catalogue
