@@ -10,9 +10,9 @@ type Codec[Req, Rep any] interface {
 	// Decode reads one request from the start of in into req, which is zero, and returns how many
 	// bytes the request took. n = 0 without an error means that in holds no whole request: req is
 	// dropped, and Decode is called again with the same bytes and more. ErrSkip means that the n
-	// bytes, perhaps all of in, hold nothing to answer. Any other error closes the connection: the
-	// client gets the results in flight, then the bytes of Refuse. req may refer to in: its bytes
-	// live as long as the request.
+	// bytes, perhaps all of in, hold nothing to answer; so does ErrEnough. Any other error closes
+	// the connection: the client gets the results in flight, then the bytes of Refuse. req may
+	// refer to in: its bytes live as long as the request.
 	Decode(in []byte, req *Req) (n int, err error)
 	// Need returns how many bytes in must have before Decode can succeed, as far as the last Decode
 	// that returned 0 could tell; at least 1.
@@ -40,6 +40,12 @@ type Gated interface {
 // ErrSkip is returned by a Codec for bytes that ask for nothing, such as an
 // empty line.
 var ErrSkip = errors.New("channel: nothing to answer")
+
+// ErrEnough is returned instead of ErrSkip by a Codec, not by a ClientCodec, that itself does what
+// bytes say, when it has done its share of the turn: nothing more is decoded before the next one.
+// So actors come to handle what the codec has sent them, which would otherwise wait, as much as
+// came, behind what comes.
+var ErrEnough = errors.New("channel: nothing to answer, and enough for this turn")
 
 // ErrSlowRequest is what Refuse gets for a client whose request took longer than
 // Config.RequestTimeout allows, or came too slowly while other connections waited to read theirs:

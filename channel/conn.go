@@ -30,6 +30,7 @@ type conn[Req, Rep any] struct {
 	codec Codec[Req, Rep] // nil until the first turn
 
 	toRead   int32 // leaving: bytes left to read
+	enough   bool  // the codec has returned ErrEnough in this turn
 	loner    bool  // the codec is Alone
 	sender   bool  // the codec is a Sender
 	mute     bool  // this side is to end, or has ended: no result is encoded but the rest of one

@@ -71,6 +71,9 @@ func (c *conn[Req, Rep]) resume() {
 // receive reads and decodes until the socket has no more bytes, a limit stops it, or the connection
 // has had its share of the turn.
 func (c *conn[Req, Rep]) receive(w *stack.Engine) {
+	if c.enough {
+		return
+	}
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {
@@ -78,7 +81,7 @@ func (c *conn[Req, Rep]) receive(w *stack.Engine) {
 			c.phase = ending
 			c.in.drop()
 			return
-		case !c.reads() || c.full():
+		case !c.reads() || c.full() || c.enough:
 			return
 		case skips == 0:
 			c.schedule() // other connections have their turn
@@ -138,7 +141,7 @@ func (c *conn[Req, Rep]) hearEnd() {
 // decode starts a handler for every whole request that was received. It skips bytes that ask for
 // nothing at most skips times, and returns how many skips are left.
 func (c *conn[Req, Rep]) decode(w *stack.Engine, skips int) int {
-	for c.in.len() > 0 && !c.partial && skips > 0 && c.reads() && !c.full() {
+	for c.in.len() > 0 && !c.partial && skips > 0 && c.reads() && !c.full() && !c.enough {
 		if c.decodeOne(w, c.in.rest()) {
 			skips--
 		}
@@ -170,9 +173,13 @@ func (c *conn[Req, Rep]) decodeOne(w *stack.Engine, in []byte) (skipped bool) {
 	}
 	w.Discard(&s.Stack)
 	switch {
-	case err == ErrSkip && n > 0:
+	case (err == ErrSkip || err == ErrEnough) && n > 0:
 		c.in.from += n
 		c.owedAt = 0
+		if err == ErrEnough {
+			c.enough = true
+			w.Defer(&c.flush) // which ends it
+		}
 		return true
 	case err != nil:
 		c.serve.counts.refused.Add(1)

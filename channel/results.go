@@ -148,6 +148,10 @@ func (c *conn[Req, Rep]) write() {
 	if c.phase >= closing || c.hasPanicked() {
 		return
 	}
+	if c.enough {
+		c.enough = false
+		c.schedule()
+	}
 	w := c.Engine()
 	if c.due() {
 		if c.encodeLate(w, nil) != nil {

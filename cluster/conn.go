@@ -186,7 +186,11 @@ func (c *conn) Decode(in []byte, _ *nothing) (n int, err error) {
 	} else {
 		n, err = c.receive(in)
 	}
-	if n > 0 && err == nil {
+	switch {
+	case n == 0 || err != nil:
+	case c.track != nil && c.track.taken >= share:
+		c.track.taken, err = 0, channel.ErrEnough
+	default:
 		err = channel.ErrSkip
 	}
 	return n, err
@@ -238,6 +242,12 @@ func (c *conn) isOf(name string) bool {
 // ACK at most, ns: where it takes long until one is due, the other end would take this one for
 // lost; and where frames come the other way it sends no PING.
 const ackEvery = int64(time.Second)
+
+// share is how many messages a connection hands on before it leaves the rest of the turn to others:
+// half as many as a worker handles in one. It looks behind each frame. What it hands on waits for
+// actors then, and if it handed on all that has come, all that the other end may send would wait
+// so, out of the processor's caches.
+const share = 128
 
 // receive does what frames say. What comes behind a refusal is passed over.
 func (c *conn) receive(in []byte) (n int, err error) {

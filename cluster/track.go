@@ -31,6 +31,7 @@ type track struct {
 	began   bool   // what a session begins with was written, but for METHODs
 	wrote   uint64 // notices
 	got     uint64 // notices
+	taken   int    // frames and notices, since the last pause
 	debts   debts
 	answers debts // and GONEs, which don't overtake them
 	*scratch
@@ -180,7 +181,7 @@ func (t *track) readAll(d *wire.Decoder, at unsafe.Pointer) error {
 
 // receive does what the whole frames at the start of in say, and returns how many bytes they have.
 func (t *track) receive(in []byte) (n int, err error) {
-	for t.over == nil {
+	for t.over == nil && t.taken < share {
 		f, size, err := frame.Next(in[n:])
 		if err != nil {
 			return n, err
@@ -188,11 +189,13 @@ func (t *track) receive(in []byte) (n int, err error) {
 		if size == 0 {
 			break
 		}
+		got := t.got
 		if err := t.do(f); err != nil {
 			return n, err
 		}
 		t.in.Applied(f)
 		n += size
+		t.taken += 1 + int(t.got-got)
 	}
 	t.link.settleRead()
 	return n, nil

@@ -134,7 +134,7 @@ func (e *Embedded[Req, Rep]) move() (all []Req, err error) {
 			return all, e.stages.Err()
 		case err == nil:
 			all = append(all, req)
-		case err != channel.ErrSkip || n == 0:
+		case err != channel.ErrSkip && err != channel.ErrEnough || n == 0:
 			e.err = err
 		}
 		e.in = e.in[n:]

@@ -64,7 +64,7 @@ func decodeAll[T any](t testing.TB, d Decoder[T], pieces ...[]byte) (all decoded
 				}
 				break
 			}
-			if err != channel.ErrSkip || n == 0 {
+			if err != channel.ErrSkip && err != channel.ErrEnough || n == 0 {
 				all.Errors = append(all.Errors, fmt.Sprint(err))
 				if n == 0 {
 					return all
