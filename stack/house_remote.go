@@ -33,7 +33,7 @@ type Remote = away.Remote[House, Stack]
 // registered. Any goroutine may call it.
 func NewStandIn(w *Engine, serial uint64, kind reflect.Type, max int, r Remote) *House {
 	h := &House{actor: reflect.Zero(reflect.PointerTo(kind)).Interface()}
-	h.flags.Set(flags.Sorted | flags.Singles | flags.Stays)
+	h.flags.Set(flags.Sorted | flags.Stays)
 	m := MailboxRules{Max: max}
 	h.Mailbox(m)
 	h.rooms().rules = &rules{MailboxRules: m, remote: r}

@@ -29,6 +29,7 @@ type tape struct {
 	w        *Engine
 	h        *House
 	closed   bool // it isn't ready
+	most     int  // nor once so many were told; 0: there is no bound
 	asks     []*Stack
 	told     []words
 	forgot   int
@@ -42,7 +43,7 @@ func newTape(w *Engine, max int) *tape {
 	return r
 }
 
-func (r *tape) Ready(*House) bool                   { return !r.closed }
+func (r *tape) Ready(*House) bool                   { return !r.closed && (r.most == 0 || len(r.told) < r.most) }
 func (r *tape) Command(_ *House, what command.Verb) { r.commands = append(r.commands, what) }
 func (r *tape) Node() string                        { return "shop" }
 func (r *tape) Await(_ *House, is bool)             { r.awaits = append(r.awaits, is) }
@@ -194,6 +195,56 @@ func TestStandInHolds(t *testing.T) {
 	h.settle()
 	require.Equal(t, []words{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, r.told)
 	require.Zero(t, r.h.waits())
+}
+
+// Notices that share envelopes, of the own worker, of another one and of guests, come one by one:
+// the Remote may not be ready amid them, and those that haven't come when the stand-in ends are
+// dead letters.
+func TestStandInAmidEnvelopes(t *testing.T) {
+	const n = 40
+	for from := range 3 {
+		for most := 1; most <= n; most++ {
+			for _, ends := range []bool{false, true} {
+				h := newHand(t, 2)
+				r := newTape(h.workers[0], 0)
+				r.most = most
+				var at *House
+				if from < 2 {
+					at = settleOn(h, from, &writer{})
+					tell(h, at, writerWrite, func(w *Engine) {
+						for i := range n {
+							require.NoError(t, notify(w, r.h, farTold, words{0, i}))
+						}
+					})
+				} else {
+					for i := range n {
+						require.NoError(t, Tell(&h.guests, r.h, farTold, &words{0, i}))
+					}
+				}
+				h.settle()
+				require.Len(t, r.told, most)
+				require.Equal(t, n-most, r.h.waits())
+				left := 0
+				if r.most = 0; ends {
+					r.w.Vanish(r.h, errFar)
+					left = n - most
+				} else {
+					r.w.Readmit(r.h)
+				}
+				h.settle()
+				for i, m := range r.told {
+					require.Equal(t, words{0, i}, m)
+				}
+				require.Len(t, r.told, n-left)
+				require.EqualValues(t, left, h.letters())
+				require.Zero(t, r.h.waits())
+				require.Nil(t, r.h.calls.head, "no envelope is left")
+				if at != nil {
+					at.Stop(&h.guests)
+				}
+			}
+		}
+	}
 }
 
 // An ask whose asker's time is over, or that a guest gives up, is forgotten, or dropped before the

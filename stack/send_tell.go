@@ -120,7 +120,7 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	if h.closed() && !w.room(h) {
 		return nil
 	}
-	if h.follows(by) {
+	if !h.flags.Has(flags.Singles) && h.follows(by) {
 		return w.tellBehind(h, by)
 	}
 	s := w.Begin(by)
@@ -131,8 +131,8 @@ func (w *Engine) tellSlowly(h *House, by *Handler) unsafe.Pointer {
 	return s.message()
 }
 
-// tellBehind is Tell of a notice that follows others of its handler: it goes into their envelope, a
-// new one or, with flags.Singles, a stack. The house has calls, so nobody has to make it ready.
+// tellBehind is Tell of a notice that follows others of its handler: it goes into their envelope or
+// a new one. The house has calls, so nobody has to make it ready.
 func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 	mail := by.bare.envelope
 	if last := h.calls.tail; last.by == mail {
@@ -142,12 +142,6 @@ func (w *Engine) tellBehind(h *House, by *Handler) unsafe.Pointer {
 			h.offer(e)
 			return entryAt(e, mail, int(e.filled-1))
 		}
-	}
-	if h.flags.Has(flags.Singles) {
-		s := w.Begin(by)
-		s.to = h
-		h.append(s, 1)
-		return s.message()
 	}
 	e := envelopeOf(stackOf(w.Shard.Take(mail.kind)))
 	e.to, e.filled = h, 1

@@ -15,10 +15,16 @@ func (w *Engine) handOn(h *House, r Remote) {
 		h.hold(heldByLink)
 		return
 	}
-	s := h.calls.pop()
-	h.unshown -= s.by.counts
-	w.took(h, s)
+	s := h.calls.head
+	if s.by.envelope.opens != nil {
+		s = w.takeOut(h, envelopeOf(s))
+	} else {
+		h.calls.pop()
+		h.unshown -= s.by.counts
+		w.took(h, s)
+	}
 	switch {
+	case s == nil: // the envelope was empty
 	case w.dead(h, s):
 		w.drop(h, s)
 	case s.by == drainHandler:

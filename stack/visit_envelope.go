@@ -104,21 +104,31 @@ func (w *Engine) putBlank(s *Stack) {
 
 // dropAll is open for a house that has stopped: it drops the messages.
 func (w *Engine) dropAll(h *House, e *envelope, n int) (left int) {
-	o := &h.opening
 	for ; n > 0; n-- {
-		if o.read == o.seen && !h.recount(e) {
-			w.popEnvelope(h, e)
+		s := w.takeOut(h, e)
+		if s == nil {
 			return n
 		}
-		s := stackOf(w.Shard.Take(e.by.envelope.opens.kind))
-		s.to, s.sent = h, e.sent
-		e.by.envelope.unpack(s, entryAt(e, e.by, int(o.read)))
-		o.read++
-		h.unshown--
-		w.took(h, s)
 		w.drop(h, s)
 	}
 	return 0
+}
+
+// takeOut takes the next message of e, the first in the lane of calls of h, in a stack of its own.
+// It returns nil if there is none: then e was put.
+func (w *Engine) takeOut(h *House, e *envelope) *Stack {
+	o := &h.opening
+	if o.read == o.seen && !h.recount(e) {
+		w.popEnvelope(h, e)
+		return nil
+	}
+	s := stackOf(w.Shard.Take(e.by.envelope.opens.kind))
+	s.to, s.sent = h, e.sent
+	e.by.envelope.unpack(s, entryAt(e, e.by, int(o.read)))
+	o.read++
+	h.unshown--
+	w.took(h, s)
+	return s
 }
 
 // popEnvelope puts e, all of whose messages have been handled.

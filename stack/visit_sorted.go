@@ -69,22 +69,18 @@ func (w *Engine) sort(h *House, r *rules) {
 		q.push(&r.mark)
 	}
 	for q.head != q.tail {
-		s := q.pop()
-		if s == &r.mark {
+		switch s := q.pop(); {
+		case s == &r.mark:
 			q.push(s)
-			continue
-		}
-		if r.drain != nil {
+		case r.drain != nil:
 			r.late.push(s)
-			continue
-		}
-		if s.by == drainHandler {
+		case s.by == drainHandler:
 			r.drain = s
-			continue
+		default:
+			w.Blame(s)
+			r.sorter.Push(s)
+			w.Spare(s)
 		}
-		w.Blame(s)
-		r.sorter.Push(s)
-		w.Spare(s)
 	}
 }
 
@@ -134,10 +130,7 @@ func (h *House) line(r *rules, by *Handler) {
 	q := &h.calls
 	q.pop() // the mark, if it is there
 	r.marked = false
-	for n := 1; n < by.batch.max; n++ {
-		if s := r.sorter.Peek(); s == nil || s.by != by {
-			break
-		}
+	for n, s := 1, r.sorter.Peek(); n < by.batch.max && s != nil && s.by == by; n, s = n+1, r.sorter.Peek() {
 		q.push(r.sorter.Pop())
 	}
 	if r.sorter.Len() > 0 || r.drain != nil {

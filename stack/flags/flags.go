@@ -28,7 +28,7 @@ const (
 	// Alone: no call begins while a stack of the actor is suspended. Written before
 	// anybody else knows the house.
 	Alone
-	// Sorted, for ever: a Mailbox orders the calls, see visit_sorted.go.
+	// Sorted, for ever: a Mailbox orders the calls, see visit_sorted.go, or a Remote takes them.
 	Sorted
 	// Singles, for ever: each call comes in a stack of its own, so that it can be sorted or dropped.
 	Singles
