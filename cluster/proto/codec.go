@@ -18,6 +18,7 @@ type codec struct {
 	of    proto.Message // a nil pointer
 	name  string
 	again *pool.Kind // of reused; nil: each message is fresh
+	flat  *flat      // nil: messages aren't flat
 	coded bool       // it has code of its own
 }
 
@@ -45,6 +46,7 @@ func codecOf(t reflect.Type) wire.Foreign {
 	c := &codec{of: of, name: "proto:" + string(is.FullName())}
 	_, c.coded = of.(coded)
 	c.coded = c.coded && straight(is, nil, map[protoreflect.FullName]bool{})
+	c.flat = flatOf(t.Elem(), is)
 	if kind, ok := reuse.Load(t); ok {
 		c.again = kind.(*pool.Kind)
 	}
@@ -52,8 +54,9 @@ func codecOf(t reflect.Type) wire.Foreign {
 }
 
 // Reuse has messages of the type M, a pointer, used again once the stack of their call has ended:
-// who keeps one for longer clones it. Call it in a variable or an init function, before a node
-// starts. It returns true, for a variable to have.
+// who keeps one for longer clones it. Call it before a node starts, in a variable or an init
+// function, though not in those of the package of M itself, which may not be ready then. It returns
+// true, for a variable to have.
 func Reuse[M proto.Message]() bool {
 	t := reflect.TypeFor[M]()
 	var of M
@@ -65,14 +68,39 @@ func Reuse[M proto.Message]() bool {
 type reused struct {
 	pool.Object
 	message proto.Message
+	room    []byte // empty; of bytes of the message, if it is flat
+}
+
+// keptMax is the longest text for whose bytes room is kept, for the next message.
+const keptMax = 1 << 10
+
+// roomFor returns room for the bytes of a text of n bytes. r is nil for a fresh message.
+func (r *reused) roomFor(n int) []byte {
+	if r == nil || n > keptMax {
+		return make([]byte, 0, n)
+	}
+	if cap(r.room) < n {
+		r.room = make([]byte, 0, pool.Size(n))
+	}
+	return r.room
 }
 
 func newKind(of proto.Message) *pool.Kind {
-	size := unsafe.Sizeof(reused{})
-	return pool.NewKind(string(of.ProtoReflect().Descriptor().FullName()), pool.Layout{Size: size, Fixed: size},
+	is, size := of.ProtoReflect().Descriptor(), unsafe.Sizeof(reused{})
+	f := flatOf(reflect.TypeOf(of).Elem(), is)
+	return pool.NewKind(string(is.FullName()), pool.Layout{Size: size, Fixed: size},
 		func() *pool.Object { return &(&reused{message: fresh(of)}).Object },
-		func(o *pool.Object) { proto.Reset((*reused)(unsafe.Pointer(o)).message) })
+		func(o *pool.Object) {
+			if m := (*reused)(unsafe.Pointer(o)).message; f != nil {
+				f.reset(placeOf(m))
+			} else {
+				proto.Reset(m)
+			}
+		})
 }
+
+// placeOf returns where a message is.
+func placeOf(m proto.Message) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] }
 
 func fresh(of proto.Message) proto.Message { return of.ProtoReflect().New().Interface() }
 
@@ -132,27 +160,41 @@ func appendCoded(dst []byte, m coded) []byte {
 
 // Read implements wire.Foreign.
 func (c *codec) Read(r *wire.Reader) any {
-	m := c.take(r)
-	if err := c.read(r.Rest(), m); err != nil {
+	text := r.Rest()
+	again := c.take(r)
+	var m proto.Message
+	if again != nil {
+		m = again.message
+	} else {
+		m = fresh(c.of)
+	}
+	if err := c.read(text, m, again); err != nil {
 		r.Fail(err)
 	}
 	return m
 }
 
-// read reads into an empty message.
-func (c *codec) read(text []byte, m proto.Message) error {
-	if c.coded {
+// take returns an empty message that is used again; nil if the message must be fresh.
+func (c *codec) take(r *wire.Reader) *reused {
+	if c.again == nil {
+		return nil
+	}
+	return (*reused)(unsafe.Pointer(r.Keep(c.again)))
+}
+
+// read reads into an empty message, that of again, or a fresh one.
+func (c *codec) read(text []byte, m proto.Message, again *reused) error {
+	if c.flat != nil {
+		var room []byte
+		if c.flat.hasBytes {
+			room = again.roomFor(len(text))
+		}
+		if c.flat.read(text, room, placeOf(m)) {
+			return nil
+		}
+	}
+	if c.coded { // reads all of it again
 		return m.(coded).UnmarshalVT(text)
 	}
 	return proto.UnmarshalOptions{Merge: true}.Unmarshal(text, m)
-}
-
-// take returns an empty message.
-func (c *codec) take(r *wire.Reader) proto.Message {
-	if c.again != nil {
-		if o := r.Keep(c.again); o != nil {
-			return (*reused)(unsafe.Pointer(o)).message
-		}
-	}
-	return fresh(c.of)
 }

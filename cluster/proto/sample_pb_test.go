@@ -21,6 +21,52 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Colour int32
+
+const (
+	Colour_NONE Colour = 0
+	Colour_RED  Colour = 1
+)
+
+// Enum value maps for Colour.
+var (
+	Colour_name = map[int32]string{
+		0: "NONE",
+		1: "RED",
+	}
+	Colour_value = map[string]int32{
+		"NONE": 0,
+		"RED":  1,
+	}
+)
+
+func (x Colour) Enum() *Colour {
+	p := new(Colour)
+	*p = x
+	return p
+}
+
+func (x Colour) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Colour) Descriptor() protoreflect.EnumDescriptor {
+	return file_sample_proto_enumTypes[0].Descriptor()
+}
+
+func (Colour) Type() protoreflect.EnumType {
+	return &file_sample_proto_enumTypes[0]
+}
+
+func (x Colour) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Colour.Descriptor instead.
+func (Colour) EnumDescriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{0}
+}
+
 type Sample struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -205,6 +251,480 @@ func (x *Deep) GetAll() []*Counts {
 	return nil
 }
 
+type Bytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bytes) Reset() {
+	*x = Bytes{}
+	mi := &file_sample_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bytes) ProtoMessage() {}
+
+func (x *Bytes) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bytes.ProtoReflect.Descriptor instead.
+func (*Bytes) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Bytes) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+type MaybeBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3,oneof" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MaybeBytes) Reset() {
+	*x = MaybeBytes{}
+	mi := &file_sample_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MaybeBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MaybeBytes) ProtoMessage() {}
+
+func (x *MaybeBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MaybeBytes.ProtoReflect.Descriptor instead.
+func (*MaybeBytes) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *MaybeBytes) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+type Scalars struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Yes           bool                   `protobuf:"varint,1,opt,name=yes,proto3" json:"yes,omitempty"`
+	I32           int32                  `protobuf:"varint,2,opt,name=i32,proto3" json:"i32,omitempty"`
+	I64           int64                  `protobuf:"varint,3,opt,name=i64,proto3" json:"i64,omitempty"`
+	U32           uint32                 `protobuf:"varint,4,opt,name=u32,proto3" json:"u32,omitempty"`
+	U64           uint64                 `protobuf:"varint,5,opt,name=u64,proto3" json:"u64,omitempty"`
+	S32           int32                  `protobuf:"zigzag32,6,opt,name=s32,proto3" json:"s32,omitempty"`
+	S64           int64                  `protobuf:"zigzag64,7,opt,name=s64,proto3" json:"s64,omitempty"`
+	F32           uint32                 `protobuf:"fixed32,8,opt,name=f32,proto3" json:"f32,omitempty"`
+	F64           uint64                 `protobuf:"fixed64,9,opt,name=f64,proto3" json:"f64,omitempty"`
+	Sf32          int32                  `protobuf:"fixed32,10,opt,name=sf32,proto3" json:"sf32,omitempty"`
+	Sf64          int64                  `protobuf:"fixed64,11,opt,name=sf64,proto3" json:"sf64,omitempty"`
+	Single        float32                `protobuf:"fixed32,12,opt,name=single,proto3" json:"single,omitempty"`
+	Double        float64                `protobuf:"fixed64,13,opt,name=double,proto3" json:"double,omitempty"`
+	Text          string                 `protobuf:"bytes,14,opt,name=text,proto3" json:"text,omitempty"`
+	Data          []byte                 `protobuf:"bytes,15,opt,name=data,proto3" json:"data,omitempty"`
+	Colour        Colour                 `protobuf:"varint,16,opt,name=colour,proto3,enum=stackhouse.proto.test.Colour" json:"colour,omitempty"`
+	More          []byte                 `protobuf:"bytes,63,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Scalars) Reset() {
+	*x = Scalars{}
+	mi := &file_sample_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scalars) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scalars) ProtoMessage() {}
+
+func (x *Scalars) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scalars.ProtoReflect.Descriptor instead.
+func (*Scalars) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Scalars) GetYes() bool {
+	if x != nil {
+		return x.Yes
+	}
+	return false
+}
+
+func (x *Scalars) GetI32() int32 {
+	if x != nil {
+		return x.I32
+	}
+	return 0
+}
+
+func (x *Scalars) GetI64() int64 {
+	if x != nil {
+		return x.I64
+	}
+	return 0
+}
+
+func (x *Scalars) GetU32() uint32 {
+	if x != nil {
+		return x.U32
+	}
+	return 0
+}
+
+func (x *Scalars) GetU64() uint64 {
+	if x != nil {
+		return x.U64
+	}
+	return 0
+}
+
+func (x *Scalars) GetS32() int32 {
+	if x != nil {
+		return x.S32
+	}
+	return 0
+}
+
+func (x *Scalars) GetS64() int64 {
+	if x != nil {
+		return x.S64
+	}
+	return 0
+}
+
+func (x *Scalars) GetF32() uint32 {
+	if x != nil {
+		return x.F32
+	}
+	return 0
+}
+
+func (x *Scalars) GetF64() uint64 {
+	if x != nil {
+		return x.F64
+	}
+	return 0
+}
+
+func (x *Scalars) GetSf32() int32 {
+	if x != nil {
+		return x.Sf32
+	}
+	return 0
+}
+
+func (x *Scalars) GetSf64() int64 {
+	if x != nil {
+		return x.Sf64
+	}
+	return 0
+}
+
+func (x *Scalars) GetSingle() float32 {
+	if x != nil {
+		return x.Single
+	}
+	return 0
+}
+
+func (x *Scalars) GetDouble() float64 {
+	if x != nil {
+		return x.Double
+	}
+	return 0
+}
+
+func (x *Scalars) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Scalars) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *Scalars) GetColour() Colour {
+	if x != nil {
+		return x.Colour
+	}
+	return Colour_NONE
+}
+
+func (x *Scalars) GetMore() []byte {
+	if x != nil {
+		return x.More
+	}
+	return nil
+}
+
+type High struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	N             int64                  `protobuf:"varint,64,opt,name=n,proto3" json:"n,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *High) Reset() {
+	*x = High{}
+	mi := &file_sample_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *High) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*High) ProtoMessage() {}
+
+func (x *High) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use High.ProtoReflect.Descriptor instead.
+func (*High) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *High) GetN() int64 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+type Either struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Of:
+	//
+	//	*Either_N
+	//	*Either_Text
+	Of            isEither_Of `protobuf_oneof:"of"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Either) Reset() {
+	*x = Either{}
+	mi := &file_sample_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Either) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Either) ProtoMessage() {}
+
+func (x *Either) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Either.ProtoReflect.Descriptor instead.
+func (*Either) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Either) GetOf() isEither_Of {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+func (x *Either) GetN() int64 {
+	if x != nil {
+		if x, ok := x.Of.(*Either_N); ok {
+			return x.N
+		}
+	}
+	return 0
+}
+
+func (x *Either) GetText() string {
+	if x != nil {
+		if x, ok := x.Of.(*Either_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+type isEither_Of interface {
+	isEither_Of()
+}
+
+type Either_N struct {
+	N int64 `protobuf:"varint,1,opt,name=n,proto3,oneof"`
+}
+
+type Either_Text struct {
+	Text string `protobuf:"bytes,2,opt,name=text,proto3,oneof"`
+}
+
+func (*Either_N) isEither_Of() {}
+
+func (*Either_Text) isEither_Of() {}
+
+type Listed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	N             []int64                `protobuf:"varint,1,rep,packed,name=n,proto3" json:"n,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Listed) Reset() {
+	*x = Listed{}
+	mi := &file_sample_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Listed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Listed) ProtoMessage() {}
+
+func (x *Listed) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Listed.ProtoReflect.Descriptor instead.
+func (*Listed) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Listed) GetN() []int64 {
+	if x != nil {
+		return x.N
+	}
+	return nil
+}
+
+type ListedBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          [][]byte               `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListedBytes) Reset() {
+	*x = ListedBytes{}
+	mi := &file_sample_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListedBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListedBytes) ProtoMessage() {}
+
+func (x *ListedBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_sample_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListedBytes.ProtoReflect.Descriptor instead.
+func (*ListedBytes) Descriptor() ([]byte, []int) {
+	return file_sample_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ListedBytes) GetData() [][]byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 var File_sample_proto protoreflect.FileDescriptor
 
 const file_sample_proto_rawDesc = "" +
@@ -221,7 +741,45 @@ const file_sample_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"7\n" +
 	"\x04Deep\x12/\n" +
-	"\x03all\x18\x01 \x03(\v2\x1d.stackhouse.proto.test.CountsR\x03allB9Z7github.com/stackhouse-go/stackhouse/cluster/proto;protob\x06proto3"
+	"\x03all\x18\x01 \x03(\v2\x1d.stackhouse.proto.test.CountsR\x03all\"\x1b\n" +
+	"\x05Bytes\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\".\n" +
+	"\n" +
+	"MaybeBytes\x12\x17\n" +
+	"\x04data\x18\x01 \x01(\fH\x00R\x04data\x88\x01\x01B\a\n" +
+	"\x05_data\"\xf6\x02\n" +
+	"\aScalars\x12\x10\n" +
+	"\x03yes\x18\x01 \x01(\bR\x03yes\x12\x10\n" +
+	"\x03i32\x18\x02 \x01(\x05R\x03i32\x12\x10\n" +
+	"\x03i64\x18\x03 \x01(\x03R\x03i64\x12\x10\n" +
+	"\x03u32\x18\x04 \x01(\rR\x03u32\x12\x10\n" +
+	"\x03u64\x18\x05 \x01(\x04R\x03u64\x12\x10\n" +
+	"\x03s32\x18\x06 \x01(\x11R\x03s32\x12\x10\n" +
+	"\x03s64\x18\a \x01(\x12R\x03s64\x12\x10\n" +
+	"\x03f32\x18\b \x01(\aR\x03f32\x12\x10\n" +
+	"\x03f64\x18\t \x01(\x06R\x03f64\x12\x12\n" +
+	"\x04sf32\x18\n" +
+	" \x01(\x0fR\x04sf32\x12\x12\n" +
+	"\x04sf64\x18\v \x01(\x10R\x04sf64\x12\x16\n" +
+	"\x06single\x18\f \x01(\x02R\x06single\x12\x16\n" +
+	"\x06double\x18\r \x01(\x01R\x06double\x12\x12\n" +
+	"\x04text\x18\x0e \x01(\tR\x04text\x12\x12\n" +
+	"\x04data\x18\x0f \x01(\fR\x04data\x125\n" +
+	"\x06colour\x18\x10 \x01(\x0e2\x1d.stackhouse.proto.test.ColourR\x06colour\x12\x12\n" +
+	"\x04more\x18? \x01(\fR\x04more\"\x14\n" +
+	"\x04High\x12\f\n" +
+	"\x01n\x18@ \x01(\x03R\x01n\"4\n" +
+	"\x06Either\x12\x0e\n" +
+	"\x01n\x18\x01 \x01(\x03H\x00R\x01n\x12\x14\n" +
+	"\x04text\x18\x02 \x01(\tH\x00R\x04textB\x04\n" +
+	"\x02of\"\x16\n" +
+	"\x06Listed\x12\f\n" +
+	"\x01n\x18\x01 \x03(\x03R\x01n\"!\n" +
+	"\vListedBytes\x12\x12\n" +
+	"\x04data\x18\x01 \x03(\fR\x04data*\x1b\n" +
+	"\x06Colour\x12\b\n" +
+	"\x04NONE\x10\x00\x12\a\n" +
+	"\x03RED\x10\x01B9Z7github.com/stackhouse-go/stackhouse/cluster/proto;protob\x06proto3"
 
 var (
 	file_sample_proto_rawDescOnce sync.Once
@@ -235,23 +793,33 @@ func file_sample_proto_rawDescGZIP() []byte {
 	return file_sample_proto_rawDescData
 }
 
-var file_sample_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_sample_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_sample_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_sample_proto_goTypes = []any{
-	(*Sample)(nil), // 0: stackhouse.proto.test.Sample
-	(*Nest)(nil),   // 1: stackhouse.proto.test.Nest
-	(*Counts)(nil), // 2: stackhouse.proto.test.Counts
-	(*Deep)(nil),   // 3: stackhouse.proto.test.Deep
-	nil,            // 4: stackhouse.proto.test.Counts.OfEntry
+	(Colour)(0),         // 0: stackhouse.proto.test.Colour
+	(*Sample)(nil),      // 1: stackhouse.proto.test.Sample
+	(*Nest)(nil),        // 2: stackhouse.proto.test.Nest
+	(*Counts)(nil),      // 3: stackhouse.proto.test.Counts
+	(*Deep)(nil),        // 4: stackhouse.proto.test.Deep
+	(*Bytes)(nil),       // 5: stackhouse.proto.test.Bytes
+	(*MaybeBytes)(nil),  // 6: stackhouse.proto.test.MaybeBytes
+	(*Scalars)(nil),     // 7: stackhouse.proto.test.Scalars
+	(*High)(nil),        // 8: stackhouse.proto.test.High
+	(*Either)(nil),      // 9: stackhouse.proto.test.Either
+	(*Listed)(nil),      // 10: stackhouse.proto.test.Listed
+	(*ListedBytes)(nil), // 11: stackhouse.proto.test.ListedBytes
+	nil,                 // 12: stackhouse.proto.test.Counts.OfEntry
 }
 var file_sample_proto_depIdxs = []int32{
-	1, // 0: stackhouse.proto.test.Nest.nest:type_name -> stackhouse.proto.test.Nest
-	4, // 1: stackhouse.proto.test.Counts.of:type_name -> stackhouse.proto.test.Counts.OfEntry
-	2, // 2: stackhouse.proto.test.Deep.all:type_name -> stackhouse.proto.test.Counts
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	2,  // 0: stackhouse.proto.test.Nest.nest:type_name -> stackhouse.proto.test.Nest
+	12, // 1: stackhouse.proto.test.Counts.of:type_name -> stackhouse.proto.test.Counts.OfEntry
+	3,  // 2: stackhouse.proto.test.Deep.all:type_name -> stackhouse.proto.test.Counts
+	0,  // 3: stackhouse.proto.test.Scalars.colour:type_name -> stackhouse.proto.test.Colour
+	4,  // [4:4] is the sub-list for method output_type
+	4,  // [4:4] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_sample_proto_init() }
@@ -259,18 +827,24 @@ func file_sample_proto_init() {
 	if File_sample_proto != nil {
 		return
 	}
+	file_sample_proto_msgTypes[5].OneofWrappers = []any{}
+	file_sample_proto_msgTypes[8].OneofWrappers = []any{
+		(*Either_N)(nil),
+		(*Either_Text)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sample_proto_rawDesc), len(file_sample_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   5,
+			NumEnums:      1,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_sample_proto_goTypes,
 		DependencyIndexes: file_sample_proto_depIdxs,
+		EnumInfos:         file_sample_proto_enumTypes,
 		MessageInfos:      file_sample_proto_msgTypes,
 	}.Build()
 	File_sample_proto = out.File

@@ -80,6 +80,7 @@ var raw = []permit{
 	{files: "cluster/track.go", what: "unsafe", why: "codes messages by types that are known at run time alone", test: "TestAskElsewhere"},
 	{files: "core/wire/foreign.go", what: "unsafe", why: "values of a type that is known at run time alone", test: "TestForeign"},
 	{files: "cluster/proto/codec.go", what: "unsafe", why: "from a pooled object to the message that it has", test: "TestReuse"},
+	{files: "cluster/proto/flat.go", what: "unsafe", why: "from a generated struct to its fields", test: "FuzzFlat"},
 	{files: "core/wire/run_*.go", what: "unsafe", why: "the fields of such values, by their offsets", test: "TestAgainstReflection"},
 	{files: "future/promise.go", what: "unsafe", why: "from a node to the promise it begins", test: "TestPromiseOf"},
 	{files: "future/table.go", what: "unsafe", why: "from a pooled object to the buckets it begins", test: "TestTableAgainstModel"},
