@@ -1,10 +1,14 @@
 package tracing
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+)
 
 // Text is a Context as bytes, as it crosses to other nodes: the trace, 25 bytes; then the pairs, in
 // the order in which they were set, each the length of its name, one byte, and of its value, two
-// with the higher one first, and both. An empty Text has neither. It is never changed.
+// with the higher one first, and both. No name comes twice. An empty Text has neither. It is never
+// changed.
 type Text []byte
 
 const (
@@ -33,10 +37,17 @@ func (t Text) Check() error {
 	if len(t) < traceSize || len(t) > TextMax {
 		return ErrText
 	}
-	for pairs := t[traceSize:]; len(pairs) > 0; pairs = pairs[pairSize(pairs):] {
+	for at := traceSize; at < len(t); {
+		pairs := t[at:]
 		if len(pairs) < pairHead || pairs[0] == 0 || pairSize(pairs) > len(pairs) {
 			return ErrText
 		}
+		for earlier := t[traceSize:at]; len(earlier) > 0; earlier = earlier[pairSize(earlier):] {
+			if bytes.Equal(nameOf(earlier), nameOf(pairs)) {
+				return ErrText // AppendPair would leave one of them
+			}
+		}
+		at += pairSize(pairs)
 	}
 	return nil
 }
@@ -45,6 +56,9 @@ func (t Text) Check() error {
 func pairSize(pairs []byte) int {
 	return pairHead + int(pairs[0]) + int(pairs[1])<<8 + int(pairs[2])
 }
+
+// nameOf returns the name of the first of pairs.
+func nameOf(pairs []byte) []byte { return pairs[pairHead:][:pairs[0]] }
 
 // Trace returns the trace.
 func (t Text) Trace() (tr Trace) {
@@ -68,7 +82,7 @@ func (t Text) Pair(name string) []byte {
 func (t Text) find(name string) (at, n int) {
 	for at = traceSize; at < len(t); at += n {
 		n = pairSize(t[at:])
-		if string(t[at+pairHead:][:t[at]]) == name {
+		if string(nameOf(t[at:])) == name {
 			return at, n
 		}
 	}

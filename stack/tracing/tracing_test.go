@@ -95,7 +95,11 @@ func TestTextsThatAreNone(t *testing.T) {
 		strings.Repeat("a", 25) + "\x01\x00\x01a", strings.Repeat("a", 25) + "\x00\x00\x01a", strings.Repeat("\x01", TextMax+1)} {
 		require.Equal(t, ErrText, Text(text).Check(), "%q", text)
 	}
-	require.NoError(t, Text(strings.Repeat("a", 25)+"\x01\x00\x01ab").Check())
+	pair := "\x01\x00\x01ab"
+	require.NoError(t, Text(strings.Repeat("a", 25)+pair).Check())
+	require.NoError(t, Text(strings.Repeat("a", 25)+pair+"\x01\x00\x01bb\x02\x00\x00aa").Check())
+	require.Equal(t, ErrText, Text(strings.Repeat("a", 25)+pair+pair).Check(), "a name twice")
+	require.Equal(t, ErrText, Text(strings.Repeat("a", 25)+"\x01\x00\x01bb"+pair+"\x01\x00\x00a").Check(), "a name twice")
 }
 
 // FuzzText: whatever is a Text can be read.
