@@ -18,7 +18,8 @@ type Client struct {
 }
 
 // Dial makes a Client. It returns at once: nodes are dialled when they are first asked.
-// Config.Listen must be empty.
+// Config.Listen must be empty. Config.Name is of this process alone: two clients of one name are
+// taken for two lives of one, and only the later one is answered.
 func Dial(ctx context.Context, c Config) (*Client, error) {
 	if c.Listen != "" {
 		return nil, errors.New("cluster: a Client that listens is a node: see Start")

@@ -50,8 +50,14 @@ func TestActorsElsewhere(t *testing.T) {
 	for _, name := range []string{at.String(), typed.String(), typed.House().Describe()} {
 		require.Regexp(t, `^cluster\.\w+#\d+@there$`, name)
 	}
+	exact, ok := core.As[inquirer](at)
+	require.True(t, ok)
+	require.Equal(t, []core.AnyAddress{at, at}, []core.AnyAddress{typed.Any(), exact.Any()})
+	probe := housetest.NewProbe(t, c.here.system)
+	housetest.Watch(probe, typed)
+
 	typed.Stop()
-	c.sim.Run(time.Second)
+	housetest.ExpectEqual(probe, time.Second, core.Terminated{Actor: at})
 	_, err = housetest.Ask(t, c.sim, whoAsks.At(at), struct{}{})
 	require.ErrorIs(t, err, core.ErrStopped)
 }

@@ -309,7 +309,7 @@ func (h *hub) alarmed(s *alarmStep) core.Yield {
 // may watch.
 func (h *hub) watch(s *core.NoticeStack[*stack.House]) core.Yield {
 	if st, to := stack.Of(s), s.Msg; len(h.watched[to]) > 0 {
-		st.Watch(to, to.Kind(), on.gone.Machine(), func(notice *stack.Stack, gone core.AnyAddress) {
+		st.Watch(to, on.gone.Machine(), func(notice *stack.Stack, gone core.AnyAddress) {
 			*stack.Message[core.AnyAddress](notice) = gone
 		})
 	} else {

@@ -89,10 +89,10 @@ func Events[E Event](of Teller) *Topic[E] {
 	return (*Topic[E])(topic.(*stack.Topic[E]))
 }
 
-// Any returns the address without its type.
+// Any returns the address without its type: all addresses of an actor are one so.
 func (a Address[A]) Any() AnyAddress {
 	if a.house == nil {
 		return AnyAddress{}
 	}
-	return a.house.Any(reflect.TypeFor[A]())
+	return a.house.Any(a.house.Kind())
 }

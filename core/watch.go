@@ -1,16 +1,12 @@
 package core
 
-import (
-	"reflect"
-
-	"github.com/stackhouse-go/stackhouse/stack"
-)
+import "github.com/stackhouse-go/stackhouse/stack"
 
 // Terminated says that an actor has stopped, and that its name and everything that it held are
 // free.
 type Terminated struct {
-	Actor AnyAddress
-	Lost  error // why an actor elsewhere is out of reach: it may live; nil: it has stopped
+	Actor AnyAddress // equal to Any of the address that was watched, and to what Lookup returned
+	Lost  error      // why an actor elsewhere is out of reach: it may live; nil: it has stopped
 }
 
 // Watch has Terminated sent to a handler of the actor that runs s once target has stopped: exactly
@@ -19,7 +15,7 @@ type Terminated struct {
 // the mailbox is full; but a mailbox with DropOldest may drop it later. Watch panics if target
 // belongs to another system. Only a step of s may call it.
 func Watch[B, A any](s Running, target Address[A], to NoticeHandler[B, Terminated]) {
-	stack.Of(s).Watch(target.house, reflect.TypeFor[A](), to.by, fillTerminated)
+	stack.Of(s).Watch(target.house, to.by, fillTerminated)
 }
 
 // Unwatch ends Watch. A Terminated that is on its way still comes. Only a step of s may call it.

@@ -284,10 +284,10 @@ func TestStandInVanishes(t *testing.T) {
 	l := &listener2{}
 	at := settleOn(h, 0, l)
 	for _, what := range []func(s *Stack){
-		func(s *Stack) { s.Watch(r.h, reflect.TypeFor[far](), toldGone, fillGone) },
-		func(s *Stack) { s.Watch(r.h, reflect.TypeFor[far](), toldGone, fillGone) },
+		func(s *Stack) { s.Watch(r.h, toldGone, fillGone) },
+		func(s *Stack) { s.Watch(r.h, toldGone, fillGone) },
 		func(s *Stack) { s.Unwatch(r.h, toldGone) },
-		func(s *Stack) { s.Watch(r.h, reflect.TypeFor[far](), toldGone, fillGone) },
+		func(s *Stack) { s.Watch(r.h, toldGone, fillGone) },
 	} {
 		tell(h, at, doStep, what)
 		h.settle()

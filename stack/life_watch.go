@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/stackhouse-go/stackhouse/stack/command"
@@ -11,9 +10,8 @@ import (
 // watcher is an actor that is told when another one is gone: by a notice, whose message fill
 // writes.
 type watcher struct {
-	to   *House       // of the actor that watches
-	by   *Handler     // of the notice
-	kind reflect.Type // of the actor that is watched
+	to   *House   // of the actor that watches
+	by   *Handler // of the notice
 	fill func(notice *Stack, gone AnyAddress)
 }
 
@@ -22,17 +20,17 @@ func (a watcher) gone() bool { return a.to.Gone() }
 func (a watcher) same(b watcher) bool { return a.to == b.to && a.by == b.by }
 
 // Watch has a notice by the given handler, with the message that fill writes, sent to the actor
-// that runs s when the actor of target is gone: once, even if it is watched twice. If it is gone
-// already the notice is sent at once, for each Watch. kind is the type of target's actor, which
-// must be of the same system. Only a step of s may call it.
-func (s *Stack) Watch(target *House, kind reflect.Type, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
+// that runs s when the actor of target, which must be of the same system, is gone: once, even if it
+// is watched twice. If it is gone already the notice is sent at once, for each Watch. Only a step
+// of s may call it.
+func (s *Stack) Watch(target *House, by *Handler, fill func(notice *Stack, gone AnyAddress)) {
 	if by == nil { // panic here rather than where target stops
 		panic("stack: a watcher without a handler")
 	}
 	if s.Engine().foreign(target) {
 		panic("stack: an actor watches one of another system")
 	}
-	s.Engine().command(target, control{verb: command.Watch, watch: watcher{s.to, by, kind, fill}})
+	s.Engine().command(target, control{verb: command.Watch, watch: watcher{s.to, by, fill}})
 }
 
 // Unwatch ends Watch. A notice that is on its way still comes. Only a step of s may call it.
@@ -71,6 +69,6 @@ func (l *life) awaited() bool { return l != nil && (len(l.watchers) > 0 || l.wai
 
 func (w *Engine) tellWatcher(h *House, who watcher) {
 	s := w.Begin(who.by)
-	who.fill(s, h.Any(who.kind))
+	who.fill(s, h.any())
 	w.Squeeze(who.to, s)
 }

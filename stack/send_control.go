@@ -73,7 +73,7 @@ func (s *Stack) tellOutside() {
 	}
 	who := m.watch
 	notice := who.to.Owner().Guests.Begin(who.to, who.by)
-	who.fill(notice, s.to.Any(who.kind))
+	who.fill(notice, s.to.any())
 	who.to.count(int(who.by.counts))
 	notice.send()
 }

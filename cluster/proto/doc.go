@@ -18,8 +18,9 @@
 // Bytes of strangers make messages of up to some 55 times their length: elements of two bytes that
 // have nothing in them. The budget of a node doesn't hold here; TLS says who may send.
 //
-// Between actors of one process a pointer is passed as it is: who gets a message doesn't write to
-// it. Over a link a message is fresh for each call, and its reader's to keep. Of a type for which
+// Between actors of one process a pointer is passed as it is, so who gets a message doesn't write
+// to it; nor does who has sent it, as over a link it is written when its turn comes. There a
+// message is fresh for each call, and its reader's to keep. Of a type for which
 // [Reuse] was called it lives as long as the stack of the call, as []byte do, and is used again
 // then: scalars cost no malloc so. Nor do bytes in messages of up to 1 KiB whose fields are all
 // scalars, strings and bytes that can't be absent: such are read straight into their structs.
