@@ -8,6 +8,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -92,4 +93,19 @@ func TestStepOfASecond(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoticesToWhoHasStopped are dead letters there, as long as nobody here knows of the end.
+func TestNoticesToWhoHasStopped(t *testing.T) {
+	c := newCalm(t)
+	at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "brief"})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/brief"})
+	require.NoError(t, err)
+	at.Stop()
+	for n := range 3 {
+		require.NoError(t, core.Notice(tells.At(far), item{N: n}))
+	}
+	c.sim.Run(time.Second)
+	require.EqualValues(t, 3, (&place{sys: c.there.system.(*house.System)}).letters())
 }
