@@ -71,9 +71,6 @@ func (c *conn[Req, Rep]) resume() {
 // receive reads and decodes until the socket has no more bytes, a limit stops it, or the connection
 // has had its share of the turn.
 func (c *conn[Req, Rep]) receive(w *stack.Engine) {
-	if c.enough {
-		return
-	}
 	for reads, skips := 0, skipsMax; ; reads++ {
 		skips = c.decode(w, skips)
 		switch {

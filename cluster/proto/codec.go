@@ -100,7 +100,7 @@ func newKind(of proto.Message) *pool.Kind {
 }
 
 // placeOf returns where a message is.
-func placeOf(m proto.Message) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&m))[1] }
+func placeOf(m proto.Message) unsafe.Pointer { return reflect.ValueOf(m).UnsafePointer() }
 
 func fresh(of proto.Message) proto.Message { return of.ProtoReflect().New().Interface() }
 
