@@ -2,12 +2,16 @@ package channel_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // neighbour always has something to do.
@@ -27,7 +31,7 @@ var neighbourStep core.NoticeHandler[neighbour, struct{}]
 
 func init() { neighbourStep = core.HandleNotice((*neighbour).step) }
 
-// modestCodec has a line done by itself, and then enough for the turn; but for the last one.
+// modestCodec does a line "one" itself, and then has enough for the turn.
 type modestCodec struct {
 	lineCodec
 	beside *neighbour
@@ -38,7 +42,7 @@ type modestCodec struct {
 
 func (c *modestCodec) Decode(in []byte, req *request) (int, error) {
 	n, err := c.lineCodec.Decode(in, req)
-	if n == 0 || err != nil || string(req.line) == "last" {
+	if n == 0 || err != nil || string(req.line) != "one" {
 		return n, err
 	}
 	if c.lines++; c.lines > 1 && c.steps == c.beside.steps {
@@ -69,4 +73,23 @@ func TestEnough(t *testing.T) {
 	require.NoError(t, beside.StopWait(w.ctx))
 	require.Equal(t, 100, codec.lines)
 	require.Zero(t, codec.atOnce)
+}
+
+// TestEnoughWhileNothingIsTaken: it gets what else has come though the client takes no results.
+func TestEnoughWhileNothingIsTaken(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{Workers: 1})
+	codec := &modestCodec{beside: &neighbour{}}
+	at := core.Spawn(sim.Workers()[0], func() *front { return &front{} })
+	server, err := channel.Listen(t.Context(), config{Network: "tcp", Address: "127.0.0.1:80",
+		Codec: func() channel.Codec[request, reply] { return codec }}, serve, at)
+	require.NoError(t, err)
+	sim.Net.Faults.Window = 1000
+	peer := sim.Net.Dial(server.Addr())
+	sim.Run(time.Millisecond)
+	sends := "big 3000\n" + strings.Repeat("one\n", 100)
+	require.Equal(t, len(sends), peer.Write([]byte(sends)))
+	sim.Run(time.Millisecond)
+	require.Equal(t, 100, codec.lines)
+	require.Len(t, peer.Read(3001), 1000, "the rest had no room")
+	require.NoError(t, server.Close(t.Context()))
 }
