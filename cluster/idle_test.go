@@ -106,6 +106,21 @@ func TestUnusedLinks(t *testing.T) {
 	}
 }
 
+// TestHeldUntilItStops: HOLD keeps a connection open, and no RESUME comes behind GONE.
+func TestHeldUntilItStops(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	_, err := housetest.Ask(t, c.sim, count.At(far), struct{}{}) // so that it is declared
+	require.NoError(t, err)
+	k := c.track()
+	require.NoError(t, k.hold(1, true))
+	c.sim.Run(6 * time.Minute)
+	c.conns(1)
+	require.NoError(t, k.gone(&frame.Gone{To: 1}))
+	c.sim.Run(6 * time.Minute)
+	c.conns(0)
+}
+
 // TestAskOfTheVanished: an ask is given up once who asked is away for longer than patience, though
 // nothing was written for it.
 func TestAskOfTheVanished(t *testing.T) {
