@@ -275,6 +275,22 @@ func TestNumberOfAParcel(t *testing.T) {
 	require.Equal(t, []unused{{r.number, k.parcels.sent[0].end}}, k.unused)
 }
 
+// TestLongNoticeAcknowledged: of the notices of a session that is given up, a long one that was
+// acknowledged to its end isn't among those lost.
+func TestLongNoticeAcknowledged(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	require.NoError(t, core.Notice(tells.At(far), padded(0, 200_000)))
+	c.sim.Run(5 * time.Second)
+	left := c.track().out.Left()
+	require.Equal(t, left.End, left.Acknowledged)
+	require.Greater(t, left.End, uint64(200_000))
+	c.cut()
+	c.tell(far, 1, 2)
+	c.sim.Run(40 * time.Second)
+	require.Equal(t, 1, letters(c.here.system), "the short one, which never left")
+}
+
 // TestAckBesideTalk: what was read is acknowledged soon though its sender has no reason to ask for
 // that, as frames come the other way.
 func TestAckBesideTalk(t *testing.T) {
