@@ -152,7 +152,7 @@ func (b *builder) fields(s *shape, path string) error {
 		if err != nil {
 			return err
 		}
-		s.fields = append(s.fields, field{name, f.Offset, of})
+		s.fields = append(s.fields, field{name: name, at: f.Offset, shape: of})
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 // Codec appends and reads the values of one type. Any goroutine may use it.
 type Codec struct {
 	shape  *shape
-	flat   bool
 	schema []byte
 	own    Decoder // of what Append appends
 }
@@ -19,10 +18,12 @@ type Codec struct {
 // may use it.
 type Decoder struct {
 	typ      reflect.Type
-	ops      []op
-	releases bool // the type has a method Release
-	keeps    bool // values refer to the bytes that they were read from
-	calls    bool // AppendWire, ReadWire, or a Foreign
+	ops      []op   // nil if there are steps
+	steps    []byte // of a peer's type that differs
+	leaves   []leaf // of one's own, for steps
+	releases bool   // the type has a method Release
+	keeps    bool   // values refer to the bytes that they were read from
+	calls    bool   // AppendWire, ReadWire, or a Foreign
 }
 
 // Of compiles the codec of a type: it takes microseconds, so keep it. Its error names the field
@@ -38,31 +39,17 @@ func compile(t reflect.Type, flat bool) (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Codec{shape: s, flat: flat}
+	c := &Codec{shape: s}
 	c.schema = s.appendTo([]byte{schemaVersion})
 	if len(c.schema) > schemaMax {
 		return nil, refuse(t.String(), errLong)
 	}
-	d, err := c.decoder(c.schema)
-	if err != nil {
-		return nil, err
+	planner{flat}.plan(s)
+	if s.kind == kindCoded {
+		s.ops[0].do = opWhole
 	}
-	c.own = *d
+	c.own = Decoder{typ: t, ops: s.ops, releases: reflect.PointerTo(t).Implements(releasesType), keeps: keep(s.ops), calls: call(s.ops)}
 	return c, nil
-}
-
-// decoder makes what reads values of a schema that checkSchema has found right, or one's own.
-func (c *Codec) decoder(schema []byte) (*Decoder, error) {
-	t := c.shape.typ
-	p := planner{flat: c.flat}
-	p.peer.Reset(schema[1:])
-	if err := p.value(c.shape, 0, t.String()); err != nil {
-		return nil, err
-	}
-	if c.shape.kind == kindCoded {
-		p.ops[0].do = opWhole
-	}
-	return &Decoder{t, p.ops, reflect.PointerTo(t).Implements(releasesType), keep(p.ops), call(p.ops)}, nil
 }
 
 // Type returns the type whose values c appends and reads.
@@ -126,13 +113,21 @@ func (c *Codec) Read(r *Reader, v unsafe.Pointer) error { return c.own.Read(r, v
 //alloc:none
 func (d *Decoder) Read(r *Reader, v unsafe.Pointer) error {
 	if r.reading { // by a ReadWire
-		r.run(d.ops, v)
+		d.read(r, v)
 		return r.err
 	}
 	r.reading, r.counted = true, d.releases
-	r.run(d.ops, v)
+	d.read(r, v)
 	r.reading = false
 	return r.err
+}
+
+func (d *Decoder) read(r *Reader, v unsafe.Pointer) {
+	if len(d.steps) > 0 {
+		r.follow(d.steps, d.leaves, v, true)
+	} else {
+		r.run(d.ops, v)
+	}
 }
 
 // AppendSchema appends what a peer's Translate needs to know of the type, at most 64 KiB.
@@ -145,16 +140,28 @@ func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...
 // Hand-coded types must have the same name, with the path of their package. Keys of a map that
 // differ only in what is unknown here are ErrDuplicate. The error names the field.
 //
-// A schema may be any bytes. Translate takes as long as Of, so keep the result: its memory is twice
-// the schema's at most, beside two ops for each field of one's own type.
+// A schema may be any bytes. Translate takes as long as Of, so keep the result: beside a few words
+// its memory is twice the schema's at most.
 func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 	if bytes.Equal(schema, c.schema) {
 		return &c.own, nil
 	}
-	if err := checkSchema(schema); err != nil {
+	nodes, err := checkSchema(schema)
+	if err != nil {
 		return nil, err
 	}
-	return c.decoder(schema)
+	t := translator{steps: make([]byte, 0, min(nodeSteps*nodes, 2*len(schema)))} // enough for all
+	t.peer.Reset(schema[1:])
+	if !t.value(c.shape, c.shape, 0) {
+		return nil, refuse(c.Type().String()+t.path, t.why)
+	}
+	t.flush()
+	d := c.own
+	if !t.same(0, c.shape) {
+		d.ops, d.steps, d.leaves = nil, t.steps, c.shape.leaves
+		d.keeps, d.calls = t.keeps, t.calls
+	}
+	return &d, nil
 }
 
 // Append is c.Append of a value whose type the compiler knows.

@@ -98,7 +98,7 @@ func FuzzSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, in []byte) {
 		var d *Decoder
 		var err error
-		if n := least(func() { d, err = c.Translate(schema) }); n > 2*len(schema)+(64<<10) {
+		if n := least(func() { d, err = c.Translate(schema) }); n > 2*len(schema)+(16<<10) {
 			t.Fatalf("%d bytes allocated for a schema of %d", n, len(schema))
 		}
 		if err != nil {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"reflect"
 	"strconv"
 )
@@ -27,8 +26,6 @@ const (
 	opSlice // a slice
 	opMap
 	opFiller // a byte 0 in place of an element that has no bytes
-
-	opSkip // what a peer sends and has no place here; only read
 )
 
 // op is one thing to do when a value is appended or read.
@@ -47,200 +44,136 @@ type op struct {
 	foreign Foreign
 	none    any // a nil pointer of its type
 	refers  *reference
+}
 
-	skip skip
+// leaf is a part of a value that isn't a struct and has bytes: a field, or a field of a field.
+type leaf struct {
+	at    uintptr // where in the memory of the value, in bytes
+	shape *shape
+	ops   []op // of it alone
 }
 
 // narrow says that int and uint have 32 bits of memory.
 const narrow = strconv.IntSize == 32
 
-// planner makes the ops for one's own shape from the bytes of a peer, whose schema may be the same.
+// planner makes the ops for the shapes of one's own.
 type planner struct {
-	flat bool         // the memory of numbers is their encoding
-	peer schemaReader // stands before the node of what is planned next
-	ops  []op
-	room []byte // without length: for the steps of skips
+	flat bool // the memory of numbers is their encoding
 }
 
-// value plans a value at the offset at, in bytes. Its error names the path.
-func (p *planner) value(own *shape, at uintptr, path string) error {
-	k := kind(p.peer.Uint8())
-	if k != own.kind {
-		return refuse(path, fmt.Sprintf("%v there, %v here", k, own.kind))
-	}
-	switch k {
-	case kindStruct:
-		return p.fields(own, at, path)
-	case kindArray:
-		return p.array(own, at, path)
-	case kindSlice, kindMap:
-		return p.many(own, at, path)
-	case kindCoded:
-		return p.coded(own, at, path)
-	case kindBool:
-		p.copy(at, 1)
-		p.bools(at, 1)
-	case kindTime:
-		p.add(op{do: opTime, at: at})
-	case kindString:
-		p.add(op{do: opString, at: at})
-	case kindBytes:
-		do := opBytes
-		if own.typ == bytesType {
-			do = opPoolBytes
-		}
-		p.add(op{do: do, at: at})
-	default:
-		p.number(own, at)
-	}
-	return nil
-}
-
-func (p *planner) add(o op) { p.ops = append(p.ops, o) }
-
-func (p *planner) number(own *shape, at uintptr) {
-	n, width := own.kind.parts()
-	switch k := own.typ.Kind(); {
-	case k == reflect.Int && narrow:
-		p.add(op{do: opInt, at: at})
-	case k == reflect.Uint && narrow:
-		p.add(op{do: opUint, at: at})
-	case p.flat || width == 1:
-		p.copy(at, n*width)
-	default:
-		p.add(op{do: [...]what{2: opNumber16, 4: opNumber32, 8: opNumber64}[width], at: at, n: n})
+// plan makes the leaves and ops of s, and of what is within it.
+func (p planner) plan(s *shape) {
+	s.leaves = p.leaves(nil, s, 0)
+	for _, l := range s.leaves {
+		s.ops = join(s.ops, l.ops)
 	}
 }
 
-// copy plans n bytes that are memory, as a part of such ones just before if possible.
-func (p *planner) copy(at uintptr, n int) {
-	i := len(p.ops) - 1
-	for i >= 0 && p.ops[i].do == opBools {
-		i--
-	}
-	if i >= 0 && p.ops[i].do == opCopy && p.ops[i].at+uintptr(p.ops[i].n) == at {
-		p.ops[i].n += n
-		return
-	}
-	p.add(op{do: opCopy, at: at, n: n})
-}
-
-// bools plans that n bytes, which are copied already, are looked at.
-func (p *planner) bools(at uintptr, n int) {
-	if i := len(p.ops) - 1; p.ops[i].do == opBools && p.ops[i].at+uintptr(p.ops[i].n) == at {
-		p.ops[i].n += n
-		return
-	}
-	p.add(op{do: opBools, at: at, n: n})
-}
-
-func (p *planner) coded(own *shape, at uintptr, path string) error {
-	if name := p.peer.sized(); string(name) != own.name {
-		return refuse(path, fmt.Sprintf("%q there, %q here", name[:min(len(name), len(own.name)+100)], own.name))
-	}
-	o := op{do: opCoded, at: at, hand: own.hand, foreign: own.foreign, refers: own.refers}
-	if o.foreign != nil {
-		o.typ, o.none = own.typ, reflect.Zero(own.typ).Interface()
-	}
-	p.add(o)
-	return nil
-}
-
-func (p *planner) fields(own *shape, at uintptr, path string) error {
-	found := make([]bool, len(own.fields))
-	for range p.peer.Uvarint() {
-		i := own.field(p.peer.sized())
-		if i < 0 {
-			p.skip()
-			continue
-		}
-		f := &own.fields[i]
-		if found[i] {
-			return refuse(path+"."+f.name, errName)
-		}
-		found[i] = true
-		if err := p.value(f.shape, at+f.at, path+"."+f.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planner) array(own *shape, at uintptr, path string) error {
-	n := int(p.peer.Uvarint())
-	if n != own.size {
-		return refuse(path, fmt.Sprintf("an array of %d there, of %d here", n, own.size))
-	}
-	sub, err := p.within(own.elem, path+"[]")
-	stride := own.elem.typ.Size()
+// leaves appends the leaves of s, which stands at the offset at, in bytes.
+func (p planner) leaves(dst []leaf, s *shape, at uintptr) []leaf {
 	switch {
-	case err != nil || len(sub) == 0 || n == 0:
-	case dense(sub, stride):
-		p.copy(at, n*int(stride))
-	case own.elem.kind == kindBool:
-		p.copy(at, n)
-		p.bools(at, n)
+	case s.kind == kindStruct:
+		first := len(dst)
+		for i := range s.fields {
+			f := &s.fields[i]
+			f.leaf = len(dst) - first
+			dst = p.leaves(dst, f.shape, at+f.at)
+		}
+	case s.hollow(): // an array
+		p.plan(s.elem)
 	default:
-		p.add(op{do: opArray, at: at, n: n, stride: stride, sub: sub})
+		dst = append(dst, leaf{at, s, p.ops(s, at)})
 	}
-	return err
+	return dst
 }
 
-// many plans a slice or a map.
-func (p *planner) many(own *shape, at uintptr, path string) (err error) {
-	o := op{do: opSlice, at: at, typ: own.typ, stride: own.elem.typ.Size()}
-	if own.kind == kindMap {
-		o.do = opMap
-		o.least = p.peer.ahead().least
-		if o.key, err = p.within(own.key, path+"[key]"); err != nil {
-			return err
+// ops makes those of a leaf.
+func (p planner) ops(s *shape, at uintptr) []op {
+	switch s.kind {
+	case kindArray:
+		return p.array(s, at)
+	case kindSlice, kindMap:
+		return []op{p.many(s, at)}
+	case kindCoded:
+		o := op{do: opCoded, at: at, hand: s.hand, foreign: s.foreign, refers: s.refers}
+		if o.foreign != nil {
+			o.typ, o.none = s.typ, reflect.Zero(s.typ).Interface()
 		}
+		return []op{o}
+	case kindBool:
+		return []op{{do: opCopy, at: at, n: 1}, {do: opBools, at: at, n: 1}}
+	case kindTime:
+		return []op{{do: opTime, at: at}}
+	case kindString:
+		return []op{{do: opString, at: at}}
+	case kindBytes:
+		if s.typ == bytesType {
+			return []op{{do: opPoolBytes, at: at}}
+		}
+		return []op{{do: opBytes, at: at}}
 	}
-	o.least += p.peer.ahead().least
-	if o.sub, err = p.within(own.elem, path+"[]"); err != nil {
-		return err
+	return []op{p.number(s, at)}
+}
+
+func (p planner) number(s *shape, at uintptr) op {
+	n, width := s.kind.parts()
+	switch k := s.typ.Kind(); {
+	case k == reflect.Int && narrow:
+		return op{do: opInt, at: at}
+	case k == reflect.Uint && narrow:
+		return op{do: opUint, at: at}
+	case p.flat || width == 1:
+		return op{do: opCopy, at: at, n: n * width}
+	}
+	return op{do: [...]what{2: opNumber16, 4: opNumber32, 8: opNumber64}[width], at: at, n: n}
+}
+
+func (p planner) array(s *shape, at uintptr) []op {
+	p.plan(s.elem)
+	sub, stride := s.elem.ops, s.elem.typ.Size()
+	switch {
+	case dense(sub, stride):
+		return []op{{do: opCopy, at: at, n: s.size * int(stride)}}
+	case s.elem.kind == kindBool:
+		return []op{{do: opCopy, at: at, n: s.size}, {do: opBools, at: at, n: s.size}}
+	}
+	return []op{{do: opArray, at: at, n: s.size, stride: stride, sub: sub}}
+}
+
+// many makes the op of a slice or a map.
+func (p planner) many(s *shape, at uintptr) op {
+	p.plan(s.elem)
+	o := op{do: opSlice, at: at, typ: s.typ, stride: s.elem.typ.Size(), least: s.elem.extent.least, sub: s.elem.ops}
+	if s.kind == kindMap {
+		p.plan(s.key)
+		o.do = opMap
+		o.least += s.key.extent.least
+		o.key = s.key.ops
 	}
 	if o.least == 0 {
-		o.least, o.sub = 1, append(o.sub, op{do: opFiller})
+		o.least, o.sub = 1, []op{{do: opFiller}}
 	}
 	o.dense = dense(o.sub, o.stride)
-	p.add(o)
-	return nil
+	return o
 }
 
-// within plans what stands in memory of its own.
-func (p *planner) within(own *shape, path string) ([]op, error) {
-	outer := p.ops
-	p.ops = nil
-	err := p.value(own, 0, path)
-	sub := p.ops
-	p.ops = outer
-	return sub, err
+// join appends the ops of a leaf to those of the leaves before, as one with the last if possible.
+func join(dst, more []op) []op {
+	for _, o := range more {
+		i := len(dst) - 1
+		for o.do == opCopy && i >= 0 && dst[i].do == opBools { // they are looked at once copied
+			i--
+		}
+		if i >= 0 && (o.do == opCopy || o.do == opBools) && dst[i].do == o.do && dst[i].at+uintptr(dst[i].n) == o.at {
+			dst[i].n += o.n
+			continue
+		}
+		dst = append(dst, o)
+	}
+	return dst
 }
 
 // dense reports whether ops copy a whole element of that many bytes.
 func dense(ops []op, stride uintptr) bool {
 	return len(ops) == 1 && ops[0].do == opCopy && ops[0].n == int(stride)
-}
-
-// skip plans that a value of the peer's next node is skipped, together with those just before. One
-// that has no bytes is none.
-func (p *planner) skip() {
-	if p.room == nil {
-		p.room = make([]byte, 0, 2*len(p.peer.in)) // enough: see skip
-	}
-	last := len(p.ops) - 1
-	more := last >= 0 && p.ops[last].do == opSkip
-	s := skip{steps: p.room}
-	if more {
-		s = p.ops[last].skip
-	}
-	s.add(&p.peer)
-	p.room = s.steps[len(s.steps):]
-	switch {
-	case more:
-		p.ops[last].skip = s
-	case len(s.steps) > 0 || s.tail > 0:
-		p.add(op{do: opSkip, skip: s})
-	}
 }

@@ -192,7 +192,7 @@ func read(d interface {
 func TestAgainstReflection(t *testing.T) {
 	for seed := range uint64(seeds()) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		of, _ := types{r, 8}.pair(4)
+		of, _ := types{r: r, most: 8}.pair(4)
 		entries := int(seed%2) * 4
 		v := reflect.New(of)
 		fill(r, v.Elem(), max(entries, 1))
@@ -221,12 +221,23 @@ func TestAgainstReflection(t *testing.T) {
 	}
 }
 
+func nodesOf(schema []byte) int {
+	n, err := checkSchema(schema)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
 // TestVersionsAgainstReflection: of two versions of a random type, each reads what the other one
 // sends as the reference says, and a third that knows no field skips it all.
 func TestVersionsAgainstReflection(t *testing.T) {
 	for seed := range uint64(seeds()) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		a, b := types{r, 5}.structs(4)
+		a, b := types{r: r, most: 5}.structs(4)
+		if seed%20 == 0 { // numbers of leaves of one byte, and of more
+			a, b = types{r: r, most: 6, wide: r.IntN(300)}.structs(1)
+		}
 		for _, pair := range [][2]reflect.Type{{a, b}, {b, a}, {a, reflect.TypeFor[struct{}]()}, {a, a}} {
 			about := fmt.Sprintf("seed %d: %v read as %v", seed, pair[0], pair[1])
 			from, to := mustOf(pair[0], true), mustOf(pair[1], seed%2 == 0)
@@ -236,6 +247,9 @@ func TestVersionsAgainstReflection(t *testing.T) {
 			}
 			if same := d == &to.own; same != bytes.Equal(from.AppendSchema(nil), to.AppendSchema(nil)) {
 				t.Fatalf("%s: the plain plan: %v", about, same)
+			}
+			if n := len(d.steps); n > 2*len(from.schema) || n > nodeSteps*nodesOf(from.schema) {
+				t.Fatalf("%s: %d bytes of steps for a schema of %d, %d nodes", about, n, len(from.schema), nodesOf(from.schema))
 			}
 			v, want := reflect.New(pair[0]), reflect.New(pair[1]).Elem()
 			fill(r, v.Elem(), 4)

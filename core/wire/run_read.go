@@ -57,8 +57,6 @@ func (r *Reader) run(ops []op, v unsafe.Pointer) bool {
 			r.readMap(o, p)
 		case opFiller:
 			r.filler()
-		case opSkip:
-			r.skip(&o.skip)
 		}
 		if r.err != nil {
 			return false
@@ -116,15 +114,7 @@ func (r *Reader) readSized(o *op, p unsafe.Pointer) {
 
 // readList makes a slice and reads its elements.
 func (r *Reader) readList(o *op, p unsafe.Pointer) {
-	n, none := r.Count(o.least, o.stride)
-	if none {
-		return
-	}
-	if n == 0 {
-		*(*[]struct{})(p) = []struct{}{}
-		return
-	}
-	data := makeSlice(o.typ, p, n)
+	data, n := r.list(o.typ, p, o.least, o.stride)
 	if o.dense {
 		copy(unsafe.Slice((*byte)(data), n*int(o.stride)), r.take(n*int(o.stride)))
 		return
@@ -134,6 +124,19 @@ func (r *Reader) readList(o *op, p unsafe.Pointer) {
 			return
 		}
 	}
+}
+
+// list makes the slice at p, of type t, as long as is said next, and returns its elements.
+func (r *Reader) list(t reflect.Type, p unsafe.Pointer, least int, stride uintptr) (unsafe.Pointer, int) {
+	n, none := r.Count(least, stride)
+	switch {
+	case none:
+	case n == 0:
+		*(*[]struct{})(p) = []struct{}{}
+	default:
+		return makeSlice(t, p, n), n
+	}
+	return nil, 0
 }
 
 // makeSlice makes the slice at p, of type t and nil, n elements long. It takes one malloc: that of
@@ -148,34 +151,40 @@ func makeSlice(t reflect.Type, p unsafe.Pointer, n int) unsafe.Pointer {
 	return s.UnsafePointer()
 }
 
-// readMap makes a map and reads its entries. An entry whose value fails is in the map, as it may
-// hold bytes that Release finds.
+// readMap makes a map and reads its entries.
+func (r *Reader) readMap(o *op, p unsafe.Pointer) {
+	r.entries(o.typ, p, o.least,
+		func(key unsafe.Pointer) { r.run(o.key, key) },
+		func(value unsafe.Pointer) { r.run(o.sub, value) })
+}
+
+// entries makes the map at p, of type t, and reads its entries. One whose value fails is in the
+// map, as it may hold bytes that Release finds.
 //
 //go:noinline
-func (r *Reader) readMap(o *op, p unsafe.Pointer) {
-	n, none := r.count(o.least)
-	if none || !r.spendMap(n, o.typ) {
+func (r *Reader) entries(t reflect.Type, p unsafe.Pointer, least int, readKey, readValue func(unsafe.Pointer)) {
+	n, none := r.count(least)
+	if none || !r.spendMap(n, t) {
 		return
 	}
-	m := reflect.MakeMapWithSize(o.typ, n)
-	reflect.NewAt(o.typ, p).Elem().Set(m)
+	m := reflect.MakeMapWithSize(t, n)
+	reflect.NewAt(t, p).Elem().Set(m)
 	if n == 0 {
 		return
 	}
-	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
+	key, value := reflect.New(t.Key()), reflect.New(t.Elem())
 	for range n {
 		key.Elem().SetZero()
 		value.Elem().SetZero()
-		if !r.run(o.key, key.UnsafePointer()) {
+		if readKey(key.UnsafePointer()); r.err != nil {
 			return
 		}
 		if m.MapIndex(key.Elem()).IsValid() {
 			r.Fail(ErrDuplicate)
 			return
 		}
-		ok := r.run(o.sub, value.UnsafePointer())
-		m.SetMapIndex(key.Elem(), value.Elem())
-		if !ok {
+		readValue(value.UnsafePointer())
+		if m.SetMapIndex(key.Elem(), value.Elem()); r.err != nil {
 			return
 		}
 	}

@@ -53,8 +53,8 @@ type schemaReader struct {
 	nodes int // that were passed over
 }
 
-// checkSchema returns the error of a schema. It allocates nothing else.
-func checkSchema(schema []byte) error {
+// checkSchema returns how many nodes a schema has, or its error. It allocates nothing else.
+func checkSchema(schema []byte) (nodes int, err error) {
 	var r schemaReader
 	r.Reset(schema)
 	if len(schema) > schemaMax {
@@ -64,9 +64,9 @@ func checkSchema(schema []byte) error {
 	}
 	r.measure(0)
 	if err := r.End(); err != nil {
-		return fmt.Errorf("wire: schema: %w", err)
+		return 0, fmt.Errorf("wire: schema: %w", err)
 	}
-	return nil
+	return r.nodes, nil
 }
 
 // measure passes over a node, and returns the extent of its values.
@@ -107,10 +107,4 @@ func (r *schemaReader) measure(depth int) extent {
 		r.Fail(err)
 	}
 	return x
-}
-
-// ahead returns the extent of the values of the next node.
-func (r *schemaReader) ahead() extent {
-	copied := schemaReader{Reader: r.Reader}
-	return copied.measure(0)
 }

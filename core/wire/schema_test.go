@@ -42,7 +42,8 @@ func TestSchemaOfKinds(t *testing.T) {
 	} {
 		c := mustOf(reflect.TypeOf(r.of), true)
 		require.Equal(t, "\x01"+r.schema, string(c.AppendSchema(nil)), "%T", r.of)
-		require.NoError(t, checkSchema([]byte("\x01"+r.schema)))
+		_, err := checkSchema([]byte("\x01" + r.schema))
+		require.NoError(t, err)
 	}
 	require.Equal(t, "\x01\x0e", string(mustOf(timeType, true).AppendSchema(nil)))
 }
@@ -90,12 +91,15 @@ func TestSchemaOfManyParts(t *testing.T) {
 		}
 		return s
 	}
-	require.NoError(t, checkSchema(fields(nodesMax-1)))
-	require.ErrorIs(t, checkSchema(fields(nodesMax)), errNodes)
+	n, err := checkSchema(fields(nodesMax - 1))
+	require.NoError(t, err)
+	require.Equal(t, nodesMax, n)
+	_, err = checkSchema(fields(nodesMax))
+	require.ErrorIs(t, err, errNodes)
 }
 
-// TestSchemasCostLittle: a schema takes twice its own bytes, beside what one's own type does, be it
-// right or wrong.
+// TestSchemasCostLittle: a schema takes twice its own bytes, beside a few words, be it right or
+// wrong, however many fields one's own type has.
 func TestSchemasCostLittle(t *testing.T) {
 	huge := "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
 	many := func(of string) string {
@@ -108,10 +112,20 @@ func TestSchemasCostLittle(t *testing.T) {
 	}
 	type one struct{ A int }
 	c := mustOf(reflect.TypeFor[one](), true)
+	var fields []reflect.StructField
+	mixed := AppendUvarint([]byte("\x01\x14"), 600) // one that is unknown behind each
+	for i := range 300 {
+		name := fmt.Sprintf("A%x", i)
+		fields = append(fields, reflect.StructField{Name: name, Type: reflect.TypeFor[[]struct{ A, B string }]()})
+		mixed = append(AppendString(mixed, name), "\x12\x14\x03\x01B\x0f\x00\x0f\x01A\x0f\x00\x0f"...)
+	}
+	wide := mustOf(reflect.StructOf(fields), true)
 	for _, r := range []struct {
 		schema string
 		right  bool
 	}{
+		{string(mixed), true},
+		{string(mixed[:len(mixed)-1]), false},
 		{"\x01\x14" + huge, false},
 		{"\x01\x15" + huge, false},
 		{"\x01\x11" + huge + "\x01", false},
@@ -130,12 +144,15 @@ func TestSchemasCostLittle(t *testing.T) {
 		{many(strings.Repeat("\x12", depthMax-3) + "\x0f"), true},
 		{many(strings.Repeat("\x11\x02", 20) + "\x0f"), true},
 	} {
-		var err error
 		schema := []byte(r.schema)
-		n := least(func() { _, err = c.Translate(schema) })
-		head := r.schema[:min(len(r.schema), 24)]
-		require.Equal(t, r.right, err == nil, "%q: %v", head, err)
-		require.Less(t, n, 2*len(r.schema)+2000, "%q", head)
+		for _, of := range []*Codec{c, wide} {
+			var err error
+			n := least(func() { _, err = of.Translate(schema) })
+			head := r.schema[:min(len(r.schema), 24)]
+			require.Equal(t, r.right, err == nil, "%q: %v", head, err)
+			most := cap(append([]byte{}, make([]byte, 2*len(schema))...)) // sizes of memory are rounded up
+			require.Less(t, n, most+300, "%q", head)
+		}
 	}
 }
 
@@ -148,13 +165,13 @@ func TestSkipsNeedNoMoreRoom(t *testing.T) {
 	}
 	for _, of := range nodes {
 		node := []byte(of)
-		var r schemaReader
-		r.Reset(node)
-		var s skip
-		s.add(&r)
-		require.NoError(t, r.End())
-		s.flush()
-		require.LessOrEqual(t, len(s.steps), 2*len(node), "%q", node)
+		var by translator
+		by.peer.Reset(node)
+		by.skip()
+		require.NoError(t, by.peer.End())
+		by.flush()
+		require.LessOrEqual(t, len(by.steps), 2*len(node), "%q", node)
+		require.LessOrEqual(t, len(by.steps), nodeSteps*nodesOf(append([]byte{schemaVersion}, node...)), "%q", node)
 	}
 }
 
@@ -269,6 +286,33 @@ func TestFieldsWithoutBytes(t *testing.T) {
 	d, err = c.Translate([]byte("\x01\x14\x01\x01A\x11\x80\x80\x40\x14\x01\x01X\x14\x00"))
 	require.NoError(t, err)
 	require.Empty(t, d.ops)
+}
+
+// TestTranslatedKeys: keys are matched as values are. Those that differ only in what is unknown
+// here are one key.
+func TestTranslatedKeys(t *testing.T) {
+	type key1 struct {
+		A uint8
+		X string
+	}
+	type key2 struct {
+		B bool
+		A uint8
+	}
+	from, to := mustOf(reflect.TypeFor[map[key1]string](), true), mustOf(reflect.TypeFor[map[key2]string](), true)
+	d, err := to.Translate(from.AppendSchema(nil))
+	require.NoError(t, err)
+	for _, m := range []map[key1]string{nil, {}, {{1, "x"}: "a", {2, "x"}: "b"}} {
+		got, err := read(d, Append(from, nil, &m))
+		require.NoError(t, err)
+		require.Equal(t, m == nil, got.IsNil())
+		require.Equal(t, len(m), got.Len())
+		for k, v := range m {
+			require.Equal(t, v, got.Interface().(map[key2]string)[key2{A: k.A}])
+		}
+	}
+	_, err = read(d, Append(from, nil, &map[key1]string{{1, "x"}: "a", {1, "y"}: "b"}))
+	require.ErrorIs(t, err, ErrDuplicate)
 }
 
 type version1 struct {

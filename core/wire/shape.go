@@ -16,6 +16,10 @@ type shape struct {
 	fields    []field // kindStruct
 	extent    extent
 
+	// By a planner, of one's own and of all elements, keys, and entries' values.
+	leaves []leaf
+	ops    []op
+
 	// kindCoded: one of them codes it.
 	hand    Coded // a nil pointer
 	foreign Foreign
@@ -27,6 +31,7 @@ type field struct {
 	name  string
 	at    uintptr // in the struct, in bytes
 	shape *shape
+	leaf  int // how many leaves of the struct stand before it
 }
 
 // Limits of a shape. A type that is beyond them is refused by Of, so each schema that Of's codecs
@@ -91,6 +96,9 @@ func (s *shape) measure() (err error) {
 	}
 	return err
 }
+
+// hollow reports whether no value of s has bytes.
+func (s *shape) hollow() bool { return s.extent == extent{fixed: true} }
 
 // field returns the index of the field of that name, or -1.
 func (s *shape) field(name []byte) int {

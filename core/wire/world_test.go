@@ -48,10 +48,11 @@ var keyTypes = []reflect.Type{
 }
 
 // types makes two versions of a random type. Each has a field that the other one also has with the
-// probability of most/8.
+// probability of most/8. Its structs have so many fields more.
 type types struct {
 	r    *rand.Rand
 	most int
+	wide int
 }
 
 func (g types) pair(depth int) (a, b reflect.Type) {
@@ -80,7 +81,7 @@ func (g types) pair(depth int) (a, b reflect.Type) {
 
 func (g types) structs(depth int) (a, b reflect.Type) {
 	var as, bs []reflect.StructField
-	for i := range g.r.IntN(7) {
+	for i := range g.r.IntN(7) + g.wide {
 		name := fmt.Sprintf("F%d", i)
 		fa, fb := g.pair(depth - 1)
 		if g.r.IntN(8) < g.most {
