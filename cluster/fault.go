@@ -61,10 +61,9 @@ func describe(err error) *frame.Fail {
 		}
 		return true
 	})
-	for code, of := range byCode {
-		if of != nil && errors.Is(err, of) {
+	for code, of := range byCode { // the first one, or one that is more: ErrBreakerOpen is ErrOverloaded too
+		if of != nil && errors.Is(err, of) && (f.Code == 0 || errors.Is(of, byCode[f.Code])) {
 			f.Code = uint64(code)
-			break
 		}
 	}
 	return f

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -173,13 +174,12 @@ var errOfUser = RegisterError("test.errOfUser", errors.New("out of stock"))
 
 // TestErrorsCross: errors.Is finds what they were.
 func TestErrorsCross(t *testing.T) {
-	for _, err := range []error{
-		core.ErrStopped, core.ErrTimeout, core.ErrMailboxFull, core.ErrNoHandler, errOfUser,
-		fmt.Errorf("of item 7: %w", errOfUser), fmt.Errorf("of item 7: %w", core.ErrOverloaded), errors.New("another"),
-	} {
+	ofRuntime := byCode[1:]
+	for _, err := range append(slices.Clone(ofRuntime), errOfUser, fmt.Errorf("of item 7: %w", errOfUser),
+		fmt.Errorf("of item 7: %w", core.ErrBreakerOpen), errors.New("another")) {
 		got := errorOf(failOf(err))
 		require.Equal(t, err.Error(), got.Error())
-		for _, is := range []error{core.ErrStopped, core.ErrTimeout, core.ErrMailboxFull, core.ErrNoHandler, errOfUser, core.ErrOverloaded} {
+		for _, is := range append(slices.Clone(ofRuntime), errOfUser) {
 			require.Equal(t, errors.Is(err, is), errors.Is(got, is), "%v is %v", err, is)
 		}
 	}
