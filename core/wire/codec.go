@@ -112,22 +112,19 @@ func (c *Codec) Read(r *Reader, v unsafe.Pointer) error { return c.own.Read(r, v
 //
 //alloc:none
 func (d *Decoder) Read(r *Reader, v unsafe.Pointer) error {
-	if r.reading { // by a ReadWire
-		d.read(r, v)
-		return r.err
+	outer := !r.reading // or it is called by a ReadWire
+	if outer {
+		r.reading, r.counted = true, d.releases
 	}
-	r.reading, r.counted = true, d.releases
-	d.read(r, v)
-	r.reading = false
-	return r.err
-}
-
-func (d *Decoder) read(r *Reader, v unsafe.Pointer) {
-	if len(d.steps) > 0 {
-		r.follow(d.steps, d.leaves, v, true)
-	} else {
+	if len(d.steps) == 0 {
 		r.run(d.ops, v)
+	} else {
+		r.follow(d.steps, d.leaves, v, true)
 	}
+	if outer {
+		r.reading = false
+	}
+	return r.err
 }
 
 // AppendSchema appends what a peer's Translate needs to know of the type, at most 64 KiB.

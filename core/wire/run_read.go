@@ -114,7 +114,11 @@ func (r *Reader) readSized(o *op, p unsafe.Pointer) {
 
 // readList makes a slice and reads its elements.
 func (r *Reader) readList(o *op, p unsafe.Pointer) {
-	data, n := r.list(o.typ, p, o.least, o.stride)
+	n, none := r.Count(o.least, o.stride)
+	if none {
+		return
+	}
+	data := makeSlice(o.typ, p, n)
 	if o.dense {
 		copy(unsafe.Slice((*byte)(data), n*int(o.stride)), r.take(n*int(o.stride)))
 		return
@@ -126,24 +130,15 @@ func (r *Reader) readList(o *op, p unsafe.Pointer) {
 	}
 }
 
-// list makes the slice at p, of type t, as long as is said next, and returns its elements.
-func (r *Reader) list(t reflect.Type, p unsafe.Pointer, least int, stride uintptr) (unsafe.Pointer, int) {
-	n, none := r.Count(least, stride)
-	switch {
-	case none:
-	case n == 0:
-		*(*[]struct{})(p) = []struct{}{}
-	default:
-		return makeSlice(t, p, n), n
-	}
-	return nil, 0
-}
-
 // makeSlice makes the slice at p, of type t and nil, n elements long. It takes one malloc: that of
 // the elements.
 //
 //go:noinline
 func makeSlice(t reflect.Type, p unsafe.Pointer, n int) unsafe.Pointer {
+	if n == 0 {
+		*(*[]struct{})(p) = []struct{}{}
+		return nil
+	}
 	s := reflect.NewAt(t, p).Elem()
 	s.Grow(n)
 	s.SetLen(n)

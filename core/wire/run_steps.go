@@ -77,7 +77,10 @@ func (r *Reader) within(steps []byte, l *leaf, v unsafe.Pointer, there bool) []b
 	case s.kind == kindMap:
 		return r.mapWithin(steps, s, p, there)
 	case s.kind == kindSlice && there:
-		p, n = r.list(s.typ, p, 1, s.elem.typ.Size())
+		none := false
+		if n, none = r.Count(1, s.elem.typ.Size()); !none {
+			p = makeSlice(s.typ, p, n)
+		}
 	}
 	return r.each(steps, s.elem.leaves, p, s.elem.typ.Size(), n, there)
 }
