@@ -55,6 +55,10 @@ func failOf(err error) *frame.Fail {
 func describe(err error) *frame.Fail {
 	text := err.Error()
 	f := &frame.Fail{Text: []byte(text[:min(len(text), frame.TextMax)])}
+	if errors.Is(err, core.ErrPanic) { // whatever its value is, too
+		f.Code = codeOfPanic
+		return f
+	}
 	registered.Range(func(name, of any) bool { // in any order: the first name counts
 		if n := name.(string); (f.Name == nil || n < string(f.Name)) && errors.Is(err, of.(error)) {
 			f.Name = []byte(n)

@@ -185,6 +185,15 @@ func TestErrorsCross(t *testing.T) {
 	}
 }
 
+// TestPanicsCross: a panic is one there, whatever was its value.
+func TestPanicsCross(t *testing.T) {
+	for _, value := range []error{core.ErrTimeout, core.ErrOverloaded, errOfUser} {
+		got := errorOf(failOf(&core.PanicError{Value: value}))
+		require.ErrorIs(t, got, core.ErrPanic)
+		require.NotErrorIs(t, got, value)
+	}
+}
+
 // TestWatchAlone: who only watches hears of a node that is lost.
 func TestWatchAlone(t *testing.T) {
 	p, between := newCutPair(t, session.Timing{Patience: 3e8, BackoffMin: 1e7})
