@@ -72,12 +72,18 @@ func (d *dialer) dialled(number uint64, err error) {
 		l.joins(c, d.track, number)
 		l.Dialled(d.track, number, now)
 	default:
-		if err != nil && !l.failed {
-			l.failed = true
-			l.hub.w.Driver.Broken(fmt.Errorf("cluster: node %q can't be reached at %s: %w", l.name, l.address, err))
+		if err != nil {
+			l.fails(err)
 		}
 		l.Failed(d.track, number, now)
 	}
 	d.drops(number)
 	l.settle()
+}
+
+// fails notes why a dial failed. The log has the first reason since there was a connection.
+func (l *link) fails(err error) {
+	if _, again := l.hub.node.failed.Swap(l.name, fmt.Errorf("dialling %s: %w", l.address, err)); !again {
+		l.hub.w.Driver.Broken(fmt.Errorf("cluster: node %q can't be reached at %s: %w", l.name, l.address, err))
+	}
 }

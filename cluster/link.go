@@ -15,7 +15,6 @@ type link struct {
 	name    string
 	address string   // empty: it isn't known, so the other node must dial
 	dials   []dialer // of each track
-	failed  bool     // one has since there was a connection, and the log has why
 	conns   []*conn  // with a number, and not closed
 	leftAt  int64    // when the last of them was
 
@@ -107,7 +106,7 @@ func (l *link) do(d session.Duty) {
 		}
 		c.track, t.conn, t.life, t.speaks = t, c, l.Peer().Incarnation, c.speaks
 		t.resumed(d.Position)
-		l.failed = false
+		l.hub.node.failed.Delete(l.name)
 		c.send()
 	case session.SendPing:
 		c.pings = true

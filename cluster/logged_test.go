@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 )
@@ -58,4 +60,26 @@ func TestWhatIsWrongIsLogged(t *testing.T) {
 	require.NoError(t, here.node.Close(t.Context()))
 	_, err = away.Get()
 	require.Error(t, err)
+}
+
+// TestLookupSaysWhat: its errors name the actor and the node, and why that isn't reached.
+func TestLookupSaysWhat(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	here := newPlace(t, Config{Name: "here", Timing: session.Timing{Patience: 3e8, BackoffMin: 1e7},
+		Peers: map[string]string{"there": there.node.Addr(), "shut": "127.0.0.1:1"}})
+	_, err := here.node.Lookup(t.Context(), "nowhere", "/user/a")
+	require.ErrorIs(t, err, ErrNoNode)
+	require.ErrorContains(t, err, `cluster: /user/a at node "nowhere": `)
+	_, err = here.node.Lookup(t.Context(), "there", "/user/a")
+	require.ErrorIs(t, err, core.ErrNotFound)
+	require.EqualError(t, err, `cluster: /user/a at node "there": `+core.ErrNotFound.Error())
+	_, err = here.node.Lookup(t.Context(), "shut", "/user/a")
+	require.ErrorIs(t, err, ErrUnreachable)
+	require.ErrorIs(t, err, core.ErrNotSent)
+	require.ErrorContains(t, err, `cluster: /user/a at node "shut": `+unreachableNotSent.Error()+" (dialling 127.0.0.1:1: ")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = here.node.Lookup(ctx, "shut", "/user/a")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, " (dialling 127.0.0.1:1: ")
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/stackhouse-go/stackhouse/core"
 )
@@ -19,6 +21,7 @@ type Node struct {
 	system System
 	hub    core.Address[hub]
 	self   *hub
+	failed sync.Map // why the last dial of each node failed, by name, unless there was a connection since
 
 	// Gaps tells of notices from other nodes that never came: before anything comes that was sent
 	// behind them. A subscriber whose mailbox is full misses it, as any notice: it is a dead letter.
@@ -76,12 +79,21 @@ type Where struct {
 }
 
 // Lookup returns the address of an actor of another node. Errors: core.ErrNotFound, ErrNoNode, and
-// those of an ask. Only goroutines that are no workers may call it.
+// those of an ask, for errors.Is; their text has the path, the node, and why no connection to it
+// came up. Only goroutines that are no workers may call it.
 func (n *Node) Lookup(ctx context.Context, node, path string) (core.AnyAddress, error) {
-	return core.Ask(ctx, n.Finder(), Where{node, path})
+	at, err := core.Ask(ctx, n.Finder(), Where{node, path})
+	if err == nil {
+		return at, nil
+	}
+	if why, ok := n.failed.Load(node); ok {
+		return at, fmt.Errorf("cluster: %s at node %q: %w (%v)", path, node, err, why)
+	}
+	return at, fmt.Errorf("cluster: %s at node %q: %w", path, node, err)
 }
 
-// Finder returns the port that finds actors of other nodes, for steps; see Lookup.
+// Finder returns the port that finds actors of other nodes, for steps; see Lookup. Its errors are
+// as they are.
 func (n *Node) Finder() core.Port[Where, core.AnyAddress] { return hubFind.At(n.hub) }
 
 // Close ends the node: its links are over, asks that are away end with ErrUnreachable. Other nodes
