@@ -358,6 +358,10 @@ func init() {
 	on.room = core.HandleNotice((*hub).room)
 	on.sweep = core.HandleNotice((*hub).sweep)
 	on.try = core.HandleNotice((*hub).try)
+	for _, by := range []*stack.Handler{on.dial.Machine(), on.alarm.Machine(), on.greet.Machine(), on.watch.Machine(),
+		on.gone.Machine(), on.room.Machine(), on.sweep.Machine(), on.try.Machine()} {
+		by.Private = true
+	}
 }
 
 // tell sends a notice of the hub's to itself.

@@ -98,6 +98,19 @@ func TestStopElsewhere(t *testing.T) {
 	require.Empty(t, told)
 }
 
+// TestHubIsNoUser: that an actor ends whose end another node waited for is no dead letter, though
+// its own node has ended before.
+func TestHubIsNoUser(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	p.watch(t)
+	_, err := core.Ask(t.Context(), add.At(p.far), addReq{1}) // behind WATCH
+	require.NoError(t, err)
+	require.NoError(t, p.there.node.Close(t.Context()))
+	require.NoError(t, p.at.StopWait(t.Context()))
+	require.NoError(t, p.there.sys.Shutdown(t.Context()))
+	require.Empty(t, p.there.sys.DeadLetters())
+}
+
 // TestPauseElsewhere: its mailbox fills while it begins no calls, and nothing is lost.
 func TestPauseElsewhere(t *testing.T) {
 	p := newPair(t, core.Props{Mailbox: core.Bounded(4, core.Reject)}, session.Timing{})

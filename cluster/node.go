@@ -21,7 +21,7 @@ type Node struct {
 	system System
 	hub    core.Address[hub]
 	self   *hub
-	failed sync.Map // why the last dial of each node failed, by name, unless there was a connection since
+	failed sync.Map // why the last dial of each node failed, by name; none since it is connected
 
 	// Gaps tells of notices from other nodes that never came: before anything comes that was sent
 	// behind them. A subscriber whose mailbox is full misses it, as any notice: it is a dead letter.

@@ -48,6 +48,7 @@ type Handler struct {
 	actor  reflect.Type // the struct of the actors that handle it
 
 	Contract string // the name of the method that it is a handler of, see core.Method; empty: none
+	Private  bool   // notices that meet the end of their actor are no dead letters: no user sent them
 }
 
 // barePart is of notices without locals, whose message has no Release.

@@ -150,7 +150,7 @@ func (w *Engine) drop(h *House, s *Stack) {
 		s.err, why = fault.ErrTimeout, lost.Expired
 		w.Count.Add(count.Expired, 1)
 	}
-	if s.by.class == classNotice {
+	if s.by.class == classNotice && !s.by.Private {
 		w.Lost(h, s, why)
 	}
 	w.end(h, s)

@@ -299,7 +299,7 @@ func (s *Stack) endOutside(err error) {
 	case s.lane == Replies:
 		s.lateOutside()
 	case s.back == nil:
-		if s.by.class == classNotice {
+		if s.by.class == classNotice && !s.by.Private {
 			s.lostOutside(lost.Stopped)
 		}
 		pool.Send(&s.Object)
