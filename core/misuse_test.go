@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
@@ -115,13 +117,28 @@ func TestMisuse(t *testing.T) {
 				play.At(core.Address[player]{}).Ask(s, &s.f[0], answer(1))
 				return s.wait(get)
 			}
-		}, "core: ask of a"},
+		}, "core: ask of a zero address: core_test.(*player).open"},
+		{"method at nobody", func(core.Port[script, int]) script {
+			return func(_ *player, s *scene) core.Yield {
+				times.At(core.AnyAddress{}).Ask(s, &s.f[0], 1)
+				return s.wait(get)
+			}
+		}, "core: ask of a zero address: test.times"},
+		{"forward to nobody", func(core.Port[script, int]) script {
+			return func(_ *player, s *scene) core.Yield { return times.At(core.AnyAddress{}).Forward(s, 1) }
+		}, "core: Forward to a zero address: test.times"},
 		{"notice port at nobody", func(core.Port[script, int]) script {
 			return func(_ *player, s *scene) core.Yield {
 				hint.At(core.Address[player]{}).Notice(s, nil)
 				return s.Return(1)
 			}
-		}, "core: notice to a"},
+		}, "core: notice to a zero address: core_test.(*player)."},
+		{"notice of a method to nobody", func(core.Port[script, int]) script {
+			return func(_ *player, s *scene) core.Yield {
+				noteIt.At(core.AnyAddress{}).Notice(s, 1)
+				return s.Return(1)
+			}
+		}, "core: notice to a zero address: test.note"},
 		{"zero notice port", func(core.Port[script, int]) script {
 			return func(_ *player, s *scene) core.Yield {
 				var none core.NoticePort[int]
@@ -159,6 +176,13 @@ func TestMisuse(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGuestsOfNobody: who isn't an actor is told, too, what it asked, or told, a zero address.
+func TestGuestsOfNobody(t *testing.T) {
+	var nobody core.AnyAddress
+	require.PanicsWithValue(t, "core: a guest asks a zero address: test.times", func() { core.Begin(times.At(nobody), 1) })
+	require.PanicsWithValue(t, "core: notice to a zero address: test.note", func() { core.Notice(noteIt.At(nobody), 1) })
 }
 
 // TestPanicIsContained: a step's panic is its asker's error, with the value, and

@@ -9,7 +9,7 @@ import (
 )
 
 // Port is something that can be asked: an actor's handler, a router, a timer. A Port is a value,
-// kept in a field. Asking the zero Port panics.
+// kept in a field. Asking the zero Port, or one at a zero address, panics.
 type Port[Req, Rep any] struct {
 	to    *stack.House
 	route *route
@@ -42,6 +42,9 @@ func ask[Req, Rep any](r Running, f *future.Promise, to *stack.House, route *rou
 		if route.isTimer() {
 			s.Alarm(f, int64(any(req).(time.Duration)), limit)
 			return
+		}
+		if !route.leads() {
+			route.zero(nil, "ask of", "core: ask of a zero Port")
 		}
 		var err error
 		if req, to, route, err = through(route, req); err != nil {
@@ -81,7 +84,10 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 	st := stack.Of(s)
 	to, route := p.to, p.route
 	if to == nil {
-		route.checkForward()
+		if !route.leads() || route.by == nil {
+			route.zero(nil, "Forward to",
+				"core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First, ByName or Timer")
+		}
 		var err error
 		if req, to, route, err = through(route, req); err != nil {
 			return st.Throw(err)
@@ -97,10 +103,13 @@ func (p Port[Req, Rep]) Forward(s Answering[Rep], req Req) Yield {
 }
 
 // begin prepares the ask of a guest: all but the sending. It reports false if that has failed;
-// b.err then says why.
+// b.err then says why. It panics if guests can't ask the port.
 func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
 	b.to, b.route = p.to, p.route
-	if b.looksOnWay() {
+	if b.route == nil || b.to == nil && !b.route.leads() {
+		b.route.zero(nil, "a guest asks", "core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
+	}
+	if b.to == nil && b.route.look != nil {
 		if req, b.to, b.route, b.err = through(b.route, req); b.err != nil {
 			return false
 		}
@@ -113,7 +122,7 @@ func (p Port[Req, Rep]) begin(b *begun, req Req) bool {
 }
 
 // NoticePort is something that can be told: an actor's handler or a router. A NoticePort is a
-// value, kept in a field. Telling the zero NoticePort panics.
+// value, kept in a field. Telling the zero NoticePort, or one at a zero address, panics.
 type NoticePort[Msg any] struct {
 	to    *stack.House
 	by    *stack.Handler
@@ -155,7 +164,7 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route
 	w := s.Engine()
 	if to == nil {
 		if !route.leads() {
-			panic("core: notice to a zero NoticePort")
+			route.zero(by, "notice to", "core: notice to a zero NoticePort")
 		}
 		var err error
 		if msg, to, route, err = through(route, msg); err != nil {
@@ -185,7 +194,7 @@ func notice[Msg any](r Running, to *stack.House, by *stack.Handler, route *route
 // post sends a guest's notice to a port behind which there is no one actor.
 func (p NoticePort[Msg]) post(msg Msg) error {
 	if !p.route.leads() {
-		panic("core: notice to a zero NoticePort")
+		p.route.zero(p.by, "notice to", "core: notice to a zero NoticePort")
 	}
 	msg, to, route, err := through(p.route, msg)
 	switch {

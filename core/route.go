@@ -70,13 +70,22 @@ func (r *route) chosen() (by *stack.Handler, all []*stack.House) {
 	return r.among.(nester).choose()
 }
 
-// isTimer reports whether r is Timer's. It panics if r leads nowhere.
-func (r *route) isTimer() bool {
-	if r == nil || !r.timer && !r.leads() {
-		panic("core: ask of a zero Port")
+// zero panics, as no actor is behind a port of r, or of by, a notice's: with the name of the method
+// if the port is at a zero address, or else with otherwise.
+//
+//go:noinline
+func (r *route) zero(by *stack.Handler, what, otherwise string) {
+	if r != nil {
+		by = r.by
 	}
-	return r.timer
+	if by != nil {
+		panic("core: " + what + " a zero address: " + by.Name())
+	}
+	panic(otherwise)
 }
+
+// isTimer reports whether r is Timer's.
+func (r *route) isTimer() bool { return r != nil && r.timer }
 
 // bind begins an ask of s. The caller writes the request, then calls send.
 func (r *route) bind(s *stack.Stack, p *future.Promise, limit int64) (c *stack.Stack, all []*stack.House) {
@@ -110,13 +119,6 @@ func (r *route) send(s, c *stack.Stack, all []*stack.House) {
 	}
 }
 
-// checkForward panics if no one actor would answer.
-func (r *route) checkForward() {
-	if !r.leads() || r.by == nil {
-		panic("core: Forward to a Port that has no one actor to answer: a zero one, or one as of Broadcast, First, ByName or Timer")
-	}
-}
-
 // forwarded sends c, the forwarded call of s, whose request is written. If a function of users'
 // panics in it, the step panics.
 //
@@ -138,14 +140,6 @@ type begun struct {
 	call   *stack.Call
 	all    []*stack.House
 	err    error
-}
-
-// looksOnWay reports whether functions look at the request. It panics if guests can't ask the port.
-func (b *begun) looksOnWay() bool {
-	if b.route == nil || b.to == nil && !b.route.leads() {
-		panic("core: a guest asks a Port without an actor: a zero one, or one for steps, as Timer is")
-	}
-	return b.to == nil && b.route.look != nil
 }
 
 // take takes the call. The caller writes the request, then calls aim.
