@@ -110,11 +110,25 @@ func (b *builder) fill(s *shape, path string) (err error) {
 		}
 	case k == reflect.Struct:
 		s.kind = kindStruct
-		err = b.fields(s, path)
+		if err = b.fields(s, path); err != nil {
+			err = fmt.Errorf("%w%s", err, advice(t))
+		}
 	default:
-		return refuse(path, fmt.Sprintf("no %v can be sent (%v)", k, t))
+		return refuse(path, fmt.Sprintf("no %v can be sent (%v)%s", k, t, advice(t)))
 	}
 	return err
+}
+
+// advice says how messages of protocol buffers cross, if t is one or a pointer to one: told by a
+// method's name, as this package doesn't know of them.
+func advice(t reflect.Type) string {
+	if t.Kind() != reflect.Pointer {
+		t = reflect.PointerTo(t)
+	}
+	if _, is := t.MethodByName("ProtoReflect"); !is {
+		return ""
+	}
+	return ": messages of protocol buffers cross as pointers, where cluster/proto is imported"
 }
 
 // holdsBytes reports whether a key of type t, which is comparable, has pool.Bytes in it.

@@ -88,6 +88,30 @@ func TestForeign(t *testing.T) {
 	require.Contains(t, string(whole.AppendSchema(nil)), "an alien")
 }
 
+// buffered is as what protoc generates.
+type buffered struct {
+	_    int
+	Text string
+}
+
+func (*buffered) ProtoReflect() {}
+
+// TestForeignIsAdvised: whoever sends a message of protocol buffers, and hasn't imported what codes
+// it, is told what to import.
+func TestForeignIsAdvised(t *testing.T) {
+	const advice = ": messages of protocol buffers cross as pointers, where cluster/proto is imported"
+	type holder struct{ Of *buffered }
+	for _, of := range []reflect.Type{reflect.TypeFor[*buffered](), reflect.TypeFor[holder](), reflect.TypeFor[buffered](), reflect.TypeFor[[]buffered]()} {
+		_, err := Of(of)
+		require.ErrorContains(t, err, advice, of)
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[**buffered](), reflect.TypeFor[*holder](), reflect.TypeFor[struct{ F func() }]()} {
+		_, err := Of(of)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), advice, of)
+	}
+}
+
 var thingKind = pool.NewKind("thing", pool.Layout{Size: unsafe.Sizeof(pool.Object{}), Fixed: pool.ObjectSize},
 	func() *pool.Object { return &pool.Object{} }, func(*pool.Object) {})
 
