@@ -74,12 +74,14 @@ func (b *builder) fill(s *shape, path string) (err error) {
 	if done, err := s.byHand(path); done || err != nil {
 		return err
 	}
-	if s.foreign = foreignOf(t); s.foreign != nil {
-		s.kind, s.name = kindCoded, s.foreign.Name()
+	if f := foreignOf(t); f != nil {
+		s.kind, s.name = kindCoded, f.Name()
+		s.coder = &coder{foreign: f, none: reflect.Zero(t).Interface(), typ: t}
 		return nil
 	}
-	if s.refers = referenceOf(t, path); s.refers != nil {
-		s.kind, s.name = kindCoded, s.refers.name
+	if refers := referenceOf(t, path); refers != nil {
+		s.kind, s.name = kindCoded, refers.name
+		s.coder = &coder{refers: refers}
 		return nil
 	}
 	if s.kind = numbers[t.Kind()]; s.kind != 0 {
@@ -191,7 +193,7 @@ func (s *shape) byHand(path string) (bool, error) {
 		}
 	}
 	s.kind, s.name = kindCoded, t.PkgPath()+"."+t.Name()
-	s.hand = reflect.Zero(pointer).Interface().(Coded)
+	s.coder = &coder{hand: reflect.Zero(pointer).Interface().(Coded)}
 	return true, nil
 }
 

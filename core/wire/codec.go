@@ -18,8 +18,8 @@ type Codec struct {
 // may use it.
 type Decoder struct {
 	typ      reflect.Type
-	ops      []op   // nil if there are steps
-	steps    []byte // of a peer's type that differs
+	ops      []op
+	steps    []byte // in place of ops: of a peer's type that differs
 	leaves   []leaf // of one's own, for steps
 	releases bool   // the type has a method Release
 	keeps    bool   // values refer to the bytes that they were read from
@@ -70,7 +70,7 @@ func keep(ops []op) bool {
 		case opBytes, opPoolBytes:
 			return true
 		case opCoded, opWhole:
-			return o.refers == nil
+			return o.coder.refers == nil
 		}
 		return keep(o.key) || keep(o.sub)
 	})
@@ -119,7 +119,7 @@ func (d *Decoder) Read(r *Reader, v unsafe.Pointer) error {
 	if len(d.steps) == 0 {
 		r.run(d.ops, v)
 	} else {
-		r.follow(d.steps, d.leaves, v, true)
+		r.follow(d.steps, d.leaves, v)
 	}
 	if outer {
 		r.reading = false
@@ -137,8 +137,8 @@ func (c *Codec) AppendSchema(dst []byte) []byte { return append(dst, c.schema...
 // Hand-coded types must have the same name, with the path of their package. Keys of a map that
 // differ only in what is unknown here are ErrDuplicate. The error names the field.
 //
-// A schema may be any bytes. Translate takes as long as Of, so keep the result: beside a few words
-// its memory is twice the schema's at most.
+// A schema may be any bytes. Translate takes microseconds as Of does, so keep the result: beside a
+// few words its memory is twice the schema's at most.
 func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 	if bytes.Equal(schema, c.schema) {
 		return &c.own, nil
@@ -147,7 +147,7 @@ func (c *Codec) Translate(schema []byte) (*Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := translator{steps: make([]byte, 0, min(nodeSteps*nodes, 2*len(schema)))} // enough for all
+	t := translator{steps: make([]byte, 0, min(nodeSteps*nodes, 2*len(schema)))}
 	t.peer.Reset(schema[1:])
 	if !t.value(c.shape, c.shape, 0) {
 		return nil, refuse(c.Type().String()+t.path, t.why)

@@ -336,6 +336,36 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
+// TestTranslatedKeeps: so do values of a peer's type, be it one part alone that does.
+func TestTranslatedKeeps(t *testing.T) {
+	type raw struct {
+		A int
+		B []byte
+		C point
+		D int
+	}
+	from := mustOf(reflect.TypeFor[raw](), true)
+	for _, c := range []struct {
+		to           reflect.Type
+		keeps, calls bool
+	}{
+		{reflect.TypeFor[struct{ A, D int }](), false, false},
+		{reflect.TypeFor[struct {
+			B []byte
+			D int
+		}](), true, false},
+		{reflect.TypeFor[struct {
+			C point
+			D int
+		}](), true, true},
+	} {
+		d, err := mustOf(c.to, true).Translate(from.AppendSchema(nil))
+		require.NoError(t, err)
+		require.Equal(t, c.keeps, d.Keeps(), "%v", c.to)
+		require.Equal(t, c.calls, d.Calls(), "%v", c.to)
+	}
+}
+
 // TestCalls: a codec knows whether it calls code of others, however deep that is.
 func TestCalls(t *testing.T) {
 	type plain struct {
@@ -374,4 +404,18 @@ func TestCalls(t *testing.T) {
 	d, err := less.Translate(now.AppendSchema(nil))
 	require.NoError(t, err)
 	require.False(t, d.Calls(), "what is skipped isn't called")
+	none, err := For[struct {
+		N [0]struct{ A takes }
+		B int
+	}]()
+	require.NoError(t, err)
+	more, err := For[struct {
+		N [0]struct{ A takes }
+		B int
+		C int
+	}]()
+	require.NoError(t, err)
+	d, err = none.Translate(more.AppendSchema(nil))
+	require.NoError(t, err)
+	require.False(t, d.Calls() || d.Keeps(), "what has no elements is neither")
 }

@@ -64,31 +64,40 @@ func (r *Reader) Keep(k *pool.Kind) *pool.Object {
 // Rest reads all that is left. It is valid as long as what Reset was given.
 func (r *Reader) Rest() []byte { return r.take(len(r.in)) }
 
-// coded appends a value of a type that is coded by hand, by a Foreign or by Names.
-func (o *op) coded(n Names, dst []byte, p unsafe.Pointer) []byte {
-	switch {
-	case o.refers != nil:
-		return o.refers.append(n, dst, move.Boxed(o.refers.pointer, p))
-	case o.foreign != nil:
-		return o.foreign.Append(dst, move.Boxed(o.none, *(*unsafe.Pointer)(p)))
-	}
-	return move.Boxed(o.hand, p).AppendWire(dst)
+// coder codes the values of a type: by hand, by a Foreign or by Names.
+type coder struct {
+	hand    Coded // a nil pointer; nil: foreign codes it, or refers
+	foreign Foreign
+	none    any          // a nil pointer of the type of foreign
+	typ     reflect.Type // of none
+	refers  *reference
 }
 
-// readCoded reads one.
-func (r *Reader) readCoded(o *op, p unsafe.Pointer) {
-	if o.refers != nil {
-		o.refers.read(r, move.Boxed(o.refers.pointer, p))
+// append appends the value at p.
+func (c *coder) append(n Names, dst []byte, p unsafe.Pointer) []byte {
+	switch {
+	case c.refers != nil:
+		return c.refers.append(n, dst, move.Boxed(c.refers.pointer, p))
+	case c.foreign != nil:
+		return c.foreign.Append(dst, move.Boxed(c.none, *(*unsafe.Pointer)(p)))
+	}
+	return move.Boxed(c.hand, p).AppendWire(dst)
+}
+
+// readCoded reads a value into p.
+func (r *Reader) readCoded(c *coder, p unsafe.Pointer) {
+	if c.refers != nil {
+		c.refers.read(r, move.Boxed(c.refers.pointer, p))
 		return
 	}
-	if o.foreign == nil {
-		if err := move.Boxed(o.hand, p).ReadWire(r); err != nil {
+	if c.foreign == nil {
+		if err := move.Boxed(c.hand, p).ReadWire(r); err != nil {
 			r.Fail(err)
 		}
 		return
 	}
-	v := o.foreign.Read(r)
-	if v != nil && reflect.TypeOf(v) == o.typ {
+	v := c.foreign.Read(r)
+	if v != nil && reflect.TypeOf(v) == c.typ {
 		*(*unsafe.Pointer)(p) = reflect.ValueOf(v).UnsafePointer()
 	}
 }

@@ -31,19 +31,15 @@ const (
 // op is one thing to do when a value is appended or read.
 type op struct {
 	do     what
+	dense  bool    // the memory of elements is their bytes
 	at     uintptr // where in the memory of the value, in bytes
 	n      int     // bytes, numbers, or elements of an array
 	least  int     // the fewest bytes of an element or entry
 	stride uintptr // the memory of an element, in bytes
-	dense  bool    // the memory of elements is their bytes
 	key    []op    // of maps
 	sub    []op    // of elements
 	typ    reflect.Type
-	hand   Coded // a nil pointer; nil: foreign codes it, or refers
-
-	foreign Foreign
-	none    any // a nil pointer of its type
-	refers  *reference
+	coder  *coder
 }
 
 // leaf is a part of a value that isn't a struct and has bytes: a field, or a field of a field.
@@ -95,11 +91,7 @@ func (p planner) ops(s *shape, at uintptr) []op {
 	case kindSlice, kindMap:
 		return []op{p.many(s, at)}
 	case kindCoded:
-		o := op{do: opCoded, at: at, hand: s.hand, foreign: s.foreign, refers: s.refers}
-		if o.foreign != nil {
-			o.typ, o.none = s.typ, reflect.Zero(s.typ).Interface()
-		}
-		return []op{o}
+		return []op{{do: opCoded, at: at, coder: s.coder}}
 	case kindBool:
 		return []op{{do: opCopy, at: at, n: 1}, {do: opBools, at: at, n: 1}}
 	case kindTime:

@@ -259,3 +259,13 @@ func TestCodecWithinReadWire(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, v, got.Interface())
 }
+
+// TestResetForgets all of the message before, also if a ReadWire has panicked in it.
+func TestResetForgets(t *testing.T) {
+	b := lent(make([]byte, 8), 16)
+	r := &b.r
+	r.err, r.names, r.chunk, r.used, r.shared, r.reading, r.counted = ErrBool, &book{}, b.slab, 3, true, true, true
+	in := []byte{1}
+	r.ResetWithin(in, 5)
+	require.Equal(t, Reader{in: in, budget: 5}, *r)
+}

@@ -44,7 +44,7 @@ func appendOps(n Names, dst []byte, ops []op, v unsafe.Pointer) []byte {
 		case opCoded:
 			dst = appendCoded(n, dst, o, p)
 		case opWhole:
-			dst = o.coded(n, dst, p)
+			dst = o.coder.append(n, dst, p)
 		case opArray:
 			for j := range o.n {
 				dst = appendOps(n, dst, o.sub, unsafe.Add(p, uintptr(j)*o.stride))
@@ -96,7 +96,7 @@ func appendList(n Names, dst []byte, o *op, s *sliceHeader) []byte {
 // Mostly that is a digit: for others the value moves on.
 func appendCoded(by Names, dst []byte, o *op, p unsafe.Pointer) []byte {
 	start := len(dst) + 1
-	dst = o.coded(by, append(dst, 0), p)
+	dst = o.coder.append(by, append(dst, 0), p)
 	n := len(dst) - start
 	if n < 0 {
 		panic("wire: AppendWire returns less than it was given")

@@ -44,7 +44,7 @@ func (r *Reader) run(ops []op, v unsafe.Pointer) bool {
 		case opCoded:
 			r.readSized(o, p)
 		case opWhole:
-			r.readCoded(o, p)
+			r.readCoded(o.coder, p)
 		case opArray:
 			for j := range o.n {
 				if !r.run(o.sub, unsafe.Add(p, uintptr(j)*o.stride)) {
@@ -106,7 +106,7 @@ func (r *Reader) readSized(o *op, p unsafe.Pointer) {
 	}
 	behind := r.in
 	r.in = all
-	r.readCoded(o, p)
+	r.readCoded(o.coder, p)
 	if r.End() == nil {
 		r.in = behind
 	}

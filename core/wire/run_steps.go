@@ -5,94 +5,93 @@ import (
 	"unsafe"
 )
 
-// follow does what steps say, up to stepEnd or the end of all, and returns those behind that. What
-// is read goes into v, a zero value of the level that has the leaves. If none is there, v is nil,
-// and it passes over the steps alone.
+// follow reads a level, which has the leaves, into v as steps say. It is zero.
 //
 //alloc:none
-func (r *Reader) follow(steps []byte, leaves []leaf, v unsafe.Pointer, there bool) []byte {
+func (r *Reader) follow(steps []byte, leaves []leaf, v unsafe.Pointer) {
 	for len(steps) > 0 && r.err == nil {
 		step := steps[0]
 		steps = steps[1:]
+		var n int
+		var part []byte
 		switch {
 		case step >= stepLeaf:
-			number := int(step & leafMax)
-			if number == leafMax {
-				more, size := binary.Uvarint(steps)
-				number, steps = number+int(more), steps[size:]
+			if n = int(step & leafMax); n == leafMax {
+				n, steps = cutNumber(steps)
+				n += leafMax
 			}
-			if l := &leaves[number]; step >= stepWithin {
-				steps = r.within(steps, l, v, there)
-			} else if there {
+			l, least := &leaves[n], 1
+			if step < stepWithin {
 				r.run(l.ops, v)
+				continue
 			}
-		case step == stepEnd:
-			return steps
+			if l.shape.saysLeast() {
+				least, steps = cutNumber(steps)
+			}
+			part, steps = cutSteps(steps)
+			r.within(part, l.shape, unsafe.Add(v, l.at), least)
 		case step == stepFixed:
-			n, size := binary.Uvarint(steps)
-			if steps = steps[size:]; there {
-				r.take(int(n))
-			}
-		case step == stepArray:
-			n, size := binary.Uvarint(steps)
-			steps = r.each(steps[size:], nil, nil, 0, int(n), there)
-		case step == stepEach:
-			n := 0
-			if there {
-				n, _ = r.count(1)
-			}
-			steps = r.each(steps, nil, nil, 0, n, there)
-		case !there:
+			n, steps = cutNumber(steps)
+			r.take(n)
 		case step == stepSized:
 			r.sized()
 		case step == stepBytes:
 			r.maybe()
 		case step == stepFiller:
 			r.filler()
+		case step == stepArray:
+			n, steps = cutNumber(steps)
+			part, steps = cutSteps(steps)
+			r.each(part, nil, nil, 0, n)
+		case step == stepEach:
+			n, _ = r.count(1)
+			part, steps = cutSteps(steps)
+			r.each(part, nil, nil, 0, n)
 		}
 	}
-	return steps
 }
 
-// each follows the steps of an element for n that begin at v, and returns those behind them.
-func (r *Reader) each(steps []byte, leaves []leaf, v unsafe.Pointer, stride uintptr, n int, there bool) (behind []byte) {
-	if n == 0 || !there {
-		return r.follow(steps, leaves, nil, false)
-	}
+// cutNumber returns the number at the start of steps, and those behind it.
+func cutNumber(steps []byte) (int, []byte) {
+	n, size := binary.Uvarint(steps)
+	return int(n), steps[size:]
+}
+
+// cutSteps returns the steps at the start of steps that have their length before them, and those
+// behind.
+func cutSteps(steps []byte) (part, behind []byte) {
+	n, steps := cutNumber(steps)
+	return steps[:n], steps[n:]
+}
+
+// each follows the steps of an element for n that begin at v.
+func (r *Reader) each(steps []byte, leaves []leaf, v unsafe.Pointer, stride uintptr, n int) {
 	for j := range n {
-		if behind = r.follow(steps, leaves, unsafe.Add(v, uintptr(j)*stride), true); r.err != nil {
-			break
+		if r.follow(steps, leaves, unsafe.Add(v, uintptr(j)*stride)); r.err != nil {
+			return
 		}
 	}
-	return behind
 }
 
-// within follows the steps of a leaf that is an array, slice or map of v, and returns those behind.
-func (r *Reader) within(steps []byte, l *leaf, v unsafe.Pointer, there bool) []byte {
-	s, p, n := l.shape, unsafe.Pointer(nil), l.shape.size
-	if there {
-		p = unsafe.Add(v, l.at)
-	}
-	switch {
-	case s.kind == kindMap:
-		return r.mapWithin(steps, s, p, there)
-	case s.kind == kindSlice && there:
-		none := false
-		if n, none = r.Count(1, s.elem.typ.Size()); !none {
-			p = makeSlice(s.typ, p, n)
+// within follows the steps of an element, or entry, for an array, slice or map at p.
+func (r *Reader) within(steps []byte, s *shape, p unsafe.Pointer, least int) {
+	stride := s.elem.typ.Size()
+	switch s.kind {
+	case kindArray:
+		r.each(steps, s.elem.leaves, p, stride, s.size)
+	case kindSlice:
+		if n, none := r.Count(least, stride); !none {
+			r.each(steps, s.elem.leaves, makeSlice(s.typ, p, n), stride, n)
 		}
+	case kindMap:
+		r.mapWithin(steps, s, p, least)
 	}
-	return r.each(steps, s.elem.leaves, p, s.elem.typ.Size(), n, there)
 }
 
-// mapWithin is within for a map of shape s at p.
-func (r *Reader) mapWithin(steps []byte, s *shape, p unsafe.Pointer, there bool) []byte {
-	values := r.follow(steps, s.key.leaves, nil, false)
-	behind := r.follow(values, s.elem.leaves, nil, false)
-	if there {
-		r.entries(s.typ, p, 1,
-			func(key unsafe.Pointer) { r.follow(steps, s.key.leaves, key, true) },
-			func(value unsafe.Pointer) { r.follow(values, s.elem.leaves, value, true) })
-	}
-	return behind
+// mapWithin is within for a map.
+func (r *Reader) mapWithin(steps []byte, s *shape, p unsafe.Pointer, least int) {
+	ofKey, ofValue := cutSteps(steps)
+	r.entries(s.typ, p, least,
+		func(key unsafe.Pointer) { r.follow(ofKey, s.key.leaves, key) },
+		func(value unsafe.Pointer) { r.follow(ofValue, s.elem.leaves, value) })
 }

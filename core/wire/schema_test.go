@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -156,7 +157,8 @@ func TestSchemasCostLittle(t *testing.T) {
 	}
 }
 
-// TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps.
+// TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps; but for a sixteenth
+// where much is within lists in lists, whose steps have longer lengths.
 func TestSkipsNeedNoMoreRoom(t *testing.T) {
 	nodes := []string{strings.Repeat("\x12", depthMax-1) + "\x01", strings.Repeat("\x13\x0d", depthMax-1) + "\x0d",
 		"\x13\x13" + strings.Repeat(strings.Repeat("\x12", 20)+"\x01", 3), "\x12\x11\x80\x80\x80\x10\x0d"}
@@ -170,7 +172,7 @@ func TestSkipsNeedNoMoreRoom(t *testing.T) {
 		by.skip()
 		require.NoError(t, by.peer.End())
 		by.flush()
-		require.LessOrEqual(t, len(by.steps), 2*len(node), "%q", node)
+		require.LessOrEqual(t, len(by.steps), 2*len(node)+len(node)/16, "%q", node)
 		require.LessOrEqual(t, len(by.steps), nodeSteps*nodesOf(append([]byte{schemaVersion}, node...)), "%q", node)
 	}
 }
@@ -286,6 +288,59 @@ func TestFieldsWithoutBytes(t *testing.T) {
 	d, err = c.Translate([]byte("\x01\x14\x01\x01A\x11\x80\x80\x40\x14\x01\x01X\x14\x00"))
 	require.NoError(t, err)
 	require.Empty(t, d.ops)
+}
+
+// TestEmptyListsCostLittle: a list, or map, of nothing costs no look at the steps of what would be
+// in it, be these as many as they may: a message of many takes no longer than one of as many bytes.
+func TestEmptyListsCostLittle(t *testing.T) {
+	much := AppendUvarint([]byte("\x14"), 1001) // a struct of lists, and A
+	for range 1000 {
+		much = append(much, "\x00\x12\x12\x0f"...)
+	}
+	much = append(much, "\x01A\x05"...)
+	type one struct{ A int }
+	in := append([]byte{0x81, 0x80, 0x02}, make([]byte, 1<<15)...) // 32,768 elements, all of them nil
+	for _, to := range []*Codec{
+		mustOf(reflect.TypeFor[[][]one](), true), mustOf(reflect.TypeFor[[]map[string]one](), true), mustOf(reflect.TypeFor[struct{}](), true),
+	} {
+		schema := "\x01\x12\x12" + string(much)
+		switch to.Type().Kind() {
+		case reflect.Struct:
+			schema = "\x01\x14\x01\x01X\x12\x12" + string(much)
+		case reflect.Slice:
+			if to.Type().Elem().Kind() == reflect.Map {
+				schema = "\x01\x12\x13\x0f" + string(much)
+			}
+		}
+		d, err := to.Translate([]byte(schema))
+		require.NoError(t, err)
+		begin := time.Now()
+		_, err = read(d, in)
+		require.NoError(t, err)
+		require.Less(t, time.Since(begin), 200*time.Millisecond, "%v", to.Type()) // 1 ms; with looks 300 and more
+	}
+}
+
+// TestLeastOfAPeer: elements that have more bytes at the peer than there are here are refused before
+// memory is made for them.
+func TestLeastOfAPeer(t *testing.T) {
+	type less struct{ A [2]int64 }
+	type more struct {
+		A [2]int64
+		B [100]byte
+	}
+	in := append([]byte{0xff, 0x07}, make([]byte, 1000)...) // 1022 elements
+	for _, r := range [][2]reflect.Type{
+		{reflect.TypeFor[[]more](), reflect.TypeFor[[]less]()},
+		{reflect.TypeFor[[][1]more](), reflect.TypeFor[[][1]less]()},
+		{reflect.TypeFor[map[uint64]more](), reflect.TypeFor[map[uint64]less]()},
+	} {
+		from, to := mustOf(r[0], true), mustOf(r[1], true)
+		d, err := to.Translate(from.AppendSchema(nil))
+		require.NoError(t, err)
+		require.Less(t, least(func() { _, err = read(d, in) }), 1000)
+		require.ErrorIs(t, err, ErrTruncated)
+	}
 }
 
 // TestTranslatedKeys: keys are matched as values are. Those that differ only in what is unknown

@@ -11,6 +11,7 @@ type shape struct {
 	typ       reflect.Type
 	kind      kind
 	name      string // kindCoded: of the type
+	coder     *coder // kindCoded
 	size      int    // kindArray: how many elements
 	key, elem *shape
 	fields    []field // kindStruct
@@ -19,11 +20,6 @@ type shape struct {
 	// By a planner, of one's own and of all elements, keys, and entries' values.
 	leaves []leaf
 	ops    []op
-
-	// kindCoded: one of them codes it.
-	hand    Coded // a nil pointer
-	foreign Foreign
-	refers  *reference
 }
 
 // field is a field of a struct that crosses.
@@ -99,6 +95,12 @@ func (s *shape) measure() (err error) {
 
 // hollow reports whether no value of s has bytes.
 func (s *shape) hollow() bool { return s.extent == extent{fixed: true} }
+
+// saysLeast reports whether steps for s say how few bytes an element, or entry, of a peer has; if
+// not, 1 is held to be the fewest: that is true of most, and the schema has no bytes to spare.
+func (s *shape) saysLeast() bool {
+	return s.kind != kindArray && (s.elem.kind == kindStruct || s.elem.kind == kindArray)
+}
 
 // field returns the index of the field of that name, or -1.
 func (s *shape) field(name []byte) int {

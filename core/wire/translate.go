@@ -3,40 +3,43 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // Steps say how a value of a peer is read whose type differs from one's own. They are bytes that
-// refer to one's own plan, so that the schema of a stranger takes no more than twice its length: no
-// node has steps of more than twice its bytes. Each is about the next bytes of the value: they are
-// read into a leaf, or passed over. A leaf is one of the level: of all the value, or of an element,
-// a key or an entry's value, between stepWithin and stepEnd. Numbers are varints.
+// refer to one's own plan, so that the schema of a stranger takes no more than twice its length.
+// Each is about the next bytes of the value: they are read into a leaf, or passed over. A leaf is
+// one of the level: of all the value, or of an element, a key or an entry's value, whose steps stand
+// behind stepWithin. Numbers are varints; steps within others have their length before them, so that
+// an empty list costs no look at what isn't in it.
 const (
 	stepFixed  = iota // so many bytes to pass over
 	stepSized         // a length, and as many bytes
 	stepBytes         // a length and 1, and as many bytes
-	stepArray         // elements to pass over; and how many, the steps of one, stepEnd
-	stepEach          // their number and 1, and as many; and the steps of one, stepEnd
+	stepArray         // elements to pass over: how many, the steps of one
+	stepEach          // their number and 1, and as many: the steps of one
 	stepFiller        // a byte 0 in place of an element that has no bytes
-	stepEnd           // of the steps of an element, a key, an entry's value
 
 	// These two have the number of a leaf in the bits below; or leafMax there, and what is beyond
 	// that as a number behind the step.
-	stepLeaf   = 0x80 // it is read as one's own
-	stepWithin = 0xc0 // an array, slice or map; and the steps of an element, or of key and value
+	stepLeaf = 0x80 // it is read as one's own
+	// An array, slice or map: its fewest bytes of an element or entry, see shape.saysLeast, and the
+	// steps of one. Those of an entry are the steps of the key, with their length, and of the value.
+	stepWithin = 0xc0
 	leafMax    = 0x3f
 )
 
-// nodeSteps is how many bytes of steps a node needs at most, if those of large arrays, elements'
-// ends and fillers are spread over the nodes within.
+// nodeSteps is how many bytes of steps a node needs at most, if what larger ones need is spread over
+// the nodes within them.
 const nodeSteps = 4
 
 // translator makes the steps for a peer's schema, which checkSchema has found right. Its methods
 // report whether the types agree.
 type translator struct {
 	peer  schemaReader // stands before the node of what is next
-	steps []byte       // has room for all
-	tail  int          // fixed bytes to pass over behind what steps say
-	keeps bool         // see Decoder
+	steps []byte
+	tail  int  // fixed bytes to pass over behind what steps say
+	keeps bool // see Decoder
 	calls bool
 
 	// Once they don't agree: where, and why.
@@ -104,34 +107,51 @@ func (t *translator) fields(own, level *shape, number int) bool {
 // within is for an array, slice or map. If its parts are as one's own, it is read as one's own.
 func (t *translator) within(own, level *shape, number int) bool {
 	t.flush()
-	start := len(t.steps)
-	if own.hollow() { // it is no leaf
-		t.steps = AppendUvarint(append(t.steps, stepArray), uint64(own.size))
-	} else {
-		t.steps = appendLeaf(t.steps, stepWithin, number)
-	}
-	same, none := true, true
+	begin, keeps, calls := len(t.steps), t.keeps, t.calls
+	same, none, least := true, true, 0
 	if own.kind == kindMap {
+		least = t.least()
 		if !t.part(own.key, &same, &none) {
 			return t.inside("[key]")
 		}
-		t.steps = append(t.steps, stepEnd)
+		t.enclose(begin, nil)
 	}
+	least += t.least()
 	if !t.part(own.elem, &same, &none) {
 		return t.inside("[]")
 	}
+	var room [24]byte
 	switch {
 	case same && !own.hollow():
-		t.steps = t.steps[:start]
+		t.steps = t.steps[:begin]
 		t.leaf(level, number)
 	case own.kind == kindArray && (none || own.size == 0):
-		t.steps = t.steps[:start]
-	case none:
-		t.steps = append(t.steps, stepFiller, stepEnd)
+		t.steps, t.keeps, t.calls = t.steps[:begin], keeps, calls
+	case own.hollow(): // it is no leaf
+		t.enclose(begin, AppendUvarint(append(room[:0], stepArray), uint64(own.size)))
 	default:
-		t.steps = append(t.steps, stepEnd)
+		if none {
+			least, t.steps = 1, append(t.steps, stepFiller)
+		}
+		head := appendLeaf(room[:0], stepWithin, number)
+		if own.saysLeast() {
+			head = AppendUvarint(head, uint64(least))
+		}
+		t.enclose(begin, head)
 	}
 	return true
+}
+
+// enclose puts a head and the length of the steps from begin on before these.
+func (t *translator) enclose(begin int, head []byte) {
+	head = AppendUvarint(head, uint64(len(t.steps)-begin))
+	t.steps = slices.Insert(t.steps, begin, head...)
+}
+
+// least returns the fewest bytes of a value of the next node.
+func (t *translator) least() int {
+	ahead := schemaReader{Reader: t.peer.Reader}
+	return ahead.measure(0).least
 }
 
 // part adds the steps of an element, key, or entry's value. It clears same if these aren't those of
@@ -198,6 +218,8 @@ func (t *translator) skip() {
 		return
 	}
 	t.flush()
+	begin := len(t.steps)
+	var room [8]byte
 	switch k {
 	case kindString:
 		t.steps = append(t.steps, stepSized)
@@ -207,26 +229,26 @@ func (t *translator) skip() {
 	case kindBytes:
 		t.steps = append(t.steps, stepBytes)
 	case kindArray:
-		t.steps = AppendUvarint(append(t.steps, stepArray), t.peer.Uvarint())
+		head := AppendUvarint(append(room[:0], stepArray), t.peer.Uvarint())
 		t.skipElement(1)
+		t.enclose(begin, head)
 	case kindSlice:
-		t.steps = append(t.steps, stepEach)
 		t.skipElement(1)
+		t.enclose(begin, append(room[:0], stepEach))
 	case kindMap:
-		t.steps = append(t.steps, stepEach)
 		t.skipElement(2)
+		t.enclose(begin, append(room[:0], stepEach))
 	}
 }
 
 // skipElement adds the steps of an element, or entry, of that many nodes.
 func (t *translator) skipElement(nodes int) {
-	start := len(t.steps)
+	begin := len(t.steps)
 	for range nodes {
 		t.skip()
 	}
 	t.flush()
-	if len(t.steps) == start {
+	if len(t.steps) == begin {
 		t.steps = append(t.steps, stepFiller)
 	}
-	t.steps = append(t.steps, stepEnd)
 }
