@@ -202,6 +202,58 @@ func TestAnswersBesideAFlood(t *testing.T) {
 	}
 }
 
+// widow watches a mirror.
+type widow struct{ told bool }
+
+func (w *widow) watch(s *core.AskStack[core.Address[mirror], struct{}]) core.Yield {
+	core.Watch(s, s.Req, widowHears)
+	return s.Return(struct{}{})
+}
+
+func (w *widow) hears(s *core.NoticeStack[core.Terminated]) core.Yield {
+	w.told = true
+	return s.Return()
+}
+
+var (
+	widowWatch = core.Handle((*widow).watch)
+	widowHears = core.HandleNotice((*widow).hears)
+)
+
+// TestTerminatedBehindAnswers: who watches an actor hears of its end behind all its answers, though
+// these are more than the link takes; but for those that are sent in pieces.
+func TestTerminatedBehindAnswers(t *testing.T) {
+	for _, size := range []int{10_000, 60 << 10} {
+		c := newCrowd(t)
+		far := c.at(c.here, "there", "mirror")
+		at, _ := core.As[mirror](far)
+		w := &widow{}
+		_, err := housetest.Ask(t, c.sim, widowWatch.At(core.Spawn(c.sim, func() *widow { return w })), at)
+		require.NoError(t, err)
+		all := make([]core.Pending[mirrorRep], 3*session.Window/size)
+		for i := range all {
+			all[i] = core.Begin(mirrored.At(far), mirrorReq{Size: size})
+		}
+		for !all[0].Ready() {
+			c.sim.Turn()
+		}
+		at.Stop()
+		for !w.told {
+			c.sim.Turn()
+		}
+		answered := 0
+		for i := range all {
+			require.True(t, all[i].Ready(), "answer %d of %d", i, len(all))
+			if _, err := all[i].Get(); err != nil {
+				require.Equal(t, core.ErrStopped, err)
+				continue
+			}
+			answered++
+		}
+		require.Greater(t, answered*size, session.Window)
+	}
+}
+
 // TestBesideAnswers: a node that answers the other one by more than the link takes can ask it all
 // the same.
 func TestBesideAnswers(t *testing.T) {

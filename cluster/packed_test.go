@@ -138,3 +138,16 @@ func packed(total int, text []byte) []byte {
 
 // packedOf returns the PACKED of a frame.
 func packedOf(f []byte) []byte { return packed(len(f), s2.Encode(nil, f)) }
+
+// TestPackedForWhoReadsIt: a long frame isn't packed before the other end has said its version, nor
+// if that is the first.
+func TestPackedForWhoReadsIt(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	c.here.config.Compress = true
+	k, long := c.track(), make([]byte, 200_000)
+	for speaks := range uint64(3) {
+		k.speaks = speaks
+		require.Equal(t, speaks == 2, len(k.pack(long)) < len(long), "version %d", speaks)
+	}
+}

@@ -12,8 +12,9 @@ type Terminated struct {
 // Watch has Terminated sent to a handler of the actor that runs s once target has stopped: exactly
 // once, even if the same handler watches target twice. If target has stopped already, it is sent at
 // once, for each call of Watch. It comes after all that target has sent to the actor, and even if
-// the mailbox is full; but a mailbox with DropOldest may drop it later. Watch panics if target
-// belongs to another system. Only a step of s may call it.
+// the mailbox is full; but a mailbox with DropOldest may drop it later. From another node it may
+// come before what waits there for the link: notices, and answers of more than 64 KiB. Watch panics
+// if target belongs to another system. Only a step of s may call it.
 func Watch[B, A any](s Running, target Address[A], to NoticeHandler[B, Terminated]) {
 	stack.Of(s).Watch(target.house, to.by, fillTerminated)
 }
