@@ -247,3 +247,21 @@ func TestLongMessages(t *testing.T) {
 	_, err := core.Ask(t.Context(), echo.At(p.far), make([]byte, frame.LongMax))
 	require.ErrorIs(t, err, ErrTooLong)
 }
+
+// TestClientCloses: what a client has told before it closes comes.
+func TestClientCloses(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	at := &counter{}
+	_, err := core.SpawnWith(there.sys, func() *counter { return at }, core.Props{Name: "counter", Mailbox: core.Unbounded()})
+	require.NoError(t, err)
+	c, err := Dial(t.Context(), Config{Name: "tool", Peers: map[string]string{"there": there.node.Addr()}, Plaintext: true})
+	require.NoError(t, err)
+	far, err := c.Lookup(t.Context(), "there", "/user/counter")
+	require.NoError(t, err)
+	const n = 15
+	for i := range n {
+		require.NoError(t, core.Notice(tells.At(far), padded(i, 60_000)))
+	}
+	require.NoError(t, c.Close(t.Context()))
+	require.Eventually(t, func() bool { return len(at.numbers()) == n }, 10*time.Second, time.Millisecond)
+}
