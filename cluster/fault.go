@@ -65,7 +65,7 @@ func describe(err error) *frame.Fail {
 		}
 		return true
 	})
-	for code, of := range byCode { // the first one, or one that is more: ErrBreakerOpen is ErrOverloaded too
+	for code, of := range byCode { // the first one, or one that is more, as ErrBreakerOpen is
 		if of != nil && errors.Is(err, of) && (f.Code == 0 || errors.Is(of, byCode[f.Code])) {
 			f.Code = uint64(code)
 		}

@@ -12,25 +12,25 @@ func (r *Reader) follow(steps []byte, leaves []leaf, v unsafe.Pointer) {
 	for len(steps) > 0 && r.err == nil {
 		step := steps[0]
 		steps = steps[1:]
-		var n int
-		var part []byte
 		switch {
 		case step >= stepLeaf:
-			if n = int(step & leafMax); n == leafMax {
-				n, steps = cutNumber(steps)
-				n += leafMax
+			number := int(step & leafMax)
+			if number == leafMax {
+				number, steps = cutNumber(steps)
+				number += leafMax
 			}
-			l, least := &leaves[n], 1
-			if step < stepWithin {
+			if l := &leaves[number]; step < stepWithin {
 				r.run(l.ops, v)
-				continue
+			} else {
+				steps = r.within(steps, l.shape, unsafe.Add(v, l.at))
 			}
-			if l.shape.saysLeast() {
-				least, steps = cutNumber(steps)
-			}
-			part, steps = cutSteps(steps)
-			r.within(part, l.shape, unsafe.Add(v, l.at), least)
+		case step == stepCopy:
+			var at, n int
+			at, steps = cutNumber(steps)
+			n, steps = cutNumber(steps)
+			copy(unsafe.Slice((*byte)(unsafe.Add(v, at)), n), r.take(n))
 		case step == stepFixed:
+			var n int
 			n, steps = cutNumber(steps)
 			r.take(n)
 		case step == stepSized:
@@ -40,28 +40,34 @@ func (r *Reader) follow(steps []byte, leaves []leaf, v unsafe.Pointer) {
 		case step == stepFiller:
 			r.filler()
 		case step == stepArray:
+			var n int
 			n, steps = cutNumber(steps)
-			part, steps = cutSteps(steps)
-			r.each(part, nil, nil, 0, n)
+			steps = r.pass(steps, n)
 		case step == stepEach:
-			n, _ = r.count(1)
-			part, steps = cutSteps(steps)
-			r.each(part, nil, nil, 0, n)
+			n, _ := r.count(1)
+			steps = r.pass(steps, n)
 		}
 	}
 }
 
 // cutNumber returns the number at the start of steps, and those behind it.
-func cutNumber(steps []byte) (int, []byte) {
-	n, size := binary.Uvarint(steps)
-	return int(n), steps[size:]
+func cutNumber(steps []byte) (n int, behind []byte) {
+	v, size := binary.Uvarint(steps)
+	return int(v), steps[size:]
 }
 
 // cutSteps returns the steps at the start of steps that have their length before them, and those
 // behind.
 func cutSteps(steps []byte) (part, behind []byte) {
-	n, steps := cutNumber(steps)
-	return steps[:n], steps[n:]
+	n, behind := cutNumber(steps)
+	return behind[:n], behind[n:]
+}
+
+// pass passes over n elements, and returns the steps behind those of one.
+func (r *Reader) pass(steps []byte, n int) (behind []byte) {
+	part, behind := cutSteps(steps)
+	r.each(part, nil, nil, 0, n)
+	return behind
 }
 
 // each follows the steps of an element for n that begin at v.
@@ -73,19 +79,24 @@ func (r *Reader) each(steps []byte, leaves []leaf, v unsafe.Pointer, stride uint
 	}
 }
 
-// within follows the steps of an element, or entry, for an array, slice or map at p.
-func (r *Reader) within(steps []byte, s *shape, p unsafe.Pointer, least int) {
-	stride := s.elem.typ.Size()
+// within reads an array, slice or map of shape s at p, and returns the steps behind.
+func (r *Reader) within(steps []byte, s *shape, p unsafe.Pointer) (behind []byte) {
+	least, stride := 1, s.elem.typ.Size()
+	if s.saysLeast() {
+		least, steps = cutNumber(steps)
+	}
+	part, behind := cutSteps(steps)
 	switch s.kind {
 	case kindArray:
-		r.each(steps, s.elem.leaves, p, stride, s.size)
+		r.each(part, s.elem.leaves, p, stride, s.size)
 	case kindSlice:
 		if n, none := r.Count(least, stride); !none {
-			r.each(steps, s.elem.leaves, makeSlice(s.typ, p, n), stride, n)
+			r.each(part, s.elem.leaves, makeSlice(s.typ, p, n), stride, n)
 		}
 	case kindMap:
-		r.mapWithin(steps, s, p, least)
+		r.mapWithin(part, s, p, least)
 	}
+	return behind
 }
 
 // mapWithin is within for a map.

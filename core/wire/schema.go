@@ -25,24 +25,26 @@ var (
 	errLong    = errors.New("it is too long")
 )
 
-// appendTo appends the node of s.
-func (s *shape) appendTo(dst []byte) []byte {
+// appendNode appends the node of s to its schema, and notes where it stands.
+func (s *shape) appendNode(dst []byte) []byte {
+	s.from = len(dst)
 	dst = append(dst, byte(s.kind))
 	switch s.kind {
 	case kindArray:
-		dst = s.elem.appendTo(AppendUvarint(dst, uint64(s.size)))
+		dst = s.elem.appendNode(AppendUvarint(dst, uint64(s.size)))
 	case kindSlice:
-		dst = s.elem.appendTo(dst)
+		dst = s.elem.appendNode(dst)
 	case kindMap:
-		dst = s.elem.appendTo(s.key.appendTo(dst))
+		dst = s.elem.appendNode(s.key.appendNode(dst))
 	case kindStruct:
 		dst = AppendUvarint(dst, uint64(len(s.fields)))
 		for _, f := range s.fields {
-			dst = f.shape.appendTo(AppendString(dst, f.name))
+			dst = f.shape.appendNode(AppendString(dst, f.name))
 		}
 	case kindCoded:
 		dst = AppendString(dst, s.name)
 	}
+	s.to = len(dst)
 	return dst
 }
 
@@ -53,8 +55,8 @@ type schemaReader struct {
 	nodes int // that were passed over
 }
 
-// checkSchema returns how many nodes a schema has, or its error. It allocates nothing else.
-func checkSchema(schema []byte) (nodes int, err error) {
+// checkSchema returns the error of a schema. It allocates nothing else.
+func checkSchema(schema []byte) error {
 	var r schemaReader
 	r.Reset(schema)
 	if len(schema) > schemaMax {
@@ -64,9 +66,9 @@ func checkSchema(schema []byte) (nodes int, err error) {
 	}
 	r.measure(0)
 	if err := r.End(); err != nil {
-		return 0, fmt.Errorf("wire: schema: %w", err)
+		return fmt.Errorf("wire: schema: %w", err)
 	}
-	return r.nodes, nil
+	return nil
 }
 
 // measure passes over a node, and returns the extent of its values.

@@ -43,8 +43,7 @@ func TestSchemaOfKinds(t *testing.T) {
 	} {
 		c := mustOf(reflect.TypeOf(r.of), true)
 		require.Equal(t, "\x01"+r.schema, string(c.AppendSchema(nil)), "%T", r.of)
-		_, err := checkSchema([]byte("\x01" + r.schema))
-		require.NoError(t, err)
+		require.NoError(t, checkSchema([]byte("\x01"+r.schema)))
 	}
 	require.Equal(t, "\x01\x0e", string(mustOf(timeType, true).AppendSchema(nil)))
 }
@@ -92,11 +91,8 @@ func TestSchemaOfManyParts(t *testing.T) {
 		}
 		return s
 	}
-	n, err := checkSchema(fields(nodesMax - 1))
-	require.NoError(t, err)
-	require.Equal(t, nodesMax, n)
-	_, err = checkSchema(fields(nodesMax))
-	require.ErrorIs(t, err, errNodes)
+	require.NoError(t, checkSchema(fields(nodesMax-1)))
+	require.ErrorIs(t, checkSchema(fields(nodesMax)), errNodes)
 }
 
 // TestSchemasCostLittle: a schema takes twice its own bytes, beside a few words, be it right or
@@ -157,23 +153,32 @@ func TestSchemasCostLittle(t *testing.T) {
 	}
 }
 
-// TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps; but for a sixteenth
-// where much is within lists in lists, whose steps have longer lengths.
+// TestSkipsNeedNoMoreRoom: no node takes more than twice its bytes as steps; but for a third where
+// much is in many lists within lists.
 func TestSkipsNeedNoMoreRoom(t *testing.T) {
-	nodes := []string{strings.Repeat("\x12", depthMax-1) + "\x01", strings.Repeat("\x13\x0d", depthMax-1) + "\x0d",
-		"\x13\x13" + strings.Repeat(strings.Repeat("\x12", 20)+"\x01", 3), "\x12\x11\x80\x80\x80\x10\x0d"}
+	nested := func(n int) string { return strings.Repeat("\x12", n) }
+	tree := "\x01"
+	for range 6 {
+		tree = "\x13" + tree + tree
+	}
+	nodes := []string{nested(depthMax-1) + "\x01", strings.Repeat("\x13\x0d", depthMax-1) + "\x0d", nested(25) + tree,
+		"\x13\x13" + strings.Repeat(nested(20)+"\x01", 3), "\x12\x11\x80\x80\x80\x10\x0d"}
+	odd := len(nodes)
 	for seed := range uint64(5000) {
 		nodes = append(nodes, string(anyNode(rand.New(rand.NewPCG(seed, 0)), nil, int(seed%2)*-20)))
 	}
-	for _, of := range nodes {
+	for i, of := range nodes {
 		node := []byte(of)
 		var by translator
 		by.peer.Reset(node)
 		by.skip()
 		require.NoError(t, by.peer.End())
 		by.flush()
-		require.LessOrEqual(t, len(by.steps), 2*len(node)+len(node)/16, "%q", node)
-		require.LessOrEqual(t, len(by.steps), nodeSteps*nodesOf(append([]byte{schemaVersion}, node...)), "%q", node)
+		most := 2 * len(node)
+		if i < odd {
+			most += len(node) / 3
+		}
+		require.LessOrEqual(t, len(by.steps), most, "%q", node)
 	}
 }
 
@@ -273,21 +278,22 @@ func anyNode(rnd *rand.Rand, dst []byte, depth int) []byte {
 	return dst
 }
 
-// TestFieldsWithoutBytes: one that is unknown here and has no bytes makes no work: elements are
-// still copied as they are, and arrays of nothing cost nothing.
+// TestFieldsWithoutBytes: one that is unknown here and has no bytes makes no work: what stands
+// around it is copied at once, and arrays of nothing cost nothing.
 func TestFieldsWithoutBytes(t *testing.T) {
 	type flat struct{ A []struct{ B, C uint32 } }
 	c := mustOf(reflect.TypeFor[flat](), true)
 	with := "\x01\x14\x01\x01A\x12\x14\x04\x01X\x14\x00\x01B\x08\x01Y\x11\x00\x0f\x01C\x08"
 	d, err := c.Translate([]byte(with))
 	require.NoError(t, err)
-	require.Equal(t, c.own.ops, d.ops)
+	require.Equal(t, []byte{stepWithin, 8, 3, stepCopy, 0, 8}, d.steps)
 
 	type hollow struct{ A [1 << 20]struct{} }
 	c = mustOf(reflect.TypeFor[hollow](), true)
 	d, err = c.Translate([]byte("\x01\x14\x01\x01A\x11\x80\x80\x40\x14\x01\x01X\x14\x00"))
 	require.NoError(t, err)
 	require.Empty(t, d.ops)
+	require.Empty(t, d.steps)
 }
 
 // TestEmptyListsCostLittle: a list, or map, of nothing costs no look at the steps of what would be
@@ -299,9 +305,10 @@ func TestEmptyListsCostLittle(t *testing.T) {
 	}
 	much = append(much, "\x01A\x05"...)
 	type one struct{ A int }
-	in := append([]byte{0x81, 0x80, 0x02}, make([]byte, 1<<15)...) // 32,768 elements, all of them nil
+	in := append([]byte{0x81, 0x80, 0x02}, make([]byte, 1<<15)...) // 32,768 elements, all nil
 	for _, to := range []*Codec{
-		mustOf(reflect.TypeFor[[][]one](), true), mustOf(reflect.TypeFor[[]map[string]one](), true), mustOf(reflect.TypeFor[struct{}](), true),
+		mustOf(reflect.TypeFor[[][]one](), true), mustOf(reflect.TypeFor[[]map[string]one](), true),
+		mustOf(reflect.TypeFor[struct{}](), true),
 	} {
 		schema := "\x01\x12\x12" + string(much)
 		switch to.Type().Kind() {
@@ -317,11 +324,11 @@ func TestEmptyListsCostLittle(t *testing.T) {
 		begin := time.Now()
 		_, err = read(d, in)
 		require.NoError(t, err)
-		require.Less(t, time.Since(begin), 200*time.Millisecond, "%v", to.Type()) // 1 ms; with looks 300 and more
+		require.Less(t, time.Since(begin), 200*time.Millisecond, "%v", to.Type()) // it is one
 	}
 }
 
-// TestLeastOfAPeer: elements that have more bytes at the peer than there are here are refused before
+// TestLeastOfAPeer: elements that have more bytes at the peer than here are refused before
 // memory is made for them.
 func TestLeastOfAPeer(t *testing.T) {
 	type less struct{ A [2]int64 }
@@ -329,11 +336,14 @@ func TestLeastOfAPeer(t *testing.T) {
 		A [2]int64
 		B [100]byte
 	}
-	in := append([]byte{0xff, 0x07}, make([]byte, 1000)...) // 1022 elements
+	in := append([]byte{0xac, 0x02}, make([]byte, 1000)...) // 299 elements
 	for _, r := range [][2]reflect.Type{
 		{reflect.TypeFor[[]more](), reflect.TypeFor[[]less]()},
 		{reflect.TypeFor[[][1]more](), reflect.TypeFor[[][1]less]()},
 		{reflect.TypeFor[map[uint64]more](), reflect.TypeFor[map[uint64]less]()},
+		{reflect.TypeFor[map[more]uint64](), reflect.TypeFor[map[less]uint64]()},
+		{reflect.TypeFor[map[more]string](), reflect.TypeFor[map[less]string]()},
+		{reflect.TypeFor[map[more]less](), reflect.TypeFor[map[less]less]()},
 	} {
 		from, to := mustOf(r[0], true), mustOf(r[1], true)
 		d, err := to.Translate(from.AppendSchema(nil))

@@ -16,6 +16,7 @@ type shape struct {
 	key, elem *shape
 	fields    []field // kindStruct
 	extent    extent
+	from, to  int // its node in the schema
 
 	// By a planner, of one's own and of all elements, keys, and entries' values.
 	leaves []leaf
@@ -96,10 +97,11 @@ func (s *shape) measure() (err error) {
 // hollow reports whether no value of s has bytes.
 func (s *shape) hollow() bool { return s.extent == extent{fixed: true} }
 
-// saysLeast reports whether steps for s say how few bytes an element, or entry, of a peer has; if
-// not, 1 is held to be the fewest: that is true of most, and the schema has no bytes to spare.
+// saysLeast reports whether steps for s say how few bytes an element or entry of a peer has. If not
+// it is 1, which is mostly so; to say it would take more than twice the schema's bytes.
 func (s *shape) saysLeast() bool {
-	return s.kind != kindArray && (s.elem.kind == kindStruct || s.elem.kind == kindArray)
+	large := func(s *shape) bool { return s != nil && (s.kind == kindStruct || s.kind == kindArray) }
+	return s.kind != kindArray && (large(s.elem) || large(s.key))
 }
 
 // field returns the index of the field of that name, or -1.

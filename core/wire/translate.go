@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Steps say how a value of a peer is read whose type differs from one's own. They are bytes that
-// refer to one's own plan, so that the schema of a stranger takes no more than twice its length.
-// Each is about the next bytes of the value: they are read into a leaf, or passed over. A leaf is
-// one of the level: of all the value, or of an element, a key or an entry's value, whose steps stand
-// behind stepWithin. Numbers are varints; steps within others have their length before them, so that
-// an empty list costs no look at what isn't in it.
+// refer to one's own plan, so that the schema of a stranger takes no more than twice its length;
+// but for a third more where much is in many lists within lists. Each is about the next bytes of
+// the value: they are read into a leaf, or passed over. A leaf is one of the level: of all the
+// value, or of an element, a key or an entry's value, whose steps stand behind stepWithin. Numbers
+// are varints; steps within others have their length before them, so that an empty list costs no
+// look at what isn't in it.
 const (
 	stepFixed  = iota // so many bytes to pass over
 	stepSized         // a length, and as many bytes
@@ -19,56 +21,83 @@ const (
 	stepArray         // elements to pass over: how many, the steps of one
 	stepEach          // their number and 1, and as many: the steps of one
 	stepFiller        // a byte 0 in place of an element that has no bytes
+	stepCopy          // leaves whose memory is their bytes: where in the level, how many bytes
 
 	// These two have the number of a leaf in the bits below; or leafMax there, and what is beyond
 	// that as a number behind the step.
 	stepLeaf = 0x80 // it is read as one's own
-	// An array, slice or map: its fewest bytes of an element or entry, see shape.saysLeast, and the
+	// An array, slice or map: the fewest bytes of an element or entry, see shape.saysLeast, and the
 	// steps of one. Those of an entry are the steps of the key, with their length, and of the value.
 	stepWithin = 0xc0
 	leafMax    = 0x3f
 )
 
-// nodeSteps is how many bytes of steps a node needs at most, if what larger ones need is spread over
-// the nodes within them.
-const nodeSteps = 4
-
 // translator makes the steps for a peer's schema, which checkSchema has found right. Its methods
 // report whether the types agree.
 type translator struct {
+	own   []byte       // schema
 	peer  schemaReader // stands before the node of what is next
 	steps []byte
 	tail  int  // fixed bytes to pass over behind what steps say
 	keeps bool // see Decoder
 	calls bool
 
+	// To copy behind what steps say; there is no tail then.
+	copyAt uintptr
+	copies int // bytes
+
 	// Once they don't agree: where, and why.
 	path string
 	why  any
 }
 
+// rooms are for steps that aren't complete: []byte.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// translate returns the steps for the schema of a peer, which is right.
+func (c *Codec) translate(schema []byte) (t translator, err error) {
+	room := rooms.Get().(*[]byte)
+	t = translator{own: c.schema, steps: (*room)[:0]}
+	t.peer.Reset(schema[1:])
+	if !t.level(c.shape) {
+		err = refuse(c.Type().String()+t.path, t.why)
+	}
+	*room = t.steps
+	t.steps = bytes.Clone(t.steps)
+	rooms.Put(room)
+	return t, err
+}
+
+// level is for a level of one's own.
+func (t *translator) level(own *shape) bool {
+	ok := t.value(own, own, 0)
+	t.flush()
+	return ok
+}
+
 // value is for a value of a level: the leaf of that number, or a struct whose first one that is.
 func (t *translator) value(own, level *shape, number int) bool {
+	if node := t.own[own.from:own.to]; own.kind != kindStruct && bytes.HasPrefix(t.peer.in, node) {
+		if t.peer.take(len(node)); !own.hollow() {
+			t.leaf(level, number)
+		}
+		return true
+	}
 	k := kind(t.peer.Uint8())
 	switch {
 	case k != own.kind:
 		return t.refuse(fmt.Sprintf("%v there, %v here", k, own.kind))
 	case k == kindStruct:
 		return t.fields(own, level, number)
+	case k == kindCoded:
+		name := t.peer.sized()
+		return t.refuse(fmt.Sprintf("%q there, %q here", name[:min(len(name), len(own.name)+100)], own.name))
 	case k == kindArray:
 		if n := t.peer.Uvarint(); n != uint64(own.size) {
 			return t.refuse(fmt.Sprintf("an array of %d there, of %d here", n, own.size))
 		}
-		return t.within(own, level, number)
-	case k == kindSlice || k == kindMap:
-		return t.within(own, level, number)
-	case k == kindCoded:
-		if name := t.peer.sized(); string(name) != own.name {
-			return t.refuse(fmt.Sprintf("%q there, %q here", name[:min(len(name), len(own.name)+100)], own.name))
-		}
 	}
-	t.leaf(level, number)
-	return true
+	return t.within(own, level, number)
 }
 
 func (t *translator) refuse(why any) bool {
@@ -104,41 +133,40 @@ func (t *translator) fields(own, level *shape, number int) bool {
 	return true
 }
 
-// within is for an array, slice or map. If its parts are as one's own, it is read as one's own.
+// within is for an array, slice or map whose parts differ from one's own.
 func (t *translator) within(own, level *shape, number int) bool {
 	t.flush()
 	begin, keeps, calls := len(t.steps), t.keeps, t.calls
-	same, none, least := true, true, 0
+	least := 0
 	if own.kind == kindMap {
-		least = t.least()
-		if !t.part(own.key, &same, &none) {
+		least = t.ahead()
+		if !t.level(own.key) {
 			return t.inside("[key]")
 		}
 		t.enclose(begin, nil)
 	}
-	least += t.least()
-	if !t.part(own.elem, &same, &none) {
+	least += t.ahead()
+	value := len(t.steps)
+	if !t.level(own.elem) {
 		return t.inside("[]")
 	}
+	none := len(t.steps) == value && (own.kind != kindMap || value == begin+1) // the length of none
 	var room [24]byte
 	switch {
-	case same && !own.hollow():
-		t.steps = t.steps[:begin]
-		t.leaf(level, number)
 	case own.kind == kindArray && (none || own.size == 0):
 		t.steps, t.keeps, t.calls = t.steps[:begin], keeps, calls
+		return true
 	case own.hollow(): // it is no leaf
 		t.enclose(begin, AppendUvarint(append(room[:0], stepArray), uint64(own.size)))
-	default:
-		if none {
-			least, t.steps = 1, append(t.steps, stepFiller)
-		}
-		head := appendLeaf(room[:0], stepWithin, number)
-		if own.saysLeast() {
-			head = AppendUvarint(head, uint64(least))
-		}
-		t.enclose(begin, head)
+		return true
+	case none:
+		t.steps = append(t.steps, stepFiller)
 	}
+	head := appendLeaf(room[:0], stepWithin, number)
+	if own.saysLeast() {
+		head = AppendUvarint(head, uint64(least))
+	}
+	t.enclose(begin, head)
 	return true
 }
 
@@ -148,40 +176,25 @@ func (t *translator) enclose(begin int, head []byte) {
 	t.steps = slices.Insert(t.steps, begin, head...)
 }
 
-// least returns the fewest bytes of a value of the next node.
-func (t *translator) least() int {
+// ahead returns the fewest bytes of a value of the next node.
+func (t *translator) ahead() int {
 	ahead := schemaReader{Reader: t.peer.Reader}
 	return ahead.measure(0).least
 }
 
-// part adds the steps of an element, key, or entry's value. It clears same if these aren't those of
-// own, and none if there are any.
-func (t *translator) part(own *shape, same, none *bool) bool {
-	begin := len(t.steps)
-	ok := t.value(own, own, 0)
-	t.flush()
-	*same = *same && t.same(begin, own)
-	*none = *none && begin == len(t.steps)
-	return ok
-}
-
-// same reports whether the steps from begin on read all that of has, in its order.
-func (t *translator) same(begin int, of *shape) bool {
-	rest, ok := t.steps[begin:], true
-	var room [8]byte
-	for i := range of.leaves {
-		if rest, ok = bytes.CutPrefix(rest, appendLeaf(room[:0], stepLeaf, i)); !ok {
-			return false
-		}
-	}
-	return len(rest) == 0
-}
-
 // leaf adds a step for a leaf that is as one's own.
 func (t *translator) leaf(level *shape, number int) {
+	ops := level.leaves[number].ops
+	if o := &ops[0]; len(ops) == 1 && o.do == opCopy {
+		if t.copies == 0 || t.copyAt+uintptr(t.copies) != o.at {
+			t.flush()
+			t.copyAt = o.at
+		}
+		t.copies += o.n
+		return
+	}
 	t.flush()
 	t.steps = appendLeaf(t.steps, stepLeaf, number)
-	ops := level.leaves[number].ops
 	t.keeps = t.keeps || keep(ops)
 	t.calls = t.calls || call(ops)
 }
@@ -193,11 +206,16 @@ func appendLeaf(dst []byte, step byte, number int) []byte {
 	return AppendUvarint(append(dst, step|leafMax), uint64(number-leafMax))
 }
 
-// flush makes a step of the tail.
+// flush makes a step of the tail, or of what is to copy.
 func (t *translator) flush() {
 	if t.tail > 0 {
 		t.steps = AppendUvarint(append(t.steps, stepFixed), uint64(t.tail))
 		t.tail = 0
+	}
+	if t.copies > 0 {
+		t.steps = AppendUvarint(append(t.steps, stepCopy), uint64(t.copyAt))
+		t.steps = AppendUvarint(t.steps, uint64(t.copies))
+		t.copies = 0
 	}
 }
 
@@ -205,7 +223,9 @@ func (t *translator) flush() {
 func (t *translator) skip() {
 	behind := schemaReader{Reader: t.peer.Reader}
 	if x := behind.measure(0); x.fixed {
-		t.peer = behind
+		if t.peer = behind; x.least > 0 && t.copies > 0 {
+			t.flush()
+		}
 		t.tail += x.least
 		return
 	}
@@ -219,7 +239,7 @@ func (t *translator) skip() {
 	}
 	t.flush()
 	begin := len(t.steps)
-	var room [8]byte
+	var room [24]byte
 	switch k {
 	case kindString:
 		t.steps = append(t.steps, stepSized)
