@@ -50,6 +50,10 @@ func TestBudgetIsWhatIsAllocated(t *testing.T) {
 	for i := range byte(64) {
 		apart[[150]byte{i}] = [150]byte{}
 	}
+	bare := make([]map[string]string, 60)
+	for i := range bare {
+		bare[i] = map[string]string{}
+	}
 	padded := map[uint16]uint64{}
 	for i := range uint16(200) {
 		padded[i] = 1
@@ -57,7 +61,7 @@ func TestBudgetIsWhatIsAllocated(t *testing.T) {
 	for _, v := range []any{
 		strings.Repeat("x", 5000), []string{"ab", "cdefghijkl"}, make([]uint64, 1000), make([]large, 100), make([][]uint8, 100),
 		maps(0), maps(1), maps(7), maps(8), maps(9), maps(14), maps(15), maps(100), maps(1000), maps(1800), maps(10_000),
-		map[uint8]uint64{1: 1}, maps(200), padded, map[string]large{"a": {}, "b": {}}, map[[150]byte][150]byte{{}: {}, {1}: {}}, apart, [][]struct{}{{}, {}, {}},
+		map[uint8]uint64{1: 1}, maps(200), padded, map[string]large{"a": {}, "b": {}}, map[[150]byte][150]byte{{}: {}, {1}: {}}, apart, bare, [][]struct{}{{}, {}, {}},
 		map[string][]string{"a": {"b", "c"}, "d": nil},
 	} {
 		p := reflect.New(reflect.TypeOf(v))
