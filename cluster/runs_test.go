@@ -254,3 +254,20 @@ func TestCodecsThatPanic(t *testing.T) {
 	require.ErrorIs(t, ask(offThere, 0), core.ErrPanic)
 	require.EqualValues(t, 1, c.here.self.links["there"].Session())
 }
+
+// TestRunsForWhoReadsThem: notices aren't one frame before the other end has said its version, nor
+// if that is the first.
+func TestRunsForWhoReadsThem(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.tell(far, 0, 1)
+	c.sim.Run(2 * time.Second) // all is acknowledged
+	c.cut()
+	for speaks := range uint64(3) {
+		c.track().speaks = speaks
+		before, _ := c.kept()
+		c.tell(far, 0, 5)
+		all, _ := c.kept()
+		require.Equal(t, speaks < 2, len(all) == len(before)+5, "version %d: %v", speaks, all)
+	}
+}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -127,39 +128,62 @@ func TestSlabIsHeldOnce(t *testing.T) {
 // TestReleaseHasCounts: each pool.Bytes of a message with Release has a count, wherever it stands
 // and however far reading came.
 func TestReleaseHasCounts(t *testing.T) {
-	c, err := For[releasing]()
+	type next struct { // the type at a peer of another version
+		New     []string
+		Holding holding
+		More    []holding
+		By      map[string]struct {
+			A   pool.Bytes
+			New uint8
+			B   pool.Bytes
+		}
+		Hand handBytes
+	}
+	c, of := mustOf(reflect.TypeFor[releasing](), true), mustOf(reflect.TypeFor[next](), true)
+	other, err := c.Translate(of.AppendSchema(nil))
 	require.NoError(t, err)
+	text := func(s string) pool.Bytes { return new(pool.Shard).Copy([]byte(strings.Repeat(s, 36))) }
+	m := releasing{
+		Holding: holding{View: text("a")}, More: []holding{{View: text("b")}, {View: text("c")}},
+		By: map[string]two{"x": {text("d"), text("f")}}, Hand: handBytes{text("e")},
+	}
+	n := next{New: []string{"g"}, Holding: m.Holding, More: m.More, Hand: m.Hand}
+	n.By = map[string]struct {
+		A   pool.Bytes
+		New uint8
+		B   pool.Bytes
+	}{"x": {m.By["x"].A, 7, m.By["x"].B}}
 	for _, size := range []int{256, 16 << 10} { // aliases, and copies
-		text := func(s string) pool.Bytes { return new(pool.Shard).Copy([]byte(strings.Repeat(s, 36))) }
-		m := releasing{
-			Holding: holding{View: text("a")}, More: []holding{{View: text("b")}, {View: text("c")}},
-			By: map[string]two{"x": {text("d"), text("f")}}, Hand: handBytes{text("e")},
+		releaseHasCounts(t, c.Decoder(), Append(c, nil, &m), size)
+		releaseHasCounts(t, other, Append(of, nil, &n), size)
+	}
+}
+
+// releaseHasCounts reads a whole message, and as much of it as there may be, from a slab.
+func releaseHasCounts(t *testing.T, d *Decoder, whole []byte, size int) {
+	for n := range len(whole) + 1 {
+		b := lent(whole[:n], size)
+		var got releasing
+		err := Read(d, &b.r, &got)
+		require.Equal(t, n < len(whole), err != nil)
+		views := []pool.Bytes{got.Holding.View, got.By["x"].A, got.By["x"].B, got.Hand.b}
+		for _, h := range got.More {
+			views = append(views, h.View)
 		}
-		whole := Append(c, nil, &m)
-		for n := range len(whole) + 1 {
-			b := lent(whole[:n], size)
-			var got releasing
-			err := Read(c, &b.r, &got)
-			require.Equal(t, n < len(whole), err != nil)
-			views := []pool.Bytes{got.Holding.View, got.By["x"].A, got.By["x"].B, got.Hand.b}
-			for _, h := range got.More {
-				views = append(views, h.View)
-			}
-			if size == 256 {
-				require.True(t, b.carrier.Empty(), "held for views that have counts")
-			}
-			b.carrier.Release()
-			b.slab.Release()
-			for _, view := range views {
-				require.Equal(t, view.Len() == 0, view == pool.Bytes{})
-				require.True(t, view.Len() == 0 || !dead(view), "released before its message, at %d", n)
-			}
-			got.Release()
-			for _, view := range views {
-				require.True(t, view.Len() == 0 || dead(view), "never released, at %d", n)
-			}
-			require.True(t, dead(b.slab))
+		if size == 256 {
+			require.True(t, b.carrier.Empty(), "held for views that have counts")
 		}
+		b.carrier.Release()
+		b.slab.Release()
+		for _, view := range views {
+			require.Equal(t, view.Len() == 0, view == pool.Bytes{})
+			require.True(t, view.Len() == 0 || !dead(view), "released before its message, at %d", n)
+		}
+		got.Release()
+		for _, view := range views {
+			require.True(t, view.Len() == 0 || dead(view), "never released, at %d", n)
+		}
+		require.True(t, dead(b.slab))
 	}
 }
 
