@@ -294,3 +294,30 @@ func TestHoldBesideAnswers(t *testing.T) {
 	c.sim.Run(time.Second)
 	require.Zero(t, (&place{sys: c.there.system.(*house.System)}).letters())
 }
+
+// TestLongAskThatWaits for its first piece hasn't left, whatever was written behind it.
+func TestLongAskThatWaits(t *testing.T) {
+	c := newCrowd(t)
+	_, err := core.SpawnWith(c.there.system, func() *mirror { return &mirror{} }, core.Props{Name: "second"})
+	require.NoError(t, err)
+	first, second := mirrored.At(c.at(c.here, "there", "mirror")), mirrored.At(c.at(c.here, "there", "second"))
+	other := c.find(c.here, "there")
+	c.tell(other, 0, 1)
+	c.sim.Run(2 * time.Second) // all is acknowledged
+	c.cut()
+	all := []core.Pending[mirrorRep]{
+		core.Begin(first, mirrorReq{Pad: make([]byte, 8<<20)}), // of which there is a half window
+		core.Begin(second, mirrorReq{Pad: make([]byte, 1<<20)}),
+	}
+	c.sim.Run(time.Millisecond)
+	before := c.track().out.Left().End
+	c.tell(other, 1, 100)
+	end := c.track().out.Left().End
+	require.Greater(t, end, before)
+	c.track().loseAsks(ErrUnreachable, end)
+	c.sim.Run(time.Millisecond)
+	for i, like := range []error{core.ErrLost, core.ErrNotSent} {
+		_, err := all[i].Get()
+		require.ErrorIs(t, err, like)
+	}
+}

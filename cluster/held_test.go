@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -53,6 +54,29 @@ func TestHeldAndResumed(t *testing.T) {
 	requireInOrder(t, n, full)
 	require.Zero(t, track.held)
 	require.Empty(t, c.there.self.overflows)
+}
+
+// TestEachIsHeld: a full mailbox has each node hold that has calls for it, whoever came first.
+func TestEachIsHeld(t *testing.T) {
+	c := newCalm(t)
+	at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	at.Pause()
+	sys := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	third, err := Start(t.Context(), sys, Config{Name: "third", Peers: map[string]string{"there": c.there.Addr()}, Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	for _, n := range []*Node{c.here, third} {
+		far, err := housetest.Ask(t, c.sim, n.Finder(), Where{"there", "/user/full"})
+		require.NoError(t, err)
+		for range 10 {
+			require.NoError(t, core.Notice(tells.At(far), item{}))
+			c.sim.Run(10 * time.Millisecond)
+			if n.self.links["there"].tracks[0].held > 0 {
+				break
+			}
+		}
+		require.Equal(t, 1, n.self.links["there"].tracks[0].held, n.Name())
+	}
 }
 
 // blocker does a step that takes its time.
