@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -211,6 +213,38 @@ func TestStoppedActorsCross(t *testing.T) {
 	require.NoError(t, err)
 	_, err = housetest.Ask(t, c.sim, got.Asked, 1)
 	require.ErrorIs(t, err, core.ErrStopped)
+}
+
+// TestPortsOfOtherPrograms: each program numbers the methods that it has. A port is by the method
+// that its writer means.
+func TestPortsOfOtherPrograms(t *testing.T) {
+	c := newCalm(t)
+	m := c.here.self.methods
+	slices.Reverse(m.all)
+	for i, of := range m.all {
+		of.number = uint64(i + 1)
+		require.NoError(t, of.compile())
+	}
+	_, far := c.host()
+	sent := contactsOf(4, core.Spawn(c.sim, func() *caller { return &caller{} }))
+	got, err := housetest.Ask(t, c.sim, meet.At(far), sent)
+	require.NoError(t, err)
+	require.Equal(t, 8, got.N)
+	requireSame(t, sent, got)
+}
+
+// unmet is an actor whose address messages have, and that handles no contract.
+type unmet struct{}
+
+var _ = core.NewNoticeMethod[core.Address[unmet]]("test.unmet.meet")
+
+// TestFirstCatalogue: a process's first one knows the types of addresses in messages, too.
+func TestFirstCatalogue(t *testing.T) {
+	kind := reflect.TypeFor[unmet]()
+	addressed.Delete(kindName(kind))
+	c, err := newCatalogue()
+	require.NoError(t, err)
+	require.Equal(t, kind, c.kindOf(kindName(kind)))
 }
 
 // TestBytesOfNames are those of docs/wire.md.

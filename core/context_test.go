@@ -93,6 +93,28 @@ func TestContextOfNotices(t *testing.T) {
 	require.Equal(t, 3, told)
 }
 
+// TestContextEndsWithItsNotice: what a step sets that asks nothing isn't there for the next notice,
+// which is handled behind it, or later.
+func TestContextEndsWithItsNotice(t *testing.T) {
+	sim := housetest.New(t, 1, house.Config{})
+	trace, told := traceOf(t, parentTrace), 0
+	_, marks := core.SpawnNoticeFunc(sim.Workers()[0], func(s *core.NoticeStack[int]) core.Yield {
+		require.True(t, core.TraceOf(s).IsZero(), "%d", s.Msg)
+		require.Empty(t, core.PairOf(s, "tenant"), "%d", s.Msg)
+		core.SetTrace(s, trace)
+		require.NoError(t, core.SetPair(s, "tenant", "seven"))
+		told++
+		return s.Return()
+	})
+	for n := range 6 {
+		require.NoError(t, core.Notice(marks, n))
+		if n > 2 {
+			sim.Rest()
+		}
+	}
+	require.Equal(t, 6, told)
+}
+
 // TestContextIsBounded: what doesn't fit is refused, and changes nothing.
 func TestContextIsBounded(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{})

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -130,4 +131,21 @@ func TestKeep(t *testing.T) {
 	again := r.Keep(thingKind)
 	require.True(t, again == a || again == b)
 	c.Release()
+}
+
+// TestLengthsOfForeign: there is room for all digits of a length, however many there are.
+func TestLengthsOfForeign(t *testing.T) {
+	c, err := For[[1]*alien]()
+	require.NoError(t, err)
+	for _, n := range []int{1, 1<<7 - 1, 1 << 7, 1<<14 - 1, 1 << 14, 1<<21 - 1, 1 << 21} {
+		in := [1]*alien{{strings.Repeat("x", n)}}
+		text := Append(c, nil, &in)
+		require.Equal(t, len(AppendUvarint(nil, uint64(n)))+n, len(text))
+		var r Reader
+		var out [1]*alien
+		r.Reset(text)
+		require.NoError(t, Read(c, &r, &out))
+		require.NoError(t, r.End())
+		require.True(t, in[0].text == out[0].text, n)
+	}
 }
