@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -62,9 +61,7 @@ func TestEachIsHeld(t *testing.T) {
 	at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
 	require.NoError(t, err)
 	at.Pause()
-	sys := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
-	third, err := Start(t.Context(), sys, Config{Name: "third", Peers: map[string]string{"there": c.there.Addr()}, Plaintext: true, Incarnation: 1})
-	require.NoError(t, err)
+	third := c.third()
 	for _, n := range []*Node{c.here, third} {
 		far, err := housetest.Ask(t, c.sim, n.Finder(), Where{"there", "/user/full"})
 		require.NoError(t, err)

@@ -46,6 +46,14 @@ func (c *calm) find(at *Node, node string) core.AnyAddress {
 	return far
 }
 
+// third is one more node that has the address of there.
+func (c *calm) third() *Node {
+	sys := c.sim.Beside(c.t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	n, err := Start(c.t.Context(), sys, Config{Name: "third", Peers: map[string]string{"there": c.there.Addr()}, Plaintext: true, Incarnation: 1})
+	require.NoError(c.t, err)
+	return n
+}
+
 // conns requires that the link has so many connections, at both ends.
 func (c *calm) conns(n int) {
 	c.t.Helper()
@@ -104,6 +112,30 @@ func TestUnusedLinks(t *testing.T) {
 		_, err = housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/counter"})
 		require.ErrorIs(t, err, core.ErrNotFound)
 	}
+}
+
+// TestEachIsTold: a node that watches an actor hears of its end, though another one that did, too,
+// has ended before.
+func TestEachIsTold(t *testing.T) {
+	c := newCalm(t)
+	third := c.third()
+	var told []chan core.Terminated
+	for _, n := range []*Node{c.here, third} {
+		far, _ := core.As[counter](c.find(n, "there"))
+		m := &mourner{make(chan core.Terminated, 1)}
+		_, err := housetest.Ask(t, c.sim, mournerWatch.At(core.Spawn(n.system, func() *mourner { return m })), far)
+		require.NoError(t, err)
+		told = append(told, m.told)
+	}
+	c.here.hub.Stop()
+	c.sim.Run(time.Second)
+	require.Error(t, (<-told[0]).Lost)
+	at, err := core.Lookup[counter](c.there.system.(*house.System), "/user/counter")
+	require.NoError(t, err)
+	at.Stop()
+	c.sim.Run(time.Second)
+	require.Len(t, told[1], 1)
+	require.NoError(t, (<-told[1]).Lost)
 }
 
 // TestHeldUntilItStops: HOLD keeps a connection open, and no RESUME comes behind GONE.
