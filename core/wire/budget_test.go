@@ -100,9 +100,49 @@ func TestBudgetOfReset(t *testing.T) {
 	r.Reset(make([]byte, 100))
 	require.Equal(t, 100*16+4096, r.Budget())
 	require.Equal(t, 100*3+5, Budget{Factor: 3, Least: 5}.Of(100))
-	require.Positive(t, Budget{Least: 15}.Of(math.MaxInt))
+	for _, factor := range []int{0, 1, math.MaxInt} {
+		require.Equal(t, math.MaxInt, Budget{Factor: factor, Least: 15}.Of(math.MaxInt))
+	}
+	require.Equal(t, math.MaxInt, Budget{Factor: 1, Least: 15}.Of(math.MaxInt-15))
 	r.SetBudget(-1)
 	require.Zero(t, r.Budget())
+}
+
+// TestBudgetOfMaps: what a map of that many entries takes from the budget, to the byte.
+func TestBudgetOfMaps(t *testing.T) {
+	const word = int(pointerSize)
+	for _, c := range []struct {
+		of   any
+		n    int
+		want int
+	}{
+		{map[int32]int32{}, 0, 96 + 8},
+		{map[int32]int32{}, 1, 96 + 8 + 8*9},
+		{map[int32]int32{}, 7, 96 + 8 + 8*9},
+		{map[int32]int32{}, 8, 96 + 8 + 16*9},
+		{map[uint32]uint8{}, 1, 96 + 5 + 8*9}, // to be a multiple of four
+		{map[uint8]uint32{}, 1, 96 + 5 + 8*9},
+		{map[uint8]uint8{}, 1, 96 + 2 + 8*3},
+		{map[[128]uint8]uint8{}, 2, 96 + 129 + 8*130},
+		{map[[129]uint8]uint8{}, 2, 96 + 130 + 8*(2*word+1) + 2*129},
+		{map[uint8][129]uint8{}, 3, 96 + 130 + 8*(2*word+1) + 3*129},
+	} {
+		r := Reader{budget: 1 << 20}
+		require.True(t, r.spendMap(c.n, reflect.TypeOf(c.of)))
+		require.Equal(t, c.want, 1<<20-r.Budget(), "%T of %d", c.of, c.n)
+	}
+}
+
+// TestMapSlots: the fewest that are a power of two and leave one of eight empty.
+func TestMapSlots(t *testing.T) {
+	require.Zero(t, mapSlots(0))
+	slots := 8
+	for n := 1; n < 10_000; n++ {
+		if n > slots/8*7 {
+			slots *= 2
+		}
+		require.Equal(t, slots, mapSlots(n), n)
+	}
 }
 
 // TestMuchFromLittle: no message of a few bytes makes much memory, nor takes long.

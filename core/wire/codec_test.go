@@ -232,32 +232,59 @@ func TestRefused(t *testing.T) {
 		require.ErrorContains(t, err, r.want, "%T", r.of)
 		require.True(t, strings.HasPrefix(err.Error(), "wire: "), err)
 	}
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[[widthMax]uint8](), reflect.TypeFor[struct{ A, B [widthMax / 8]int32 }](),
+		reflect.TypeFor[map[int8][widthMax / 8]int64](),
+	} {
+		_, err := Of(of)
+		require.NoError(t, err, "%v", of)
+	}
 }
 
 func TestRefusedForSize(t *testing.T) {
-	deep := reflect.TypeFor[string]()
-	for range depthMax - 1 {
-		deep = reflect.SliceOf(deep)
+	array := func(of reflect.Type) reflect.Type { return reflect.ArrayOf(1, of) }
+	for _, within := range []struct {
+		most, one func(reflect.Type) reflect.Type
+	}{
+		{reflect.SliceOf, reflect.SliceOf},
+		{array, array},
+		{array, func(of reflect.Type) reflect.Type { return reflect.MapOf(of, reflect.TypeFor[bool]()) }},
+		{array, func(of reflect.Type) reflect.Type { return reflect.MapOf(reflect.TypeFor[bool](), of) }},
+		{array, func(of reflect.Type) reflect.Type {
+			return reflect.StructOf([]reflect.StructField{{Name: "A", Type: of}})
+		}},
+	} {
+		deep := reflect.TypeFor[string]()
+		for range depthMax - 2 {
+			deep = within.most(deep)
+		}
+		c, err := Of(within.one(deep))
+		require.NoError(t, err)
+		require.NoError(t, checkSchema(c.AppendSchema(nil)))
+		_, err = Of(within.one(within.most(deep)))
+		require.ErrorContains(t, err, errDepth.Error())
 	}
-	c, err := Of(deep)
-	require.NoError(t, err)
-	require.NoError(t, checkSchema(c.AppendSchema(nil)))
-	_, err = Of(reflect.SliceOf(deep))
-	require.ErrorContains(t, err, errDepth.Error())
 
 	type four struct{ A, B, C, D []string }
 	wide := reflect.TypeFor[four]()
 	for range 4 {
 		wide = reflect.StructOf([]reflect.StructField{{Name: "A", Type: wide}, {Name: "B", Type: wide}, {Name: "C", Type: wide}, {Name: "D", Type: wide}})
 	}
-	c, err = Of(wide)
+	c, err := Of(wide)
 	require.NoError(t, err)
 	require.NoError(t, checkSchema(c.AppendSchema(nil)))
 	_, err = Of(reflect.StructOf([]reflect.StructField{{Name: "A", Type: wide}, {Name: "B", Type: wide}}))
 	require.ErrorContains(t, err, errNodes.Error())
 
-	long := reflect.StructOf([]reflect.StructField{{Name: strings.Repeat("A", schemaMax), Type: reflect.TypeFor[int]()}})
-	_, err = Of(long)
+	const beside = 7 // bytes of the schema that aren't the name
+	long := func(n int) reflect.Type {
+		return reflect.StructOf([]reflect.StructField{{Name: strings.Repeat("A", n), Type: reflect.TypeFor[int]()}})
+	}
+	c, err = Of(long(schemaMax - beside))
+	require.NoError(t, err)
+	require.Len(t, c.AppendSchema(nil), schemaMax)
+	require.NoError(t, checkSchema(c.AppendSchema(nil)))
+	_, err = Of(long(schemaMax - beside + 1))
 	require.ErrorContains(t, err, errLong.Error())
 }
 

@@ -40,6 +40,9 @@ func (alienCodec) Read(r *Reader) any {
 
 func init() {
 	Register(func(t reflect.Type) Foreign {
+		if t.Kind() != reflect.Pointer {
+			panic("only pointers are asked for")
+		}
 		if t == reflect.TypeFor[*alien]() {
 			return alienCodec{}
 		}

@@ -316,5 +316,7 @@ func TestLendPanics(t *testing.T) {
 	const without = "wire: Lend without a carrier and a shard"
 	require.PanicsWithValue(t, without, func() { r.Lend(pool.Bytes{}, nil, &shard) })
 	require.PanicsWithValue(t, without, func() { r.Lend(pool.Bytes{}, &carrier, nil) })
-	require.PanicsWithValue(t, "wire: the message isn't in its slab", func() { r.Lend(shard.Bytes(10), &carrier, &shard) })
+	for _, n := range []int{1, 10} {
+		require.PanicsWithValue(t, "wire: the message isn't in its slab", func() { r.Lend(shard.Bytes(n), &carrier, &shard) })
+	}
 }

@@ -159,6 +159,8 @@ func TestCount(t *testing.T) {
 		if c.err == nil {
 			require.Equal(t, 3, n)
 			require.Equal(t, c.budget-3*int(c.size), r.Budget())
+		} else {
+			require.Zero(t, n)
 		}
 	}
 }

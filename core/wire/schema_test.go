@@ -73,6 +73,9 @@ func TestWrongSchemas(t *testing.T) {
 		"\x01" + strings.Repeat("\x12", depthMax) + "\x01":      "it is nested too deeply",
 		"\x01" + strings.Repeat("\x12", 1000) + "\x01":          "it is nested too deeply",
 		"\x01" + strings.Repeat("\x13\x01", 1000) + "\x01":      "it is nested too deeply",
+		"\x01" + strings.Repeat("\x13", 1000):                   "it is nested too deeply",
+		"\x01" + strings.Repeat("\x11\x01", 1000):               "it is nested too deeply",
+		"\x01" + strings.Repeat("\x14\x01\x00", 1000):           "it is nested too deeply",
 		"\x01\x15\x80\x80\x04" + strings.Repeat("a", schemaMax): "it is too long",
 	} {
 		type one struct{ A int }
@@ -351,6 +354,33 @@ func TestLeastOfAPeer(t *testing.T) {
 		require.Less(t, least(func() { _, err = read(d, in) }), 1000)
 		require.ErrorIs(t, err, ErrTruncated)
 	}
+}
+
+// TestTwoOfOneName: a field that comes twice is found among many, and is mixed up with no other.
+func TestTwoOfOneName(t *testing.T) {
+	const n = 200
+	var fields []reflect.StructField
+	for i := range n {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[uint8]()})
+	}
+	c := mustOf(reflect.StructOf(fields), true)
+	schema := func(of ...int) []byte {
+		s := AppendUvarint([]byte("\x01\x14"), uint64(len(of)))
+		for _, i := range of {
+			s = append(AppendString(s, fields[i].Name), byte(kindUint8))
+		}
+		return s
+	}
+	for i := range n {
+		_, err := c.Translate(schema(i, i))
+		require.ErrorContains(t, err, fmt.Sprintf(".F%d: two fields have this name there", i))
+	}
+	var back []int
+	for i := range n {
+		back = append(back, n-1-i)
+	}
+	_, err := c.Translate(schema(back...))
+	require.NoError(t, err)
 }
 
 // TestTranslatedKeys: keys are matched as values are. Those that differ only in what is unknown
