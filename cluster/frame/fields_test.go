@@ -60,6 +60,18 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
+// TestFieldsAfterAnError are zero, and so is the one that is wrong.
+func TestFieldsAfterAnError(t *testing.T) {
+	for in, want := range map[string]error{"": ErrShort, "\x80": ErrShort, "\x81\x00": ErrNumber, "\x09": ErrRange, "\x00more": ErrRange} {
+		f := fields{in: []byte(in)}
+		require.Zero(t, f.between(1, 8), "%q", in)
+		require.Zero(t, f.number())
+		require.Nil(t, f.bytes(1))
+		require.Nil(t, f.rest())
+		require.Equal(t, want, f.end(), "%q", in)
+	}
+}
+
 // TestAppendRefuses what no caller may send, at the limit and beyond it.
 func TestAppendRefuses(t *testing.T) {
 	name, longName := make([]byte, NameMax), make([]byte, NameMax+1)
@@ -69,6 +81,9 @@ func TestAppendRefuses(t *testing.T) {
 		&Part{Total: FrameMax, Piece: name}, &Part{Total: LongMax + 1, Piece: name}, &Part{Total: LongMax}, &Part{Total: LongMax, At: LongMax - NameMax + 1, Piece: name},
 		&Part{Total: LongMax, Piece: make([]byte, PieceMax+1)}, &Tell{Message: make([]byte, LongMax-head-1)},
 		&Packed{Total: FrameMax}, &Packed{Total: LongMax + 1},
+		&Method{Name: name, Request: name}, &Method{Number: 1, Request: name}, &Method{Number: 1, Name: name},
+		&Method{Number: 1, Name: longName, Request: name}, &Method{Number: 1, Name: name, Request: make([]byte, SchemaMax+1)},
+		&Method{Number: 1, Name: name, Request: name, Reply: make([]byte, SchemaMax+1)},
 	} {
 		require.Panics(t, func() { b.Append(nil) }, "%T", b)
 	}

@@ -240,7 +240,7 @@ func TestCopiesShareSlabs(t *testing.T) {
 	require.NoError(t, Read(c, &b.r, &got))
 	require.Equal(t, v, got)
 	require.False(t, dead(b.slab))
-	require.Less(t, b.carrier.Size(), 13_000)
+	require.Less(t, b.carrier.Size(), 10_000)
 	b.slab.Release()
 	require.True(t, dead(b.slab))
 	require.Equal(t, v, got)
