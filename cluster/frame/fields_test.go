@@ -44,6 +44,7 @@ func TestBadBodies(t *testing.T) {
 		{KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax), nil}, {KindPart, "\x01\x80\x80\x08\x00" + strings.Repeat("x", PieceMax+1), ErrRange},
 		{KindPacked, "\x80\x80\x04" + long(4096), ErrRange}, {KindPacked, "\x81\x80\x04" + long(4097), nil}, {KindPacked, "\x81\x80\x04" + long(4096), ErrRange},
 		{KindPacked, "\x81\x80\x04" + long(4096) + "\x00", nil}, {KindPacked, "\x81\x80\x04" + long(4096) + "\x01", ErrRange}, {KindPacked, "\x81\x80\x04" + long(4096) + "\x00\x00", ErrRange},
+		{KindPacked, "\x90\x80\x04" + long(4097), nil}, {KindPacked, "\x90\x80\x04" + long(4097) + "\x00", ErrRange}, {KindPacked, "\x91\x80\x04" + long(4097), ErrRange},
 		{KindPacked, "\x81\x80\x80\x08" + long(5000), ErrRange}, {KindPacked, "\x81\x80\x04", ErrShort}, {KindPacked, "\x81\x80\x04\x05abcd", ErrShort}, {KindPacked, "", ErrShort},
 		{KindAck, "", ErrShort}, {KindAck, "\x01\x01", ErrTrailing}, {KindPing, "\x00", ErrTrailing}, {KindBye, "\x01", ErrShort}, {KindBye, "\x01\x00\x00", ErrTrailing},
 		{KindBye, "\x01" + long(TextMax+1), ErrRange},
