@@ -58,6 +58,7 @@ func TestBytesOfEachKind(t *testing.T) {
 		{[]byte{}, "\x01"},
 		{[]byte("ab"), "\x03ab"},
 		{pool.Bytes{}, "\x00"},
+		{new(pool.Shard).Copy([]byte("a")), "\x02a"},
 		{new(pool.Shard).Copy([]byte("ab")), "\x03ab"},
 		{[]uint16(nil), "\x00"},
 		{[]uint16{}, "\x01"},
@@ -301,6 +302,7 @@ func TestTyped(t *testing.T) {
 	require.NoError(t, r.End())
 	const want = "wire: a codec of another type"
 	require.PanicsWithValue(t, want, func() { Append(c, nil, new(int)) })
+	require.PanicsWithValue(t, want, func() { AppendBy(c, nil, nil, new(int)) })
 	require.PanicsWithValue(t, want, func() { _ = Read(c, &r, new(int)) })
 }
 

@@ -35,6 +35,9 @@ func (alienCodec) Read(r *Reader) any {
 		r.Fail(errAlien)
 		return nil
 	}
+	if string(b) == "other" {
+		return new(int)
+	}
 	return &alien{string(b)}
 }
 
@@ -84,6 +87,10 @@ func TestForeign(t *testing.T) {
 	r.Reset([]byte("text"))
 	require.NoError(t, Read(whole, &r, &b))
 	require.Equal(t, a, b)
+	b = nil
+	r.Reset([]byte("other"))
+	require.NoError(t, Read(whole, &r, &b))
+	require.Nil(t, b, "what is of another type is no value")
 	var none *alien
 	require.Empty(t, Append(whole, nil, &none))
 

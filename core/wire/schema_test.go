@@ -331,6 +331,18 @@ func TestEmptyListsCostLittle(t *testing.T) {
 	}
 }
 
+// TestArraysThatEndEarlyCostLittle: what passes over a peer's array ends with its first error, not
+// with its last element.
+func TestArraysThatEndEarlyCostLittle(t *testing.T) {
+	c := mustOf(reflect.TypeFor[struct{}](), true)
+	d, err := c.Translate([]byte("\x01\x14\x01\x01X\x11\x80\x80\x80\x80\x02\x0f")) // 1<<29 strings
+	require.NoError(t, err)
+	begin := time.Now()
+	_, err = read(d, []byte{0})
+	require.Equal(t, ErrTruncated, err)
+	require.Less(t, time.Since(begin), 200*time.Millisecond) // it is none
+}
+
 // TestLeastOfAPeer: elements that have more bytes at the peer than here are refused before
 // memory is made for them.
 func TestLeastOfAPeer(t *testing.T) {
