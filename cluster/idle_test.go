@@ -114,6 +114,20 @@ func TestUnusedLinks(t *testing.T) {
 	}
 }
 
+// TestHeardLinks: a connection over which one end alone says something is in use, for either.
+func TestHeardLinks(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	back := c.find(c.there, "here")
+	of := c.here.self.links["there"].conns[0]
+	for range 12 {
+		c.sim.Run(time.Minute)
+		require.NoError(t, core.Notice(tells.At(back), item{}))
+	}
+	c.conns(1)
+	require.Same(t, of, c.here.self.links["there"].conns[0])
+}
+
 // TestEachIsTold: a node that watches an actor hears of its end, though another one that did, too,
 // has ended before.
 func TestEachIsTold(t *testing.T) {

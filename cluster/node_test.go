@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -264,4 +265,19 @@ func TestClientCloses(t *testing.T) {
 	}
 	require.NoError(t, c.Close(t.Context()))
 	require.Eventually(t, func() bool { return len(at.numbers()) == n }, 10*time.Second, time.Millisecond)
+}
+
+// TestClientIsClosed: also if there is no time for it, its system ends.
+func TestClientIsClosed(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	c, err := Dial(t.Context(), Config{Name: "tool", Peers: map[string]string{"there": there.node.Addr()}, Plaintext: true})
+	require.NoError(t, err)
+	at := core.Spawn(c.System(), func() *counter { return &counter{} })
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, c.Close(ended), context.Canceled)
+	require.Eventually(t, func() bool {
+		_, err := core.Ask(t.Context(), add.At(at.Any()), addReq{1})
+		return errors.Is(err, core.ErrStopped)
+	}, 10*time.Second, time.Millisecond)
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,6 +68,10 @@ func TestG20Identities(t *testing.T) {
 		return identity{cert: issue(ca, []string{name}, change...), trusts: ca}
 	}
 	with := func(id identity, change func(*tls.Config)) identity { id.change = change; return id }
+	shows := func(id, too identity) identity { // and has no key of the other one
+		id.cert.Certificate = slices.Concat(id.cert.Certificate, too.cert.Certificate)
+		return id
+	}
 	here, there := named("here"), named("there")
 	for name, c := range map[string]struct {
 		here, there identity
@@ -101,9 +106,11 @@ func TestG20Identities(t *testing.T) {
 			with(there, func(c *tls.Config) { c.ClientAuth = tls.NoClientCert }), false},
 		"believes no name": {with(here, func(c *tls.Config) { c.InsecureSkipVerify = true }),
 			identity{cert: issue(stranger, []string{"there"}), trusts: ca}, false},
-		"here trusts a stranger":  {identity{cert: here.cert, trusts: stranger}, there, false},
-		"there trusts a stranger": {here, identity{cert: there.cert, trusts: stranger}, false},
-		"asked by one in stars":   {named("*.here"), there, false},
+		"here trusts a stranger":             {identity{cert: here.cert, trusts: stranger}, there, false},
+		"there trusts a stranger":            {here, identity{cert: there.cert, trusts: stranger}, false},
+		"asked by one in stars":              {named("*.here"), there, false},
+		"asked by one who shows here's, too": {shows(named("elsewhere"), here), there, false},
+		"dialled one who shows there's, too": {here, shows(named("elsewhere"), there), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
