@@ -180,7 +180,10 @@ func TestForgottenSenders(t *testing.T) {
 		}
 	}
 	require.Len(t, b.senders, sendersMax)
-	_, isNew, err := b.find("0", 1, 2, false, 0)
+	_, isNew, err := b.find("0", 1, 1, true, 0)
+	require.Equal(t, core.ErrLost, err)
+	require.False(t, isNew)
+	_, isNew, err = b.find("0", 1, 2, false, 0)
 	require.NoError(t, err)
 	require.True(t, isNew)
 	_, _, err = b.find("0", 1, 1, true, 0)
@@ -191,4 +194,37 @@ func TestForgottenSenders(t *testing.T) {
 	_, isNew, err = b.find("new", 1, 1, false, 0)
 	require.NoError(t, err)
 	require.True(t, isNew)
+}
+
+// TestSendersWithKeysStay: the one that has asked for nothing for longest is forgotten, of those of
+// which nothing runs or is done. If there is none a new one is refused.
+func TestSendersWithKeysStay(t *testing.T) {
+	b := newReplies()
+	for i := range sendersMax {
+		r, _, err := b.find(fmt.Sprint(i), 1, 1, false, int64(i))
+		require.NoError(t, err)
+		switch i {
+		case 0: // it runs
+		case 1:
+			b.end(r, nil, nil, 1)
+		default:
+			b.drop(r)
+		}
+	}
+	for i := 2; i < sendersMax; i++ {
+		_, isNew, err := b.find(fmt.Sprint("new", i), 1, 1, false, sendersMax)
+		require.NoError(t, err)
+		require.True(t, isNew)
+		require.Len(t, b.senders, sendersMax)
+		require.NotContains(t, b.senders, fmt.Sprint(i))
+	}
+	_, isNew, err := b.find("newest", 1, 1, false, sendersMax)
+	require.Equal(t, core.ErrOverloaded, err)
+	require.False(t, isNew)
+	require.NotContains(t, b.senders, "newest")
+	for _, name := range []string{"0", "1"} {
+		_, isNew, err := b.find(name, 1, 1, true, sendersMax)
+		require.NoError(t, err)
+		require.False(t, isNew)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
@@ -227,6 +228,47 @@ func TestKeyedRefusals(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[int]int{1: 1}, w.till.paid)
 	require.Equal(t, 1, w.there.self.replies.keys)
+	w.requireIdle(t)
+}
+
+// TestKeyedAsksThatCannotBe: whatever a node says in a keyed ask, it is refused, and runs nothing.
+func TestKeyedAsksThatCannotBe(t *testing.T) {
+	w := newShop(t, core.Props{})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 1})
+	require.NoError(t, err)
+	hub := keyedMethod.At(w.here.self.links["there"].control().hub().any())
+	for _, test := range []struct {
+		ask  keyedAsk
+		want error
+	}{
+		{keyedAsk{Key: 9, Path: "/user/till", Method: "nobody's"}, core.ErrNoHandler},
+		{keyedAsk{Key: 9, Path: "/user/till", Method: "test.counter.tell"}, core.ErrNoHandler},    // of notices
+		{keyedAsk{Key: 9, Path: "/user/till", Method: "test.counter.add"}, core.ErrNoHandler},     // of others
+		{keyedAsk{Key: 9, Life: 2, Path: "/user/till", Method: "cluster.test.pay"}, core.ErrLost}, // there is in its life 1
+	} {
+		_, err := housetest.Ask(t, w.sim, hub, test.ask)
+		require.Equal(t, test.want, err, "%+v", test.ask)
+	}
+	require.Equal(t, 1, w.there.self.replies.keys)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+	w.requireIdle(t)
+}
+
+// TestKeyTwiceInASession: of two that wait for one key the later one is refused. It runs once.
+func TestKeyTwiceInASession(t *testing.T) {
+	w := newShop(t, core.Props{})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 1})
+	require.NoError(t, err)
+	k := w.here.self.links["there"].control()
+	text := wire.Append(k.methods.byName["cluster.test.pay"].request, nil, &payment{N: 2, Takes: time.Second})
+	ask := keyedAsk{Key: 9, Path: "/user/till", Method: "cluster.test.pay", Request: text}
+	first, second := core.Begin(keyedMethod.At(k.hub().any()), ask), core.Begin(keyedMethod.At(k.hub().any()), ask)
+	w.sim.Run(5 * time.Second)
+	_, err = first.Get()
+	require.NoError(t, err)
+	_, err = second.Get()
+	require.Equal(t, core.ErrLost, err)
+	require.Equal(t, map[int]int{1: 1, 2: 1}, w.till.paid)
 	w.requireIdle(t)
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -292,4 +293,25 @@ func TestMethodsOfTheOtherSort(t *testing.T) {
 			return
 		}
 	}
+}
+
+// TestKeyedAsksOfAnotherType, or of a method whose requests are of another type there, are refused.
+func TestKeyedAsksOfAnotherType(t *testing.T) {
+	p := newPair(t, core.Props{}, session.Timing{})
+	all := p.there.node.self.methods
+	add, keyed := all.byName["test.counter.add"], all.keyed
+	odd := all.byName["test.host.self"].request.AppendSchema(nil)
+	text := wire.Append(keyed.request, nil, &keyedAsk{Key: 1, Path: "/user/counter", Method: add.Name})
+	for i, schemas := range [][2][]byte{{odd, add.request.AppendSchema(nil)}, {keyed.request.AppendSchema(nil), odd}} {
+		s := meets(t, p.there.node, fmt.Sprint("else", i), frame.Hello{Session: 1})
+		_, err := s.hello()
+		require.NoError(t, err)
+		s.sends((&frame.Method{Number: 1, Name: []byte(keyedName), Request: schemas[0], Reply: keyed.reply.AppendSchema(nil)}).Append(nil),
+			(&frame.Method{Number: 2, Name: []byte(add.Name), Request: schemas[1], Reply: add.reply.AppendSchema(nil)}).Append(nil),
+			(&frame.Ask{Method: 1, Message: text}).Append(nil))
+		var fail frame.Fail
+		require.NoError(t, fail.Read(s.next(frame.KindFail)))
+		require.NotEmpty(t, fail.Text)
+	}
+	p.there.node.look(t, func(h *hub) { require.Zero(t, h.replies.keys) })
 }
