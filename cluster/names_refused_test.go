@@ -90,6 +90,69 @@ func crosses[From, R any](t *testing.T, from, to *track, v From) error {
 	return wire.Read(d, &r, &got)
 }
 
+type (
+	silent struct{}
+	mute   struct{}
+)
+
+var (
+	_ = core.NewNoticeMethod[core.Address[silent]]("test.about.silent")
+	_ = core.NewNoticeMethod[core.Address[mute]]("test.about.mute")
+)
+
+// TestNamesOfTheSilent: messages are about actors of types that handle no method.
+func TestNamesOfTheSilent(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	from, to := c.here.self.links["there"].tracks[0], c.there.self.links["here"].tracks[0]
+	one := struct{ To core.Address[silent] }{core.Spawn(c.sim, func() *silent { return &silent{} })}
+	two := struct{ To core.Address[mute] }{core.Spawn(c.sim, func() *mute { return &mute{} })}
+	require.NoError(t, crosses[struct{ To core.Address[silent] }, core.Address[silent]](t, from, to, one))
+	require.NoError(t, crosses[struct{ To core.Address[mute] }, core.Address[mute]](t, from, to, two))
+}
+
+// reads reads what refers to somebody, as n has it.
+func reads[R any](t *testing.T, n names, text []byte) (got R, err error) {
+	t.Helper()
+	codec, err := wire.For[R]()
+	require.NoError(t, err)
+	var r wire.Reader
+	r.Reset(text)
+	r.SetNames(&n)
+	err = wire.Read(codec, &r, &got)
+	return got, err
+}
+
+// TestNamesOfTheForgotten: an address that comes home when its actor isn't known any more is of the
+// type of its field, and the same for all of them.
+func TestNamesOfTheForgotten(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	var got [2]core.Address[caller]
+	for i := range got {
+		var err error
+		got[i], err = reads[core.Address[caller]](t, names{track: c.track()}, wire.AppendUvarint([]byte{theirs}, uint64(1000+i)))
+		require.NoError(t, err)
+		require.True(t, got[i].House().Gone())
+	}
+	require.True(t, got[0] == got[1])
+}
+
+// TestPortsOfNoMethod: no method has the number, at the end that has written it.
+func TestPortsOfNoMethod(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	for mine, most := range map[bool]int{false: len(k.theirs), true: len(k.methods.all)} {
+		require.NotZero(t, most)
+		for _, number := range []int{0, most + 1} {
+			text := append(wire.AppendUvarint(wire.AppendUvarint([]byte{ours}, uint64(number)), 1000), "a.type"...)
+			_, err := reads[core.Port[int, int]](t, names{track: k, mine: mine}, text)
+			require.ErrorIs(t, err, core.ErrNoHandler)
+		}
+	}
+}
+
 // TestNamesOfStrangers: whatever a node says of actors makes the answer a FAIL, and nobody is
 // reached that it wasn't told of.
 func TestNamesOfStrangers(t *testing.T) {
@@ -170,6 +233,8 @@ func TestTooManyStandIns(t *testing.T) {
 		}
 		k.standIns = append(k.standIns, make([]*standIn, standInsMax/3+1+100-len(k.standIns))...)
 	}
+	l.tracks[0].unused = append(l.tracks[0].unused, unused{0, ^uint64(0)})
+	require.Equal(t, standInsMax, l.known())
 	k := l.tracks[1] // of the next one
 	_, err := k.link.know(&k.names, 5, nil)
 	require.ErrorIs(t, err, core.ErrOverloaded)

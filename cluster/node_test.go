@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -198,6 +200,31 @@ func TestTimingIsChecked(t *testing.T) {
 	} {
 		_, err := Config{Name: "a", Plaintext: true, Timing: timing}.validate()
 		require.Equal(t, ok, err == nil, "%+v", timing)
+	}
+}
+
+// TestMethodsThatCannotCross: the error names the method, whichever of its types it is.
+func TestMethodsThatCannotCross(t *testing.T) {
+	number, channel := reflect.TypeFor[int](), reflect.TypeFor[chan int]()
+	for _, test := range []struct {
+		name           string
+		request, reply reflect.Type
+		says           string
+	}{
+		{"of.a.request", channel, number, "chan"},
+		{"of.a.reply", number, channel, "chan"},
+		{"of.a.notice", channel, nil, "chan"},
+		{strings.Repeat("n", frame.NameMax+1), number, number, "too long"},
+		{strings.Repeat("n", frame.NameMax), number, number, ""},
+	} {
+		m := method{Contract: &core.Contract{Name: test.name, Request: test.request, Reply: test.reply}, number: 1}
+		err := m.compile()
+		require.Equal(t, test.says == "", err == nil, "%v", err)
+		if err != nil {
+			require.ErrorContains(t, err, test.says)
+			require.ErrorContains(t, err, "method "+test.name)
+		}
+		require.Equal(t, err == nil, m.declare != nil)
 	}
 }
 
