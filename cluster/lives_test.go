@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 )
@@ -192,11 +194,42 @@ func TestErrorsCross(t *testing.T) {
 		fmt.Errorf("of item 7: %w", core.ErrBreakerOpen), errors.New("another")) {
 		got := errorOf(failOf(err))
 		require.Equal(t, err.Error(), got.Error())
+		require.Equal(t, slices.Contains(ofRuntime, err) || err == errOfUser, got == err, "%v: who compares needn't unwrap", err)
 		for _, is := range append(slices.Clone(ofRuntime), errOfUser) {
 			require.Equal(t, errors.Is(err, is), errors.Is(got, is), "%v is %v", err, is)
 		}
 	}
 }
+
+// TestErrorsThatAreNotKnown have their text alone; of a code that isn't known the name counts.
+func TestErrorsThatAreNotKnown(t *testing.T) {
+	for _, test := range []struct {
+		fail frame.Fail
+		like error
+	}{
+		{frame.Fail{}, nil},
+		{frame.Fail{Name: []byte("nobody's")}, nil},
+		{frame.Fail{Code: uint64(len(byCode))}, nil},
+		{frame.Fail{Code: 1 << 63, Name: []byte("nobody's")}, nil},
+		{frame.Fail{Code: uint64(len(byCode)), Name: []byte("test.errOfUser")}, errOfUser},
+		{frame.Fail{Code: uint64(len(byCode) - 1)}, core.ErrAlreadyExists},
+	} {
+		test.fail.Text = []byte("as it was there")
+		require.Equal(t, &RemoteError{"as it was there", test.like}, errorOf(&test.fail), "%v", &test.fail)
+	}
+}
+
+// TestErrorsWithoutAName, of too long a name, or of that of another one, aren't registered.
+func TestErrorsWithoutAName(t *testing.T) {
+	bad := errors.New("bad")
+	for name, err := range map[string]error{"": bad, strings.Repeat("n", frame.NameMax+1): bad, "test.nil": nil, "test.errOfUser": bad} {
+		require.Panics(t, func() { RegisterError(name, err) }, name)
+	}
+	require.NotErrorIs(t, errorOf(failOf(bad)), errOfUser)
+	require.ErrorIs(t, errorOf(failOf(errOfLongName)), errOfLongName)
+}
+
+var errOfLongName = RegisterError(strings.Repeat("n", frame.NameMax), errors.New("of a long name"))
 
 // TestPanicsCross: a panic is one there, whatever was its value.
 func TestPanicsCross(t *testing.T) {
