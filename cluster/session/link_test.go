@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -456,5 +457,15 @@ func TestLinksThatMakeNoSense(t *testing.T) {
 	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"a", 2}, 1, Timing{}) })
 	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"b", 2}, 0, Timing{}) })
 	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"b", 2}, frame.TracksMax+1, Timing{}) })
-	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"b", 2}, 1, Timing{Reset: -1}) })
+	for timing, ok := range map[Timing]bool{
+		{Reset: -1}: false, {BackoffMax: -1}: false, {Reset: time.Second - 1}: false, {Silence: 3*time.Second + 1}: false,
+		{Reset: time.Second}: true, {Silence: 3 * time.Second}: true,
+	} {
+		make := func() { MakeLink(Node{"a", 1}, Node{"b", 2}, 1, timing) }
+		if ok {
+			require.NotPanics(t, make, "%+v", timing)
+		} else {
+			require.Panics(t, make, "%+v", timing)
+		}
+	}
 }
