@@ -83,6 +83,7 @@ var _ = Reuse[*wrapperspb.UInt64Value]()
 
 // TestReuse: a message is put with what carries it, and used again without what was in it.
 func TestReuse(t *testing.T) {
+	require.True(t, Reuse[*wrapperspb.UInt64Value](), "a second call changes nothing")
 	c, err := wire.For[*wrapperspb.UInt64Value]()
 	require.NoError(t, err)
 	var shard pool.Shard
