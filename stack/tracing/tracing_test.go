@@ -87,6 +87,9 @@ func TestContextIsAMap(t *testing.T) {
 			}
 		}
 		c.Drop()
+		for _, u := range shard.Usage() {
+			require.Equal(t, u.Made, u.Free, "seed %d: all bytes are at home", seed)
+		}
 	}
 }
 
