@@ -241,11 +241,12 @@ func TestKeyedAsksThatCannotBe(t *testing.T) {
 		ask  keyedAsk
 		want error
 	}{
-		{keyedAsk{Key: 9, Path: "/user/till", Method: "nobody's"}, core.ErrNoHandler},
-		{keyedAsk{Key: 9, Path: "/user/till", Method: "test.counter.tell"}, core.ErrNoHandler},    // of notices
-		{keyedAsk{Key: 9, Path: "/user/till", Method: "test.counter.add"}, core.ErrNoHandler},     // of others
-		{keyedAsk{Key: 9, Life: 2, Path: "/user/till", Method: "cluster.test.pay"}, core.ErrLost}, // there is in its life 1
+		{keyedAsk{Method: "nobody's"}, core.ErrNoHandler},
+		{keyedAsk{Method: "test.counter.tell"}, core.ErrNoHandler}, // of notices
+		{keyedAsk{Method: "test.counter.add"}, core.ErrNoHandler},  // of other actors
+		{keyedAsk{Method: "cluster.test.pay", Life: 2}, core.ErrLost},
 	} {
+		test.ask.Key, test.ask.Path = 9, "/user/till"
 		_, err := housetest.Ask(t, w.sim, hub, test.ask)
 		require.Equal(t, test.want, err, "%+v", test.ask)
 	}
