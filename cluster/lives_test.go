@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -407,10 +408,13 @@ func TestCloseFlushes(t *testing.T) {
 	require.NoError(t, p.here.node.Close(t.Context()), "again")
 }
 
+// named counts names of errors: each is registered once.
+var named atomic.Int64
+
 // TestErrorOfTwoNames crosses by the first of them, wherever the map has them.
 func TestErrorOfTwoNames(t *testing.T) {
-	for i := range 10 {
-		name := fmt.Sprint("test.twice.", i)
+	for range 10 {
+		name := fmt.Sprint("test.twice.", named.Add(1))
 		b := RegisterError(name+".b", errors.New("b"))
 		a := RegisterError(name+".a", errors.New("a"))
 		require.Equal(t, name+".a", string(describe(errors.Join(b, a)).Name))
