@@ -51,20 +51,23 @@ type translator struct {
 	why  any
 }
 
-// rooms are for steps that aren't complete: []byte.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+// draft is for steps that aren't complete.
+var draft struct {
+	sync.Mutex
+	steps []byte
+}
 
 // translate returns the steps for the schema of a peer, which is right.
 func (c *Codec) translate(schema []byte) (t translator, err error) {
-	room := rooms.Get().(*[]byte)
-	t = translator{own: c.schema, steps: (*room)[:0]}
+	draft.Lock()
+	defer draft.Unlock()
+	t = translator{own: c.schema, steps: draft.steps[:0]}
 	t.peer.Reset(schema[1:])
 	if !t.level(c.shape) {
 		err = refuse(c.Type().String()+t.path, t.why)
 	}
-	*room = t.steps
+	draft.steps = t.steps
 	t.steps = bytes.Clone(t.steps)
-	rooms.Put(room)
 	return t, err
 }
 
@@ -151,18 +154,18 @@ func (t *translator) within(own, level *shape, number int) bool {
 		return t.inside("[]")
 	}
 	none := len(t.steps) == value && (own.kind != kindMap || value == begin+1) // the length of none
-	var room [24]byte
+	var start [24]byte
 	switch {
 	case own.kind == kindArray && (none || own.size == 0):
 		t.steps, t.keeps, t.calls = t.steps[:begin], keeps, calls
 		return true
 	case own.hollow(): // it is no leaf
-		t.enclose(begin, AppendUvarint(append(room[:0], stepArray), uint64(own.size)))
+		t.enclose(begin, AppendUvarint(append(start[:0], stepArray), uint64(own.size)))
 		return true
 	case none:
 		t.steps = append(t.steps, stepFiller)
 	}
-	head := appendLeaf(room[:0], stepWithin, number)
+	head := appendLeaf(start[:0], stepWithin, number)
 	if own.saysLeast() {
 		head = AppendUvarint(head, uint64(least))
 	}
@@ -239,7 +242,7 @@ func (t *translator) skip() {
 	}
 	t.flush()
 	begin := len(t.steps)
-	var room [24]byte
+	var start [24]byte
 	switch k {
 	case kindString:
 		t.steps = append(t.steps, stepSized)
@@ -249,15 +252,15 @@ func (t *translator) skip() {
 	case kindBytes:
 		t.steps = append(t.steps, stepBytes)
 	case kindArray:
-		head := AppendUvarint(append(room[:0], stepArray), t.peer.Uvarint())
+		head := AppendUvarint(append(start[:0], stepArray), t.peer.Uvarint())
 		t.skipElement(1)
 		t.enclose(begin, head)
 	case kindSlice:
 		t.skipElement(1)
-		t.enclose(begin, append(room[:0], stepEach))
+		t.enclose(begin, append(start[:0], stepEach))
 	case kindMap:
 		t.skipElement(2)
-		t.enclose(begin, append(room[:0], stepEach))
+		t.enclose(begin, append(start[:0], stepEach))
 	}
 }
 
