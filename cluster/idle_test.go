@@ -167,6 +167,26 @@ func TestHeldUntilItStops(t *testing.T) {
 	c.conns(0)
 }
 
+// TestWatchBehindGone: a WATCH that crosses GONE is a watch of nobody: it keeps no connection open.
+func TestWatchBehindGone(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	at, err := core.Lookup[counter](c.there.system, "/user/counter")
+	require.NoError(t, err)
+	_, err = housetest.Ask(t, c.sim, count.At(far), struct{}{}) // so that it is declared
+	require.NoError(t, err)
+	at.Stop()
+	c.sim.Run(time.Second)
+	_, err = housetest.Ask(t, c.sim, count.At(far), struct{}{})
+	require.ErrorIs(t, err, core.ErrStopped)
+	k := c.there.self.links["here"].tracks[0]
+	require.True(t, k.refs[1].said)
+	require.NoError(t, k.watches(1, true))
+	require.Empty(t, c.there.self.watched)
+	c.sim.Run(6 * time.Minute)
+	c.conns(0)
+}
+
 // TestAskOfTheVanished: an ask is given up once who asked is away for longer than patience, though
 // nothing was written for it.
 func TestAskOfTheVanished(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/core/wire"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 	"github.com/stackhouse-go/stackhouse/stack/command"
 )
 
@@ -72,7 +74,37 @@ func deafToHold(t *testing.T, tracks int) {
 		require.EqualValues(t, 1, h.links["else"].Session())
 		require.Zero(t, h.links["else"].waiting)
 		require.Empty(t, h.overflows)
+		require.LessOrEqual(t, cap(h.spare[0].calls), spareMax)
 	})
+}
+
+// TestGoneKeepsNoMemory: as calls come while others go, an overflow takes memory for those that
+// wait, not for all that ever did.
+func TestGoneKeepsNoMemory(t *testing.T) {
+	c := newCalm(t)
+	full := &counter{slow: time.Millisecond}
+	at, err := core.SpawnWith(c.there.system, func() *counter { return full }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/full"})
+	require.NoError(t, err)
+	c.tell(far, 0, 1) // so that it is declared
+	c.sim.Run(10 * time.Millisecond)
+	k := c.there.self.links["here"].tracks[0]
+	m := c.track().methods.byName["test.counter.tell"]
+	told := func(from, until int) { // as by one that doesn't heed HOLD
+		for i := from; i < until; i++ {
+			require.NoError(t, k.tell(&frame.Tell{To: 1, Method: m.number, Message: wire.Append(m.request, nil, &item{N: i})}))
+		}
+	}
+	told(1, 200)
+	n := 200
+	for ; n < 5000; n += 10 {
+		c.sim.Run(10 * time.Millisecond)
+		told(n, n+10)
+		require.Less(t, len(c.there.self.overflows[at.House()].calls), 1000)
+	}
+	c.sim.Run(time.Second)
+	requireInOrder(t, n, full)
 }
 
 // TestStopWithOverflow: what waits beside the mailbox of an actor that stops are dead letters, as

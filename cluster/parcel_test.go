@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/core/wire"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // allocated returns how many bytes f allocates, at the least of some runs.
@@ -55,4 +57,24 @@ func TestArrivals(t *testing.T) {
 		// a large object has up to a page more, a small one up to an eighth
 		require.LessOrEqual(t, took, 2*came+came/8+20_000, "seed %d, %d pieces, %d of %d", seed, len(pieces), came, len(whole))
 	}
+}
+
+// TestFrameOfTheLongest: what is as long as a frame may be, packed or not, is no piece of a longer
+// one, as nobody reads that.
+func TestFrameOfTheLongest(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.tell(far, 0, 1) // so that it is declared
+	k := c.track()
+	m := k.methods.byName["test.counter.tell"]
+	var f []byte
+	for size := frame.FrameMax; size == frame.FrameMax || len(f) > frame.FrameMax; size-- {
+		one := padded(1, size)
+		f = (&frame.Tell{To: 1, Method: m.number, Message: wire.Append(m.request, nil, &one)}).Append(nil)
+	}
+	require.Len(t, f, frame.FrameMax)
+	k.send(f, k.standIns[1], nil)
+	rep, err := housetest.Ask(t, c.sim, count.At(far), struct{}{})
+	require.NoError(t, err)
+	require.Equal(t, 2, rep.Sum)
 }

@@ -68,6 +68,7 @@ func TestCancelledAnswersThatWait(t *testing.T) {
 	w.sim.Run(5 * time.Second)
 	w.requireServed(t)
 	w.requireIdle(t)
+	require.EqualValues(t, 1, w.here.self.links["there"].Session())
 	_, err := housetest.Ask(t, w.sim, w.plain(t), payment{N: 1})
 	require.NoError(t, err)
 }
@@ -88,4 +89,5 @@ func TestGivenUpBesideAFullMailbox(t *testing.T) {
 	w.sim.Run(time.Second)
 	w.requireServed(t)
 	w.requireIdle(t)
+	require.EqualValues(t, 1, w.here.self.links["there"].Session())
 }

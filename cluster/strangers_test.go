@@ -104,6 +104,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 	notice := (&frame.Method{Number: 1, Name: []byte(told.Name), Request: told.request.AppendSchema(nil)}).Append(nil)
 	again := (&frame.Method{Number: 2, Name: []byte(m.Name), Request: m.request.AppendSchema(nil), Reply: m.reply.AppendSchema(nil)}).Append(nil)
 	long := (&frame.Tell{Method: 1, Message: make([]byte, 100_000)}).Append(nil)
+	begins := (&frame.Part{Number: 1, Total: 100_000, Piece: []byte("a")}).Append(nil)
 	zeros := make([]byte, 1_200_000)
 	tellsAll := (&frame.Tells{Method: 1, Messages: frame.AppendMessage(nil, zeros[:100_000])}).Append(nil)
 	bomb := s2.Encode(nil, (&frame.Tell{Method: 1, Message: make([]byte, 15<<20)}).Append(nil))
@@ -126,12 +127,16 @@ func TestFramesThatCannotBe(t *testing.T) {
 		"unknown actor":        (&frame.Tell{To: 7, Method: 1}).Append(nil),
 		"unknown method":       (&frame.Tell{To: 0, Method: 1}).Append(nil),
 		"unknown slot":         (&frame.Reply{Slot: 1}).Append(nil),
+		"slot never used":      (&frame.Reply{Slot: 0}).Append(nil),
 		"slot too high":        (&frame.Ask{Slot: slotsMax, To: 0, Method: 1}).Append(nil),
 		"cancel too high":      (&frame.Cancel{Slot: slotsMax}).Append(nil),
 		"method out of order":  (&frame.Method{Number: 2, Name: []byte("a"), Request: []byte{1, 1}}).Append(nil),
 		"actor out of order":   (&frame.Ref{Number: 2, Serial: 1}).Append(nil),
 		"acknowledged nothing": (&frame.Ack{Position: 5}).Append(nil),
 		"hold nobody":          (&frame.Hold{To: 9}).Append(nil),
+		"hold the next one":    (&frame.Hold{To: 1}).Append(nil),
+		"tell the next one":    (&frame.Tell{To: 1, Method: 1}).Append(slices.Clone(notice)),
+		"part begins twice":    slices.Concat(begins, begins),
 		"gone nobody":          (&frame.Gone{To: 9}).Append(nil),
 		"watch nobody":         (&frame.Watch{To: 9}).Append(nil),
 		"stop nobody":          (&frame.Command{To: 9, Code: 1}).Append(nil),
