@@ -187,6 +187,35 @@ func TestWatchBehindGone(t *testing.T) {
 	c.conns(0)
 }
 
+// TestWatchBesideOneThatEnds: who watches an actor hears of its end, whoever else has watched it.
+func TestWatchBesideOneThatEnds(t *testing.T) {
+	c := newCalm(t)
+	sys := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	third, err := Start(t.Context(), sys, Config{Name: "third", Peers: map[string]string{"there": c.there.Addr()}, Plaintext: true, Incarnation: 1})
+	require.NoError(t, err)
+	m := &mourner{make(chan core.Terminated, 1)}
+	for _, n := range []*Node{third, c.here} {
+		typed, _ := core.As[counter](c.find(n, "there"))
+		w := &mourner{make(chan core.Terminated, 1)}
+		if n == c.here {
+			w = m
+		}
+		_, err := housetest.Ask(t, c.sim, mournerWatch.At(core.Spawn(n.system, func() *mourner { return w })), typed)
+		require.NoError(t, err)
+	}
+	c.sim.Run(time.Second)
+	require.NoError(t, third.Close(t.Context()))
+	c.sim.Run(time.Second)
+	at, err := core.Lookup[counter](c.there.system, "/user/counter")
+	require.NoError(t, err)
+	require.Len(t, c.there.self.watched[at.House()], 1)
+	at.Stop()
+	c.sim.Run(time.Second)
+	require.Len(t, m.told, 1)
+	require.NoError(t, (<-m.told).Lost)
+	require.Empty(t, c.there.self.watched)
+}
+
 // TestAskOfTheVanished: an ask is given up once who asked is away for longer than patience, though
 // nothing was written for it.
 func TestAskOfTheVanished(t *testing.T) {

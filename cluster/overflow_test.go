@@ -105,6 +105,10 @@ func TestGoneKeepsNoMemory(t *testing.T) {
 	}
 	c.sim.Run(time.Second)
 	requireInOrder(t, n, full)
+	spare := c.there.self.spare[0].calls
+	for _, w := range spare[:cap(spare)] {
+		require.Zero(t, w)
+	}
 }
 
 // TestStopWithOverflow: what waits beside the mailbox of an actor that stops are dead letters, as
