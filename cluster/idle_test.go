@@ -216,6 +216,42 @@ func TestWatchBesideOneThatEnds(t *testing.T) {
 	require.Empty(t, c.there.self.watched)
 }
 
+// TestNewsThatWait: what an actor is told, or that somebody watches it, crosses though there was no
+// room for it when it was said.
+func TestNewsThatWait(t *testing.T) {
+	m := &mourner{make(chan core.Terminated, 1)}
+	for name, say := range map[string]func(*calm, core.Address[counter]){
+		"stop": func(_ *calm, far core.Address[counter]) { far.Stop() },
+		"watch": func(c *calm, far core.Address[counter]) {
+			_, err := housetest.Ask(t, c.sim, mournerWatch.At(core.Spawn(c.sim, func() *mourner { return m })), far)
+			require.NoError(t, err)
+		},
+	} {
+		c := newCalm(t)
+		far := c.find(c.here, "there")
+		c.tell(far, 0, 1) // so that it is declared
+		c.sim.Run(5 * time.Second)
+		c.cut()
+		k := c.track()
+		for k.tryAppend((&frame.Cancel{}).Append(nil)) {
+		}
+		typed, _ := core.As[counter](far)
+		say(&c, typed)
+		c.sim.Run(time.Millisecond)
+		require.NotNil(t, k.debts.first, name)
+		c.mend()
+		at, err := core.Lookup[counter](c.there.system, "/user/counter")
+		if name == "stop" {
+			require.ErrorIs(t, err, core.ErrNotFound)
+			continue
+		}
+		require.NoError(t, err)
+		at.Stop()
+		c.sim.Run(time.Second)
+		require.Len(t, m.told, 1)
+	}
+}
+
 // TestAskOfTheVanished: an ask is given up once who asked is away for longer than patience, though
 // nothing was written for it.
 func TestAskOfTheVanished(t *testing.T) {

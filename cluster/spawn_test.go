@@ -141,6 +141,8 @@ func TestSpawnersAreChecked(t *testing.T) {
 		require.Error(t, err, "%+v", c)
 	}
 	require.Panics(t, func() { NewKind("test.counter", func() *counter { return nil }, core.Props{}) })
+	require.Panics(t, func() { NewKind("", func() *counter { return nil }, core.Props{}) })
+	require.Panics(t, func() { NewKind[counter]("test.nobody", nil, core.Props{}) })
 	require.Panics(t, func() { NewKind("test.named", func() *counter { return nil }, core.Props{Name: "a"}) })
 }
 
