@@ -191,12 +191,12 @@ func TestManyLongAsks(t *testing.T) {
 // TestAnswersBesideAFlood: who tells the other node more than the link takes answers it all the
 // same.
 func TestAnswersBesideAFlood(t *testing.T) {
-	for _, size := range []int{200, 20_000, 1 << 20} {
+	for _, f := range []struct{ actors, size int }{{2, 200}, {2, 20_000}, {2, 1 << 20}, {partsMax + 4, 200_000}} {
 		c := newCrowd(t)
 		e := mirrored.At(c.at(c.here, "there", "mirror"))
 		c.find(c.here, "there")
-		c.tells(c.there, "here", 2, size)
-		about := fmt.Sprintf("beside messages of %d bytes from there", size)
+		c.tells(c.there, "here", f.actors, f.size)
+		about := fmt.Sprintf("beside messages of %d bytes from there", f.size)
 		answers(c, "a short answer "+about, 1000, e, mirrorReq{Size: 1})
 		answers(c, "a long answer "+about, 1000, e, mirrorReq{Size: 100_000})
 	}

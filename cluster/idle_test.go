@@ -216,6 +216,20 @@ func TestWatchBesideOneThatEnds(t *testing.T) {
 	require.Empty(t, c.there.self.watched)
 }
 
+// TestWatchersEnd: of an actor that nobody watches any more nothing is kept.
+func TestWatchersEnd(t *testing.T) {
+	c := newCalm(t)
+	typed, _ := core.As[counter](c.find(c.here, "there"))
+	by := core.Spawn(c.sim, func() *mourner { return &mourner{make(chan core.Terminated, 1)} })
+	_, err := housetest.Ask(t, c.sim, mournerWatch.At(by), typed)
+	require.NoError(t, err)
+	c.sim.Run(time.Second)
+	require.Len(t, c.there.self.watched, 1)
+	require.NoError(t, c.here.Close(t.Context()))
+	c.sim.Run(time.Second)
+	require.Empty(t, c.there.self.watched)
+}
+
 // TestNewsThatWait: what an actor is told, or that somebody watches it, crosses though there was no
 // room for it when it was said.
 func TestNewsThatWait(t *testing.T) {
