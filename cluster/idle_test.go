@@ -36,6 +36,10 @@ func newCalmOf(t testing.TB, ofHere, ofThere int) calm {
 		_, err = core.SpawnWith(sys, func() *counter { return &counter{} }, core.Props{Name: "counter"})
 		require.NoError(t, err)
 	}
+	t.Cleanup(func() {
+		balanced(t, here)
+		balanced(t, there)
+	})
 	return calm{t, sim, here, there}
 }
 
@@ -491,4 +495,84 @@ func TestDialBehindOneThatWasGivenUp(t *testing.T) {
 	require.True(t, ask.Ready())
 	_, err = ask.Get()
 	require.NoError(t, err)
+}
+
+// hasty asks, and waits for a second.
+type hasty struct{}
+
+type hastyStep struct {
+	core.AskStack[core.Port[addReq, addRep], error]
+	rep core.Future[addRep]
+}
+
+func (h *hasty) ask(s *hastyStep) core.Yield {
+	s.Req.AskWithin(s, &s.rep, addReq{-1}, time.Second)
+	return core.Suspend(s, (*hasty).asked)
+}
+
+func (h *hasty) asked(s *hastyStep) core.Yield {
+	_, err := s.rep.Get()
+	return s.Return(err)
+}
+
+var hastyAsk = core.Handle((*hasty).ask)
+
+// TestGivenUpAsks leave nothing behind once they are answered.
+func TestGivenUpAsks(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	err, _ := housetest.Ask(t, c.sim, hastyAsk.At(core.Spawn(c.sim, func() *hasty { return &hasty{} })), add.At(far))
+	require.Equal(t, core.ErrTimeout, err)
+	c.sim.Run(2 * time.Hour)
+	for _, r := range c.track().standIns {
+		require.Zero(t, r.away)
+	}
+}
+
+// TestNumberUntilAcknowledged: what was written to an actor that has stopped has its number alone,
+// as it may be a dead letter yet.
+func TestNumberUntilAcknowledged(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	number := func(name string) uint64 {
+		at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: name})
+		require.NoError(t, err)
+		far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/" + name})
+		require.NoError(t, err)
+		require.NoError(t, core.Notice(tells.At(far), item{}))
+		c.sim.Run(time.Millisecond)
+		at.Stop()
+		c.sim.Run(time.Millisecond)
+		_, err = housetest.Ask(t, c.sim, add.At(far), addReq{1}) // so that it hears of the end
+		require.ErrorIs(t, err, core.ErrStopped)
+		h, _ := far.Any()
+		return h.Remote().(*standIn).number
+	}
+	first := number("first")
+	require.NotEqual(t, first, number("second"))
+	c.sim.Run(2 * time.Second)
+	require.Equal(t, first, number("third"))
+}
+
+// TestFewerTracks: a node whose next life has fewer tracks is reached as the one before.
+func TestFewerTracks(t *testing.T) {
+	c := newCalmOf(t, 3, 3)
+	c.find(c.here, "there")
+	c.find(c.here, "there")
+	address := c.there.Addr()
+	c.there.hub.Stop()
+	c.sim.Run(time.Second)
+	other := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	_, err := Start(t.Context(), other, Config{Name: "there", Listen: address, Plaintext: true, Incarnation: 2})
+	require.NoError(t, err)
+	for _, name := range []string{"counter", "second"} {
+		_, err = core.SpawnWith(other, func() *counter { return &counter{} }, core.Props{Name: name})
+		require.NoError(t, err)
+	}
+	for _, name := range []string{"counter", "second"} {
+		far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/" + name})
+		require.NoError(t, err)
+		_, err = housetest.Ask(t, c.sim, add.At(far), addReq{1})
+		require.NoError(t, err)
+	}
 }

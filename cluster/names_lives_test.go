@@ -139,7 +139,7 @@ func TestG13SimulatedNames(t *testing.T) {
 			if i := w.rng.IntN(len(all)); w.rng.IntN(4) == 0 && len(all[i].heard) > 0 {
 				at[i].Stop()
 			}
-			w.pass(24)
+			w.pass(t, 24)
 		}
 		w.sim.Net.Faults.Resets = 0
 		told := func() (n int) {

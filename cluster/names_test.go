@@ -271,3 +271,18 @@ func TestBytesOfNames(t *testing.T) {
 	a = c.here.self.nobody(house.Kind())
 	require.Equal(t, "\x03github.com/stackhouse-go/stackhouse/cluster.counter", string(wire.AppendBy(codec, &n, nil, &a)))
 }
+
+// TestStoppedComeHome: an actor's own node gets the address that it knows, also once it has stopped.
+func TestStoppedComeHome(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	h, _ := far.Any()
+	h.Stop(c.here.self.w.Guests)
+	c.sim.Run(time.Second)
+	_, err := housetest.Ask(t, c.sim, add.At(far), addReq{1})
+	require.ErrorIs(t, err, core.ErrStopped)
+	require.True(t, h.Gone())
+	whose, err := c.track().whose(h)
+	require.NoError(t, err)
+	require.Equal(t, byte(theirs), whose)
+}

@@ -209,3 +209,24 @@ func TestUnknownNotices(t *testing.T) {
 	require.Equal(t, core.LostRefused, p.there.sys.DeadLetters()[0].Reason, "the actor lives")
 	p.there.node.look(t, func(h *hub) { require.EqualValues(t, 7, h.links["else"].tracks[0].got) })
 }
+
+// TestCloseAmidOverflow: the actor lives on without the node, though some of what waited for it was
+// handed on.
+func TestCloseAmidOverflow(t *testing.T) {
+	c := newCalm(t)
+	slow := &counter{slow: time.Millisecond}
+	at, err := core.SpawnWith(c.there.system, func() *counter { return slow }, core.Props{Name: "slow", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/slow"})
+	require.NoError(t, err)
+	for range 50 {
+		require.NoError(t, core.Notice(tells.At(far), item{}))
+	}
+	c.sim.Run(10 * time.Millisecond)
+	o := c.there.self.overflows[at.House()]
+	require.Positive(t, o.first)
+	require.Less(t, o.first, len(o.calls))
+	c.there.hub.Stop()
+	c.sim.Run(time.Second)
+	require.False(t, at.House().Gone())
+}

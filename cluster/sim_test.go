@@ -88,7 +88,11 @@ func (w *world) find(t *testing.T, path string) core.AnyAddress {
 }
 
 // pass lets some time pass, less than 2 to the power of most, ns.
-func (w *world) pass(most int) { w.sim.Run(time.Duration(w.rng.IntN(1 << w.rng.IntN(most+1)))) }
+func (w *world) pass(t *testing.T, most int) {
+	w.sim.Run(time.Duration(w.rng.IntN(1 << w.rng.IntN(most+1))))
+	balanced(t, w.here)
+	balanced(t, w.there)
+}
 
 // TestG13SimulatedLinks: connections are cut at any byte, bytes come late and in pieces,
 // mailboxes are full; no notice is lost, none comes twice or overtakes another one.
@@ -116,7 +120,7 @@ func TestG13SimulatedLinks(t *testing.T) {
 			if w.rng.IntN(4) == 0 {
 				asks = append(asks, core.Begin(add.At(far), addReq{n}))
 			}
-			w.pass(25)
+			w.pass(t, 25)
 		}
 		w.sim.Net.Faults.Resets = 0 // a frame that takes longer than a connection lives never comes
 		for i := 0; i < 1000 && len(c.told) < n; i++ {
@@ -238,7 +242,7 @@ func TestG13SessionsGivenUp(t *testing.T) {
 						require.Equal(t, core.ErrMailboxFull, err)
 					}
 				}
-				w.pass(24)
+				w.pass(t, 24)
 			}
 			if w.rng.IntN(2) == 0 {
 				w.sim.Net.Unreachable = map[string]bool{address: true}

@@ -156,7 +156,7 @@ func TestG13SimulatedSpawns(t *testing.T) {
 		var away []core.Pending[core.AnyAddress]
 		for n := range 10 + w.rng.IntN(40) {
 			away = append(away, core.Begin(w.here.Spawner(), Whom{"there", "test.counter", fmt.Sprintf("c%d", n)}))
-			w.pass(28)
+			w.pass(t, 28)
 		}
 		w.sim.Net.Faults.Resets = 0
 		for i := 0; i < 1000 && !away[len(away)-1].Ready(); i++ {
