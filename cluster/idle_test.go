@@ -240,6 +240,16 @@ func TestNewsThatWait(t *testing.T) {
 	m := &mourner{make(chan core.Terminated, 1)}
 	for name, say := range map[string]func(*calm, core.Address[counter]){
 		"stop": func(_ *calm, far core.Address[counter]) { far.Stop() },
+		"pause": func(_ *calm, far core.Address[counter]) {
+			far.Pause()
+			far.Continue()
+			far.Pause()
+		},
+		"continue": func(_ *calm, far core.Address[counter]) {
+			far.Continue()
+			far.Pause()
+			far.Continue()
+		},
 		"watch": func(c *calm, far core.Address[counter]) {
 			_, err := housetest.Ask(t, c.sim, mournerWatch.At(core.Spawn(c.sim, func() *mourner { return m })), far)
 			require.NoError(t, err)
@@ -264,6 +274,16 @@ func TestNewsThatWait(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
+		if name != "watch" {
+			ask := core.Begin(add.At(far), addReq{1})
+			c.sim.Run(time.Second)
+			require.Equal(t, name == "continue", ask.Ready(), name)
+			at.Continue()
+			c.sim.Run(time.Second)
+			_, err = ask.Get()
+			require.NoError(t, err)
+			continue
+		}
 		at.Stop()
 		c.sim.Run(time.Second)
 		require.Len(t, m.told, 1)

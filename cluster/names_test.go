@@ -272,7 +272,7 @@ func TestBytesOfNames(t *testing.T) {
 	require.Equal(t, "\x03github.com/stackhouse-go/stackhouse/cluster.counter", string(wire.AppendBy(codec, &n, nil, &a)))
 }
 
-// TestStoppedComeHome: an actor's own node gets the address that it knows, also once it has stopped.
+// TestStoppedComeHome: the address of an actor that has ended is sent to its node as it knows it.
 func TestStoppedComeHome(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")

@@ -13,6 +13,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack"
 )
 
 // till is an actor that is paid, and notes how often for each number.
@@ -20,6 +21,7 @@ type till struct {
 	paid  map[int]int
 	order []int
 	trace core.Trace // of the last payment
+	due   int64      // the same, ns
 }
 
 type (
@@ -41,7 +43,7 @@ type (
 func (l *till) pay(s *payStep) core.Yield {
 	l.paid[s.Req.N]++
 	l.order = append(l.order, s.Req.N)
-	l.trace = core.TraceOf(s)
+	l.trace, l.due = core.TraceOf(s), stack.Of(s).Deadline()
 	core.Timer.Ask(s, &s.tick, s.Req.Takes)
 	return core.Suspend(s, (*till).payed)
 }
@@ -312,6 +314,17 @@ func (p *payer) pays(s *payerStep) core.Yield {
 func (p *payer) payed(s *payerStep) core.Yield { return s.Return() }
 
 var payerPays = core.HandleNotice((*payer).pays)
+
+// TestKeyedDeadline: the call there doesn't wait for longer than its asker does.
+func TestKeyedDeadline(t *testing.T) {
+	w := newShop(t, core.Props{})
+	by := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
+	began := w.sim.Now
+	require.NoError(t, core.Notice(payerPays.At(by), paying{time.Millisecond, 10 * time.Second}))
+	w.sim.Run(time.Second)
+	require.NotZero(t, w.till.due)
+	require.LessOrEqual(t, time.Duration(w.till.due-int64(began)), 10*time.Second+time.Millisecond)
+}
 
 // TestKeyedContext: what an ask brings along crosses with it.
 func TestKeyedContext(t *testing.T) {
