@@ -96,14 +96,16 @@ func TestNamesInLostNotices(t *testing.T) {
 	core.Events[core.OpenedLetter](c.sim).Subscribe(earOpens.At(core.Spawn(c.sim, func() *ear { return e })))
 	require.NoError(t, core.Notice(notify.At(far), hearIt.At(at.Any())))
 	require.NoError(t, core.Notice(notify.At(far), hearIt.At(far)))
+	require.NoError(t, core.Notice(longOf.At(far), long{hearIt.At(at.Any()), make([]byte, 100_000)}))
 	l := c.here.self.links["there"]
-	for l.tracks[0].wrote < 2 {
+	for l.tracks[0].wrote < 3 {
 		c.sim.Turn()
 	}
 	l.giveUp(ErrUnreachable)
 	l.begin()
 	c.sim.Run(time.Second)
-	require.Len(t, e.heard, 2)
+	require.Len(t, e.heard, 3)
+	require.True(t, e.heard[2].(long).Told == hearIt.At(at.Any()))
 	require.True(t, e.heard[0] == any(hearIt.At(at.Any())))
 	require.True(t, e.heard[1] == any(hearIt.At(far)))
 }

@@ -103,6 +103,17 @@ func (h *host) notify(s *core.NoticeStack[core.NoticePort[int]]) core.Yield {
 	return s.Return()
 }
 
+// long is a notice that is as long as its pad.
+type long struct {
+	Told core.NoticePort[int]
+	Pad  []byte
+}
+
+func (h *host) long(s *core.NoticeStack[long]) core.Yield {
+	s.Msg.Told.Notice(s, 7)
+	return s.Return()
+}
+
 var (
 	hearIt   = core.NewNoticeMethod[int]("test.caller.hear")
 	twiceOf  = core.NewMethod[int, int]("test.caller.twice")
@@ -111,8 +122,10 @@ var (
 	give     = core.NewMethod[struct{}, contacts]("test.host.give")
 	isSelf   = core.NewMethod[core.AnyAddress, bool]("test.host.self")
 	notify   = core.NewNoticeMethod[core.NoticePort[int]]("test.host.notify")
+	longOf   = core.NewNoticeMethod[long]("test.host.long")
 	callHear = core.HandleNotice((*caller).hear).As(hearIt)
 	callAsk  = core.Handle((*caller).twice).As(twiceOf)
+	_        = core.HandleNotice((*host).long).As(longOf)
 	_        = core.Handle((*host).meet).As(meet)
 	_        = core.Handle((*host).keep).As(keep)
 	_        = core.Handle((*host).give).As(give)
