@@ -241,6 +241,12 @@ func TestPanicsCross(t *testing.T) {
 	}
 }
 
+// TestErrorsOfManyWords cross as far as a frame takes them.
+func TestErrorsOfManyWords(t *testing.T) {
+	text := strings.Repeat("word ", frame.TextMax)
+	require.Equal(t, text[:frame.TextMax], errorOf(failOf(errors.New(text))).Error())
+}
+
 // TestWatchAlone: who only watches hears of a node that is lost.
 func TestWatchAlone(t *testing.T) {
 	p, between := newCutPair(t, session.Timing{Patience: 3e8, BackoffMin: 1e7})
