@@ -163,6 +163,13 @@ func TestReplyBytes(t *testing.T) {
 	_, isNew, err := b.find("a", 1, 2, true, 0)
 	require.NoError(t, err)
 	require.False(t, isNew)
+
+	r, _, err := b.find("a", 1, 6, false, 0) // for which more than one has to go
+	require.NoError(t, err)
+	b.begun()
+	b.end(r, make([]byte, replyBytesMax/2), nil, 0)
+	require.Equal(t, 3, b.keys)
+	require.LessOrEqual(t, b.bytes, replyBytesMax)
 }
 
 // TestForgottenSenders: of so many nodes that the first one is forgotten. Its tries that may have
