@@ -55,6 +55,7 @@ func balanced(t testing.TB, n *Node) {
 		}
 	}
 	h.replies.balanced(same)
+	owed(t, n)
 }
 
 // balanced looks at a track whose session isn't over.
