@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -102,6 +103,10 @@ func (w *shop) requireIdle(t *testing.T) {
 	for _, p := range w.here.self.retries.all {
 		require.Nil(t, p)
 	}
+	as := reflect.TypeOf(core.ReferenceTo(reflect.TypeOf(w.port)))
+	to, _, _ := reflect.ValueOf(&w.port).Convert(as).Interface().(core.Reference).Referent()
+	r := to.Remote().(*retrier)
+	require.True(t, r.busy == 0 && r.queue == 0 && !r.full, "%d are busy, %d are queued", r.busy, r.queue)
 	for _, s := range w.there.self.links["here"].tracks[0].serving {
 		require.Nil(t, s)
 	}

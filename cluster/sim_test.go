@@ -62,6 +62,10 @@ func newWorldOf(t *testing.T, seed uint64, timing session.Timing, config house.C
 	require.NoError(t, err)
 	here, err := Start(t.Context(), sim, Config{Name: "here", Compress: rng.IntN(2) == 0, Tracks: tracks(rng), Window: 256 << 10, Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1, Timing: timing})
 	require.NoError(t, err)
+	t.Cleanup(func() {
+		balanced(t, here)
+		balanced(t, there)
+	})
 	return world{sim, other, here, there, rng}
 }
 

@@ -33,6 +33,10 @@ func newNursery(t *testing.T) calm {
 	require.NoError(t, err)
 	here, err := Start(t.Context(), sim, Config{Name: "here", Peers: map[string]string{"there": there.Addr()}, Plaintext: true, Incarnation: 1})
 	require.NoError(t, err)
+	t.Cleanup(func() {
+		balanced(t, here)
+		balanced(t, there)
+	})
 	return calm{t, sim, here, there}
 }
 
