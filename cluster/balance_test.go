@@ -48,6 +48,13 @@ func balanced(t testing.TB, n *Node) {
 	}
 	for _, l := range h.links {
 		same(l.waiting, waiting[l], "bytes that wait, of %s", l.name)
+		numbers := map[uint64]bool{}
+		for _, c := range l.conns {
+			require.True(t, c.link == l && c.of != nil, "a connection that was closed is of %s", l.name)
+			require.True(t, c.number != 0 && !numbers[c.number], "number %d of a connection of %s", c.number, l.name)
+			require.True(t, c.track == nil || c.track.conn == c, "a track of %s has another connection", l.name)
+			numbers[c.number] = true
+		}
 		for _, k := range l.tracks {
 			if k.over == nil {
 				k.balanced(same, watched)
