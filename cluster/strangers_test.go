@@ -249,6 +249,17 @@ func TestTooManyNodes(t *testing.T) {
 	require.EqualValues(t, 2, session, "the one before is over")
 }
 
+// TestRefusedConnections are nothing that a link knows.
+func TestRefusedConnections(t *testing.T) {
+	there := newPlace(t, Config{Name: "there", Listen: "127.0.0.1:0"})
+	_, err := meets(t, there.node, "here", frame.Hello{Session: 1}).hello()
+	require.NoError(t, err)
+	for range 3 {
+		meets(t, there.node, "here", frame.Hello{Session: 1}).ends() // its track is taken
+	}
+	there.node.look(t, func(h *hub) { require.Len(t, h.links["here"].conns, 1) })
+}
+
 // TestNumbersAhead: actors are declared by the next number, whatever number there may be one day.
 func TestNumbersAhead(t *testing.T) {
 	p := newPair(t, core.Props{}, session.Timing{})
