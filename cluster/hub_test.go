@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
+)
+
+// TestForgetInOneOrder: of nodes that went away at one time it's the first by name that is
+// forgotten, whatever the order of a map; one with a connection never is.
+func TestForgetInOneOrder(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	h := c.there.self
+	names := []string{"a", "b", "c", "d", "e", "f", "g"}
+	for _, name := range names {
+		require.NotNil(t, h.linkTo(name))
+	}
+	for _, name := range names {
+		require.Contains(t, h.links, name)
+		require.True(t, h.forget())
+		require.NotContains(t, h.links, name)
+	}
+	require.False(t, h.forget())
+	require.Contains(t, h.links, "here")
+}
+
+// TestFlushWithoutConnections: who closes a node doesn't wait for others that aren't there, but for
+// a track of one that is.
+func TestFlushWithoutConnections(t *testing.T) {
+	c := newCalmOf(t, 3, 3)
+	_, far := c.counters(2)
+	c.sim.Run(time.Second)
+	flush := func() time.Duration {
+		began := c.sim.Now
+		_, err := housetest.Ask(t, c.sim, hubFlush.At(c.here.hub), struct{}{})
+		require.NoError(t, err)
+		return time.Duration(c.sim.Now - began)
+	}
+	k := c.here.self.links["there"].tracks[2]
+	k.conn.shut()
+	require.NoError(t, core.Notice(tells.At(far[1]), item{}))
+	c.sim.Run(10 * time.Microsecond)
+	require.True(t, k.isUnread())
+	require.Nil(t, k.conn)
+	require.Less(t, flush(), 200*time.Millisecond)
+	require.False(t, k.isUnread())
+
+	c.cut()
+	c.tell(far[1], 1, 2)
+	require.Less(t, flush(), time.Millisecond)
+	left := k.out.Left()
+	require.Less(t, left.Acknowledged, left.End)
+}
+
+// TestAllAreTold: each node that watches an actor hears of its end.
+func TestAllAreTold(t *testing.T) {
+	c := newCalm(t)
+	var told []chan core.Terminated
+	for _, n := range []*Node{c.here, c.third()} {
+		far, _ := core.As[counter](c.find(n, "there"))
+		m := &mourner{make(chan core.Terminated, 1)}
+		_, err := housetest.Ask(t, c.sim, mournerWatch.At(core.Spawn(n.system, func() *mourner { return m })), far)
+		require.NoError(t, err)
+		told = append(told, m.told)
+	}
+	at, err := core.Lookup[counter](c.there.system, "/user/counter")
+	require.NoError(t, err)
+	at.Stop()
+	c.sim.Run(time.Second)
+	for _, of := range told {
+		require.Len(t, of, 1)
+		require.NoError(t, (<-of).Lost)
+	}
+}
