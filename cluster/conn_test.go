@@ -165,3 +165,54 @@ func TestAnotherVersion(t *testing.T) {
 		}, 5*time.Second, time.Millisecond)
 	}
 }
+
+// TestPiecesByHello: pieces that were read over the connection before are on their way no more, and
+// the rest of a long message goes on.
+func TestPiecesByHello(t *testing.T) {
+	c := newCalm(t)
+	of := &counter{}
+	_, err := core.SpawnWith(c.there.system, func() *counter { return of }, core.Props{Name: "other"})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/other"})
+	require.NoError(t, err)
+	c.sim.Run(5 * time.Second)
+	c.there.self.links["here"].conns[0].full = true // it says no more
+	require.NoError(t, core.Notice(tells.At(far), padded(0, 10<<20)))
+	c.sim.Run(500 * time.Millisecond)
+	k := c.track()
+	require.Positive(t, k.parcels.left)
+	require.Equal(t, k.out.Left().End, c.there.self.links["here"].tracks[0].in.Position())
+	c.sim.Net.Break(c.there.Addr())
+	c.sim.Run(500 * time.Millisecond)
+	require.Zero(t, k.parcels.left)
+	requireInOrder(t, 1, of)
+}
+
+// TestFramesThatComeTooEarlyOrTooLate: a HELLO that comes before this end has said its own is
+// refused, and what comes behind the end of a connection is passed over.
+func TestFramesThatComeTooEarlyOrTooLate(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	l := c.here.self.links["there"]
+	hello := frame.Hello{Name: []byte("there"), Incarnation: 1, Session: 1, Tracks: 1}
+	_, err := newConn(c.here.self, l).Decode(hello.Append(nil), nil)
+	require.ErrorIs(t, err, errHello)
+
+	one := l.conns[0]
+	one.shut()
+	late := (&frame.Tell{To: 7, Method: 1}).Append(nil)
+	n, err := one.Decode(late, nil)
+	require.Equal(t, len(late), n)
+	require.Equal(t, channel.ErrSkip, err)
+	require.EqualValues(t, 1, l.Session())
+}
+
+// TestMethodsPastTheMost: the other end declares so many methods, and not one more.
+func TestMethodsPastTheMost(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	k.theirs = append(k.theirs, make([]*foreign, methodsMax-1-len(k.theirs))...)
+	require.NoError(t, k.learn(&frame.Method{Number: methodsMax, Name: []byte("a"), Request: []byte{1, 1}}))
+	require.ErrorIs(t, k.learn(&frame.Method{Number: methodsMax + 1, Name: []byte("b"), Request: []byte{1, 1}}), errMethod)
+}
