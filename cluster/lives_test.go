@@ -16,6 +16,8 @@ import (
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // mourner watches an actor of another node.
@@ -426,3 +428,110 @@ func TestErrorOfTwoNames(t *testing.T) {
 		require.Equal(t, name+".a", string(describe(errors.Join(b, a)).Name))
 	}
 }
+
+// TestRestartElsewhere: an actor of another node begins anew.
+func TestRestartElsewhere(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.tell(far, 0, 3)
+	typed, _ := core.As[counter](far)
+	typed.Restart(errors.New("anew"))
+	rep, err := housetest.Ask(t, c.sim, count.At(far), struct{}{})
+	require.NoError(t, err)
+	require.Zero(t, rep.Sum)
+}
+
+func (m *mourner) unwatch(s *core.AskStack[core.Address[counter], struct{}]) core.Yield {
+	core.Unwatch(s, s.Req, mournerHears)
+	return s.Return(struct{}{})
+}
+
+var mournerUnwatch = core.Handle((*mourner).unwatch)
+
+// TestUnwatchElsewhere: who waits no more for the end of an actor of another node hears of none,
+// and neither node keeps anything of it.
+func TestUnwatchElsewhere(t *testing.T) {
+	c := newCalm(t)
+	far, _ := core.As[counter](c.find(c.here, "there"))
+	m := &mourner{make(chan core.Terminated, 10)}
+	at := core.Spawn(c.sim, func() *mourner { return m })
+	for range 2 {
+		_, err := housetest.Ask(t, c.sim, mournerWatch.At(at), far)
+		require.NoError(t, err)
+		c.sim.Run(time.Second)
+		require.Equal(t, 1, c.track().awaited)
+		require.Len(t, c.there.self.watched, 1)
+		_, err = housetest.Ask(t, c.sim, mournerUnwatch.At(at), far)
+		require.NoError(t, err)
+		c.sim.Run(time.Second)
+		require.Zero(t, c.track().awaited)
+		require.False(t, c.track().wanted)
+		require.Empty(t, c.there.self.watched)
+		require.False(t, c.there.self.links["here"].tracks[0].wanted)
+	}
+	far.Stop()
+	c.sim.Run(time.Second)
+	require.Empty(t, m.told)
+}
+
+func (c *counter) shy(s *core.AskStack[int, int]) core.Yield { return s.Return(s.Req) }
+
+func (c *counter) hint(s *core.NoticeStack[int]) core.Yield { return s.Return() }
+
+var (
+	counterShy  = core.Handle((*counter).shy)
+	counterHint = core.HandleNotice((*counter).hint)
+)
+
+// TestHandlersOfNoMethod: other nodes don't know them, so asks by them fail, and notices are dead
+// letters.
+func TestHandlersOfNoMethod(t *testing.T) {
+	c := newCalm(t)
+	far, _ := core.As[counter](c.find(c.here, "there"))
+	_, err := housetest.Ask(t, c.sim, counterShy.At(far), 1)
+	require.Equal(t, core.ErrNoHandler, err)
+	require.NoError(t, core.Notice(counterHint.At(far), 1))
+	c.sim.Run(time.Second)
+	require.Equal(t, 1, letters(c.here.system))
+	require.Equal(t, core.LostRefused, c.here.system.(interface{ DeadLetters() []house.LetterCount }).DeadLetters()[0].Reason)
+	require.Zero(t, letters(c.there.system))
+}
+
+// TestLongAskOfWhoStops: whoever asks has stopped before all pieces of the ask were written. It
+// ends at the other node, too, once they were.
+func TestLongAskOfWhoStops(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	a := core.Spawn(c.sim, func() *impatient { return &impatient{to: hang.At(far)} })
+	require.NoError(t, core.Notice(impatientAsks.At(a), 2_000_000))
+	for k := c.track(); len(k.parcels.out) == 0 || k.parcels.out[0].at == 0; {
+		c.sim.Turn()
+	}
+	a.Stop()
+	for !a.House().Gone() {
+		c.sim.Turn()
+	}
+	require.NotEmpty(t, c.track().parcels.out)
+	c.sim.Run(5 * time.Second)
+	require.Zero(t, c.track().busy)
+	c.there.self.served.requireFree(t)
+}
+
+// impatient is an actor that asks.
+type impatient struct {
+	to core.Port[[]byte, addRep]
+}
+
+type impatientStep struct {
+	core.NoticeStack[int]
+	got core.Future[addRep]
+}
+
+func (a *impatient) asks(s *impatientStep) core.Yield {
+	a.to.Ask(s, &s.got, make([]byte, s.Msg))
+	return core.Suspend(s, (*impatient).asked)
+}
+
+func (a *impatient) asked(s *impatientStep) core.Yield { return s.Return() }
+
+var impatientAsks = core.HandleNotice((*impatient).asks)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
@@ -90,4 +91,22 @@ func TestGivenUpBesideAFullMailbox(t *testing.T) {
 	w.requireServed(t)
 	w.requireIdle(t)
 	require.EqualValues(t, 1, w.here.self.links["there"].Session())
+}
+
+// TestWatchOfWhoIsForgotten: the other end may watch an actor of which nothing is known any more.
+// It hears that it has stopped.
+func TestWatchOfWhoIsForgotten(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.there.self.links["here"].tracks[0]
+	c.there.self.served.exported++ // as there were more
+	n := uint64(len(k.refs))
+	require.NoError(t, k.declare(&frame.Ref{Number: n, Serial: 1 << 40}))
+	r := k.refs[n]
+	r.said = false // as GONE waits for room
+	require.NoError(t, k.watches(n, true))
+	require.Empty(t, c.there.self.watched)
+	require.True(t, r.watched && r.gone)
+	require.NoError(t, k.watches(n, false))
+	require.Zero(t, k.owing)
 }
