@@ -323,6 +323,7 @@ var payerPays = core.HandleNotice((*payer).pays)
 // TestKeyedDeadline: the call there doesn't wait for longer than its asker does.
 func TestKeyedDeadline(t *testing.T) {
 	w := newShop(t, core.Props{})
+	w.sim.Run(time.Minute) // so that times since the start are others than from now on
 	by := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
 	began := w.sim.Now
 	require.NoError(t, core.Notice(payerPays.At(by), paying{time.Millisecond, 10 * time.Second}))
