@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
@@ -129,4 +131,78 @@ func TestNoticesToWhoHasStopped(t *testing.T) {
 	}
 	c.sim.Run(time.Second)
 	require.EqualValues(t, 3, (&place{sys: c.there.system.(*house.System)}).letters())
+}
+
+// TestNoticesOfNoHandlerToWhoHasStopped are dead letters there as the actor has stopped, whatever
+// it would have handled: as long as it lives, they are as it doesn't handle them.
+func TestNoticesOfNoHandlerToWhoHasStopped(t *testing.T) {
+	c := newCalm(t)
+	at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "brief"})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/brief"})
+	require.NoError(t, err)
+	for i, stops := range []bool{false, true} {
+		why := core.LostRefused
+		if stops {
+			at.Stop()
+			why = core.LostStopped
+			for !at.House().Gone() { // and nobody knows it here
+				c.sim.Turn()
+			}
+		}
+		require.NoError(t, core.Notice(gaugeTells.At(far), 1))
+		c.sim.Run(time.Second)
+		all := c.there.system.(*house.System).DeadLetters()
+		require.Len(t, all, i+1)
+		require.True(t, slices.ContainsFunc(all, func(l house.LetterCount) bool { return l.Reason == why }), why)
+	}
+}
+
+// gaugeTells is a method that a counter doesn't handle.
+var gaugeTells = core.NewNoticeMethod[int]("test.gauge.tell")
+
+// TestHoldOfTheGone: who has said that an actor has stopped may say that it is full, and nobody
+// waits for room.
+func TestHoldOfTheGone(t *testing.T) {
+	c := newCalm(t)
+	far, _ := core.As[counter](c.find(c.here, "there"))
+	far.Stop()
+	c.sim.Run(time.Second)
+	k := c.track()
+	require.True(t, k.standIns[1].gone)
+	require.NoError(t, k.hold(1, true))
+	require.Zero(t, k.held)
+	require.NoError(t, k.gone(&frame.Gone{To: 1}), "again")
+	require.Len(t, k.unused, 1)
+}
+
+// TestAsksThatWaitForRoom: no more of them are handed on than the mailbox has room for, as with
+// notices.
+func TestAsksThatWaitForRoom(t *testing.T) {
+	c := newCalm(t)
+	slow := &counter{slow: time.Millisecond}
+	at, err := core.SpawnWith(c.there.system, func() *counter { return slow }, core.Props{Name: "slow", Mailbox: core.Bounded(2, core.Reject)})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/slow"})
+	require.NoError(t, err)
+	var asks []core.Pending[addRep]
+	for i := range 20 {
+		require.NoError(t, core.Notice(tells.At(far), item{N: i}))
+		asks = append(asks, core.Begin(add.At(far), addReq{i}))
+	}
+	waited := 0
+	for range 200 {
+		c.sim.Run(200 * time.Microsecond)
+		require.LessOrEqual(t, at.House().Queued(c.there.self.w), 2)
+		if o := c.there.self.overflows[at.House()]; o != nil {
+			waited = max(waited, len(o.calls)-o.first)
+		}
+	}
+	require.Greater(t, waited, 20)
+	for i, p := range asks {
+		rep, err := p.Get()
+		require.NoError(t, err)
+		require.Equal(t, 2*i, rep.Sum)
+	}
+	requireInOrder(t, 20, slow)
 }

@@ -138,7 +138,9 @@ func TestDrainBehindOverflow(t *testing.T) {
 	p, s := flood(t, core.Props{Mailbox: core.Bounded(4, core.Reject)})
 	p.at.Pause()
 	s.tells(&p, 0, 100)
-	s.sends((&frame.Command{To: 1, Code: codes[command.Drain]}).Append(nil))
+	for range 3 { // it is one drain all the same
+		s.sends((&frame.Command{To: 1, Code: codes[command.Drain]}).Append(nil))
+	}
 	s.tells(&p, 100, 150)
 	p.waits(t, 96+1+50)
 	p.at.Continue()
@@ -229,4 +231,28 @@ func TestCloseAmidOverflow(t *testing.T) {
 	c.there.hub.Stop()
 	c.sim.Run(time.Second)
 	require.False(t, at.House().Gone())
+}
+
+// TestCloseWithAsksThatWait: they end without an answer, and are no dead letters.
+func TestCloseWithAsksThatWait(t *testing.T) {
+	c := newCalm(t)
+	at, err := core.SpawnWith(c.there.system, func() *counter { return &counter{} }, core.Props{Name: "full", Mailbox: core.Bounded(1, core.Reject)})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/full"})
+	require.NoError(t, err)
+	at.Pause()
+	c.sim.Run(time.Millisecond)
+	var asks []core.Pending[addRep]
+	for i := range 10 {
+		asks = append(asks, core.Begin(add.At(far), addReq{i}))
+	}
+	c.sim.Run(10 * time.Millisecond)
+	require.Len(t, c.there.self.overflows[at.House()].calls, 9)
+	c.there.hub.Stop()
+	c.sim.Run(time.Second)
+	for _, p := range asks {
+		_, err := p.Get()
+		require.ErrorIs(t, err, core.ErrLost)
+	}
+	require.Zero(t, letters(c.there.system))
 }
