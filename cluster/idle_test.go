@@ -11,6 +11,7 @@ import (
 	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
+	"github.com/stackhouse-go/stackhouse/stack/command"
 )
 
 // calm is two nodes in a simulation without faults, with a counter at each. Only here has the other
@@ -232,6 +233,29 @@ func TestWatchersEnd(t *testing.T) {
 	require.NoError(t, c.here.Close(t.Context()))
 	c.sim.Run(time.Second)
 	require.Empty(t, c.there.self.watched)
+}
+
+// TestCommandsThatWait for room are as many as there are different ones, and none is forgotten for
+// another one that doesn't undo it.
+func TestCommandsThatWait(t *testing.T) {
+	c := newCalm(t)
+	far, _ := core.As[counter](c.find(c.here, "there"))
+	c.sim.Run(5 * time.Second)
+	c.cut()
+	k := c.track()
+	for k.tryAppend((&frame.Cancel{}).Append(nil)) {
+	}
+	far.Restart(nil)
+	for range 10 {
+		far.Pause()
+		far.Continue()
+	}
+	far.Pause()
+	c.sim.Run(time.Millisecond)
+	require.Equal(t, []command.Verb{command.Restart, command.Pause}, k.standIns[1].commands)
+	far.Continue()
+	c.sim.Run(time.Millisecond)
+	require.Equal(t, []command.Verb{command.Restart, command.Continue}, k.standIns[1].commands)
 }
 
 // TestNewsThatWait: what an actor is told, or that somebody watches it, crosses though there was no

@@ -78,3 +78,15 @@ func TestFrameOfTheLongest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, rep.Sum)
 }
+
+// TestPiecesOfTooMany: so many frames may have come in part, and none more.
+func TestPiecesOfTooMany(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	for n := range uint64(partsMax) {
+		require.NoError(t, k.part(&frame.Part{Number: n + 1, Total: 100_000, Piece: []byte("a")}))
+	}
+	require.Equal(t, errPart, k.part(&frame.Part{Number: partsMax + 1, Total: 100_000, Piece: []byte("a")}))
+	require.NoError(t, k.part(&frame.Part{Number: 1, Total: 100_000, At: 1, Piece: []byte("b")}))
+}

@@ -39,6 +39,41 @@ func TestNodeEndsWhileRetriesWait(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrNotSent)
 }
 
+// TestGivenUpBetweenTwoTries: who asks waits no more, while the ask is to be sent again. It never
+// is, whether the node goes on or ends.
+func TestGivenUpBetweenTwoTries(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		w := newShop(t, core.Props{})
+		_, err := housetest.Ask(t, w.sim, w.port, payment{N: 1})
+		require.NoError(t, err)
+		w.sim.Net.Unreachable = map[string]bool{w.there.Addr(): true}
+		w.sim.Net.Break(w.there.Addr())
+		a := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
+		require.NoError(t, core.Notice(payerPays.At(a), paying{0, time.Hour}))
+		w.sim.Run(500 * time.Millisecond)
+		for w.here.self.retries.all[0].track != nil { // its session is given up
+			w.sim.Turn()
+		}
+		a.Stop()
+		for w.here.self.retries.all[0].call != nil {
+			w.sim.Turn()
+		}
+		require.Nil(t, w.here.self.retries.all[0].track)
+		if ends {
+			p := core.Begin(w.port, payment{N: 2})
+			require.NoError(t, w.here.Close(context.Background()))
+			w.sim.Run(time.Second)
+			_, err = p.Get()
+			require.ErrorIs(t, err, ErrUnreachable)
+			continue
+		}
+		w.sim.Net.Unreachable = nil
+		w.sim.Run(5 * time.Second)
+		require.Equal(t, map[int]int{1: 1}, w.till.paid)
+		w.requireIdle(t)
+	}
+}
+
 // TestSenderIsForgotten: the node that has asked is away when the ask ends, for so long that its
 // link is forgotten. It hears that the ask may have run.
 func TestSenderIsForgotten(t *testing.T) {
@@ -143,6 +178,13 @@ func TestKeyedAsksThatCannotBeRead(t *testing.T) {
 	ask := keyedAsk{Key: 9, Path: "/user/till", Method: "cluster.test.pay", Request: []byte{0xff}}
 	_, err = housetest.Ask(t, w.sim, keyedMethod.At(k.hub().any()), ask)
 	require.Error(t, err)
+	theirs := w.there.self.links["here"].control()
+	pay := &theirs.byMine[k.methods.byName["cluster.test.pay"].number-1]
+	as := *pay
+	*pay = nil // as if here hadn't told of it
+	_, err = housetest.Ask(t, w.sim, keyedMethod.At(k.hub().any()), ask)
+	require.Equal(t, core.ErrNoHandler, err)
+	*pay = as
 	s := k.slot()
 	s.from = k.hub()
 	s.from.away++

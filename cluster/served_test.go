@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,7 @@ func TestGivenUpBesideAFullMailbox(t *testing.T) {
 	w.sim.Run(time.Second)
 	w.at.Continue()
 	w.sim.Run(time.Second)
+	require.Empty(t, w.till.paid)
 	w.requireServed(t)
 	w.requireIdle(t)
 	require.EqualValues(t, 1, w.here.self.links["there"].Session())
@@ -103,10 +105,75 @@ func TestWatchOfWhoIsForgotten(t *testing.T) {
 	n := uint64(len(k.refs))
 	require.NoError(t, k.declare(&frame.Ref{Number: n, Serial: 1 << 40}))
 	r := k.refs[n]
+	require.True(t, r.gone)
 	r.said = false // as GONE waits for room
 	require.NoError(t, k.watches(n, true))
 	require.Empty(t, c.there.self.watched)
 	require.True(t, r.watched && r.gone)
 	require.NoError(t, k.watches(n, false))
 	require.Zero(t, k.owing)
+}
+
+// TestCancelledAnswersAtTheEnd: asks were given up, or refused, and what says so waits for room
+// when the session is given up. They go, too.
+func TestCancelledAnswersAtTheEnd(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	port := w.plain(t)
+	var all []core.Pending[receipt]
+	for n := range 12 {
+		all = append(all, core.Begin(port, payment{N: n, Takes: 60 * time.Millisecond, Pad: make([]byte, 60_000)}),
+			core.Begin(port, payment{N: 100, Takes: time.Hour}))
+	}
+	w.sim.Run(45 * time.Millisecond)
+	require.Equal(t, 12, w.till.paid[100])
+	address := w.there.Addr()
+	w.sim.Net.Unreachable = map[string]bool{address: true}
+	w.sim.Net.Break(address)
+	w.sim.Run(100 * time.Millisecond) // the answers take the room
+	k := w.there.self.links["here"].tracks[0]
+	for k.tryAppend((&frame.Cancel{}).Append(nil)) {
+	}
+	slot := uint64(len(k.serving))
+	nobody := slices.IndexFunc(k.theirs, func(f *foreign) bool { return f.method != nil && f.Name == "test.counter.add" })
+	require.NoError(t, k.serve(&frame.Ask{Slot: slot, To: uint64(len(k.refs) - 1), Method: uint64(nobody + 1)}))
+	require.Equal(t, core.ErrNoHandler, k.serving[slot].err)
+	cancelled := 0
+	for range 2 {
+		cancelled = 0
+		for i, s := range k.serving {
+			require.NoError(t, k.cancel(uint64(i)))
+			cancelled += btoi(s != nil && s.given && s.call == nil)
+		}
+		w.sim.Run(10 * time.Millisecond)
+	}
+	require.Equal(t, 12, cancelled)
+	balanced(t, w.there)
+	w.sim.Run(5 * time.Second)
+	w.sim.Net.Unreachable = nil
+	w.plain(t)
+	w.requireServed(t)
+	for _, p := range all {
+		_, err := p.Get()
+		require.ErrorIs(t, err, core.ErrLost)
+	}
+}
+
+// TestAnswersOfWhatWasNotDeclared: a node answers an ask of whose method it has never told. The ask
+// ends, and so does the session.
+func TestAnswersOfWhatWasNotDeclared(t *testing.T) {
+	w := newShop(t, core.Props{})
+	plain := w.plain(t)
+	k := w.here.self.links["there"].tracks[0]
+	m := k.methods.byName["cluster.test.pay"]
+	for i, port := range []core.Port[payment, receipt]{w.port, plain} {
+		p := core.Begin(port, payment{N: i, Takes: time.Second})
+		w.sim.Run(500 * time.Millisecond)
+		k.byMine[m.number-1] = nil
+		w.sim.Run(time.Second)
+		require.True(t, p.Ready())
+		_, err := p.Get()
+		require.ErrorIs(t, err, ErrUnreachable)
+		require.ErrorIs(t, err, core.ErrLost)
+	}
+	require.NotNil(t, k.over)
 }
