@@ -37,9 +37,16 @@ func owed(t testing.TB, n *Node) {
 	}
 	h.served.owed(is)
 	h.retries.owed(is)
+	wait := map[*serving]bool{}
 	for at, o := range h.overflows {
 		o.owed(is)
+		for _, w := range o.calls[o.first:] {
+			wait[w.of] = true
+		}
 		is(!slices.Contains(h.spare, o), "the overflow of %v is spare", at)
+	}
+	for i, s := range h.served.asks {
+		is(s.waits == wait[s], "ask %d waits for room: %t", i, s.waits)
 	}
 	for by, all := range h.broods {
 		is(len(all) <= n.config.SpawnedMax, "%d actors that %s has spawned", len(all), by)

@@ -88,5 +88,6 @@ func TestPiecesOfTooMany(t *testing.T) {
 		require.NoError(t, k.part(&frame.Part{Number: n + 1, Total: 100_000, Piece: []byte("a")}))
 	}
 	require.Equal(t, errPart, k.part(&frame.Part{Number: partsMax + 1, Total: 100_000, Piece: []byte("a")}))
+	require.Equal(t, errPart, k.part(&frame.Part{Number: 1, Total: 200_000, At: 1, Piece: []byte("b")}), "it has grown")
 	require.NoError(t, k.part(&frame.Part{Number: 1, Total: 100_000, At: 1, Piece: []byte("b")}))
 }

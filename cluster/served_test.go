@@ -112,6 +112,7 @@ func TestWatchOfWhoIsForgotten(t *testing.T) {
 	require.True(t, r.watched && r.gone)
 	require.NoError(t, k.watches(n, false))
 	require.Zero(t, k.owing)
+	r.said = true // as it was
 }
 
 // TestCancelledAnswersAtTheEnd: asks were given up, or refused, and what says so waits for room
