@@ -77,3 +77,41 @@ func TestAllAreTold(t *testing.T) {
 		require.NoError(t, (<-of).Lost)
 	}
 }
+
+// seeker looks an actor of another node up, whose session ends right behind the answer.
+type seeker struct {
+	link *link
+	err  error
+}
+
+type seekStep struct {
+	core.AskStack[string, core.AnyAddress]
+	found core.Future[core.AnyAddress]
+}
+
+func (k *seeker) seek(s *seekStep) core.Yield {
+	findMethod.At(k.link.control().hub().any()).Ask(s, &s.found, findActor{s.Req})
+	return core.Suspend(s, (*seeker).found)
+}
+
+func (k *seeker) found(s *seekStep) core.Yield {
+	k.link.giveUp(k.err)
+	k.link.begin()
+	return there(&s.AskStack, &s.found)
+}
+
+var seekers = core.Handle((*seeker).seek)
+
+// TestLookupAtTheEnd: who has found an actor whose session is over by then hears that it is lost,
+// not that there is none.
+func TestLookupAtTheEnd(t *testing.T) {
+	for _, err := range []error{ErrUnreachable, ErrNodeLost} {
+		c := newCalm(t)
+		c.find(c.here, "there")
+		by := core.Spawn(c.sim, func() *seeker { return &seeker{c.here.self.links["there"], err} })
+		_, got := housetest.Ask(t, c.sim, seekers.At(by), "/user/counter")
+		require.ErrorIs(t, got, err)
+		require.ErrorIs(t, got, core.ErrNotSent)
+		require.NotErrorIs(t, got, core.ErrNotFound)
+	}
+}

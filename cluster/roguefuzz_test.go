@@ -20,7 +20,9 @@ func FuzzTrack(f *testing.F) {
 		r := newRogue(t, b)
 		for len(r.choices) > 0 {
 			r.step()
+			balanced(t, r.there)
 		}
 		r.ends()
+		balanced(t, r.there)
 	})
 }
