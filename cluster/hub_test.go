@@ -115,3 +115,21 @@ func TestLookupAtTheEnd(t *testing.T) {
 		require.NotErrorIs(t, got, core.ErrNotFound)
 	}
 }
+
+// TestAlarmThatIsLate: an alarm for another time than the link waits for takes the place of none,
+// or there would be ever more of them.
+func TestAlarmThatIsLate(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	c.sim.Run(time.Second)
+	c.find(c.here, "there")
+	l := c.here.self.links["there"]
+	ring := l.ring
+	next, ok := l.Wake()
+	require.True(t, ok)
+	require.Greater(t, next, ring)
+	l.rings(ring - 1)
+	require.Equal(t, ring, l.ring)
+	l.rings(ring)
+	require.Equal(t, next, l.ring)
+}

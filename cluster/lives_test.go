@@ -240,6 +240,9 @@ func TestPanicsCross(t *testing.T) {
 		got := errorOf(failOf(&core.PanicError{Value: value}))
 		require.ErrorIs(t, got, core.ErrPanic)
 		require.NotErrorIs(t, got, value)
+
+		f := failOf(&core.PanicError{Value: value})
+		require.Empty(t, f.Name, "who writes it would choose that")
 	}
 }
 

@@ -51,6 +51,8 @@ func TestDeadlineTravels(t *testing.T) {
 			wantAnswer(t, sim, a, askWithin(b, 30*time.Millisecond, askWithin(c, 10*time.Millisecond, leftOf(sim))), 10)
 			wantAnswer(t, sim, a, askWithin(b, 30*time.Millisecond, askWithin(c, time.Hour, leftOf(sim))), 30)
 			wantAnswer(t, sim, a, askWithin(b, math.MaxInt64, leftOf(sim)), 5000)
+			wantError(t, sim, a, askWithin(b, 0, answerIn(time.Second, 1)), core.ErrTimeout) // none is left
+			wantError(t, sim, a, askWithin(b, -1, answerIn(time.Second, 1)), core.ErrTimeout)
 			// Ten milliseconds later ten less are left.
 			wantAnswer(t, sim, a, askWithin(b, 30*time.Millisecond, func(_ *player, s *scene) core.Yield {
 				core.Timer.Ask(s, &s.tick, 10*time.Millisecond)

@@ -207,3 +207,19 @@ func TestLong(t *testing.T) {
 	require.Equal(t, ErrLength, err)
 	require.Equal(t, LongMax, Len((&Tell{Message: make([]byte, LongMax-head-2)}).Append(nil)))
 }
+
+// TestHeadOfTheLongest: a message that HeadMax leaves room for fits in a frame, whatever comes with
+// it.
+func TestHeadOfTheLongest(t *testing.T) {
+	text := make([]byte, LongMax-HeadMax)
+	const most = math.MaxUint64
+	for _, f := range []interface{ Append([]byte) []byte }{
+		&Tell{To: most, Method: most, Message: text},
+		&Ask{Slot: most, To: most, Method: most, Remaining: math.MaxInt64, Context: make([]byte, ContextMax), Message: text},
+		&Reply{Slot: most, Message: text},
+	} {
+		got, err := Long(f.Append(nil))
+		require.NoError(t, err)
+		require.Greater(t, len(got.Body), len(text))
+	}
+}

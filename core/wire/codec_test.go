@@ -155,6 +155,35 @@ func TestWrongBytes(t *testing.T) {
 	}
 }
 
+// TestWrongBytesOfOthers: what a peer's type has that differs is no way around.
+func TestWrongBytesOfOthers(t *testing.T) {
+	nine := strings.Repeat("\xff", 9)
+	for _, r := range []struct {
+		of    any
+		bytes string
+		err   error
+	}{
+		{false, "\x02", ErrBool},
+		{[2]bool{}, "\x01\x80", ErrBool},
+		{[]bool{}, "\x03\x01\x02", ErrBool},
+		{map[uint8]bool{}, "\x03\x01\x01\x02\x02", ErrBool},
+		{map[uint8]bool{}, "\x03\x01\x01\x01\x01", ErrDuplicate},
+		{"", "\x80\x00", ErrVarint},
+		{[]byte{}, nine + "\x02", ErrVarint},
+		{[]uint16{}, "\x08\x01\x00\x02", ErrTruncated},
+		{[]struct{}{}, "\x02\x01", ErrFiller},
+		{time.Time{}, "\x01\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b", ErrTime},
+	} {
+		field := reflect.StructField{Name: "V", Type: reflect.TypeOf(r.of)}
+		more := reflect.StructField{Name: "More", Type: reflect.TypeFor[uint8]()}
+		own, theirs := []reflect.StructField{field}, []reflect.StructField{field, more}
+		d, err := mustOf(reflect.StructOf(own), true).Translate(mustOf(reflect.StructOf(theirs), true).AppendSchema(nil))
+		require.NoError(t, err)
+		_, err = read(d, []byte(r.bytes+"\x05"))
+		require.Equal(t, r.err, err, "%T %q", r.of, r.bytes)
+	}
+}
+
 // TestBadBoolIsNoBool: the memory of a bool that is refused is a bool nevertheless.
 func TestBadBoolIsNoBool(t *testing.T) {
 	v, err := read(mustOf(reflect.TypeFor[[2]bool](), true), []byte{1, 9})
