@@ -399,6 +399,7 @@ func TestTranslatedKeeps(t *testing.T) {
 		B []byte
 		C point
 		D int
+		E string
 	}
 	from := mustOf(reflect.TypeFor[raw](), true)
 	for _, c := range []struct {
@@ -409,16 +410,49 @@ func TestTranslatedKeeps(t *testing.T) {
 		{reflect.TypeFor[struct {
 			B []byte
 			D int
+			E string
 		}](), true, false},
 		{reflect.TypeFor[struct {
 			C point
 			D int
+			E string
 		}](), true, true},
 	} {
 		d, err := mustOf(c.to, true).Translate(from.AppendSchema(nil))
 		require.NoError(t, err)
 		require.Equal(t, c.keeps, d.Keeps(), "%v", c.to)
 		require.Equal(t, c.calls, d.Calls(), "%v", c.to)
+	}
+}
+
+// TestStepsOfManyPeers: what reads one peer's type stays as it is when others come.
+func TestStepsOfManyPeers(t *testing.T) {
+	c := mustOf(reflect.TypeFor[struct {
+		A int32
+		B string
+	}](), true)
+	var all []*Decoder
+	var texts [][]byte
+	for i := range 20 {
+		var fields []reflect.StructField
+		for n := range 20 {
+			f := reflect.StructField{Name: fmt.Sprintf("F%d", n), Type: reflect.TypeFor[string]()}
+			if n == i {
+				fields = append(fields, reflect.StructField{Name: "B", Type: f.Type})
+			}
+			fields = append(fields, f)
+		}
+		of := mustOf(reflect.StructOf(fields), true)
+		d, err := c.Translate(of.AppendSchema(nil))
+		require.NoError(t, err)
+		v := reflect.New(of.Type())
+		v.Elem().FieldByName("B").SetString("it")
+		all, texts = append(all, d), append(texts, of.Append(nil, v.UnsafePointer()))
+	}
+	for i, d := range all {
+		v, err := read(d, texts[i])
+		require.NoError(t, err)
+		require.Equal(t, "it", v.FieldByName("B").String())
 	}
 }
 

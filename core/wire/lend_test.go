@@ -227,6 +227,41 @@ func TestTheMessageSaysWhetherBytesAreCounted(t *testing.T) {
 	require.True(t, dead(b.slab))
 }
 
+// within is a part of a message, whose hand-written half reads what has no Release.
+type within struct{ one holding }
+
+var holdingCodec, _ = For[holding]()
+
+func (w *within) AppendWire(dst []byte) []byte { return Append(holdingCodec, dst, &w.one) }
+func (w *within) ReadWire(r *Reader) error     { return Read(holdingCodec, r, &w.one) }
+
+// around is a message with Release, of which a part has none.
+type around struct {
+	Within within
+	View   pool.Bytes
+}
+
+func (a *around) Release() {
+	a.Within.one.View.Release()
+	a.View.Release()
+}
+
+// TestPartsOfCountedMessages: bytes of a message with Release are counted, whatever reads its parts.
+func TestPartsOfCountedMessages(t *testing.T) {
+	c, err := For[around]()
+	require.NoError(t, err)
+	view := new(pool.Shard).Copy(make([]byte, 40))
+	b := lent(Append(c, nil, &around{within{holding{View: view}}, view}), 128)
+	var got around
+	require.NoError(t, Read(c, &b.r, &got))
+	b.slab.Release()
+	b.carrier.Release()
+	require.False(t, dead(got.View))
+	require.False(t, dead(got.Within.one.View))
+	got.Release()
+	require.True(t, dead(b.slab))
+}
+
 // TestCopiesShareSlabs: a thousand short pieces take about their bytes, not a slab each.
 func TestCopiesShareSlabs(t *testing.T) {
 	c, err := For[[][]byte]()
