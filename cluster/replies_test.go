@@ -190,6 +190,7 @@ func TestForgottenSenders(t *testing.T) {
 	_, isNew, err := b.find("0", 1, 1, true, 0)
 	require.Equal(t, core.ErrLost, err)
 	require.False(t, isNew)
+	require.NotContains(t, b.senders, "0", "it takes the place of another one")
 	_, isNew, err = b.find("0", 1, 2, false, 0)
 	require.NoError(t, err)
 	require.True(t, isNew)
@@ -233,4 +234,28 @@ func TestSendersWithKeysStay(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, isNew)
 	}
+}
+
+// TestSendersInUseStay: of two without keys it is the one that has come last that stays, whichever
+// came first. One stays, too, of whose earlier life a key runs.
+func TestSendersInUseStay(t *testing.T) {
+	b := newReplies()
+	comes := func(name string, life uint64, now int64) *record {
+		r, isNew, err := b.find(name, life, 1, false, now)
+		require.NoError(t, err)
+		require.True(t, isNew)
+		return r
+	}
+	runs := comes("c", 1, 0)
+	for i, name := range []string{"a", "b", "a"} {
+		b.drop(comes(name, 1, int64(i)))
+	}
+	b.drop(comes("c", 2, 0))
+	require.True(t, b.forgetSender())
+	require.NotContains(t, b.senders, "b")
+	require.True(t, b.forgetSender())
+	require.NotContains(t, b.senders, "a")
+	require.False(t, b.forgetSender())
+	b.drop(runs)
+	require.True(t, b.forgetSender())
 }

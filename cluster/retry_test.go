@@ -243,6 +243,9 @@ func TestKeyedAsksThatCannotBe(t *testing.T) {
 	w := newShop(t, core.Props{})
 	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 1})
 	require.NoError(t, err)
+	told := &counter{}
+	_, err = core.SpawnWith(w.other, func() *counter { return told }, core.Props{Name: "counter"})
+	require.NoError(t, err)
 	hub := keyedMethod.At(w.here.self.links["there"].control().hub().any())
 	for _, test := range []struct {
 		ask  keyedAsk
@@ -251,14 +254,18 @@ func TestKeyedAsksThatCannotBe(t *testing.T) {
 		{keyedAsk{Method: "nobody's"}, core.ErrNoHandler},
 		{keyedAsk{Method: "test.counter.tell"}, core.ErrNoHandler}, // of notices
 		{keyedAsk{Method: "test.counter.add"}, core.ErrNoHandler},  // of other actors
+		{keyedAsk{Method: "test.counter.tell", Path: "/user/counter"}, core.ErrNoHandler},
 		{keyedAsk{Method: "cluster.test.pay", Life: 2}, core.ErrLost},
 	} {
-		test.ask.Key, test.ask.Path = 9, "/user/till"
+		if test.ask.Key = 9; test.ask.Path == "" {
+			test.ask.Path = "/user/till"
+		}
 		_, err := housetest.Ask(t, w.sim, hub, test.ask)
 		require.Equal(t, test.want, err, "%+v", test.ask)
 	}
 	require.Equal(t, 1, w.there.self.replies.keys)
 	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+	require.Empty(t, told.told)
 	w.requireIdle(t)
 }
 
