@@ -78,24 +78,30 @@ func deafToHold(t *testing.T, tracks int) {
 	})
 }
 
+// floods spawns a counter there with so many places, and returns what tells it of items, from 1 on:
+// as a node does that doesn't heed HOLD.
+func (c *calm) floods(name string, of *counter, places int) (at core.Address[counter], told func(from, until int)) {
+	at, err := core.SpawnWith(c.there.system, func() *counter { return of }, core.Props{Name: name, Mailbox: core.Bounded(places, core.Reject)})
+	require.NoError(c.t, err)
+	far, err := housetest.Ask(c.t, c.sim, c.here.Finder(), Where{"there", "/user/" + name})
+	require.NoError(c.t, err)
+	c.tell(far, 0, 1) // so that it is declared
+	c.sim.Run(10 * time.Millisecond)
+	k := c.there.self.links["here"].tracks[0]
+	to, m := uint64(len(k.refs)-1), c.track().methods.byName["test.counter.tell"]
+	return at, func(from, until int) {
+		for i := from; i < until; i++ {
+			require.NoError(c.t, k.tell(&frame.Tell{To: to, Method: m.number, Message: wire.Append(m.request, nil, &item{N: i})}))
+		}
+	}
+}
+
 // TestGoneKeepsNoMemory: as calls come while others go, an overflow takes memory for those that
 // wait, not for all that ever did.
 func TestGoneKeepsNoMemory(t *testing.T) {
 	c := newCalm(t)
 	full := &counter{slow: time.Millisecond}
-	at, err := core.SpawnWith(c.there.system, func() *counter { return full }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
-	require.NoError(t, err)
-	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/full"})
-	require.NoError(t, err)
-	c.tell(far, 0, 1) // so that it is declared
-	c.sim.Run(10 * time.Millisecond)
-	k := c.there.self.links["here"].tracks[0]
-	m := c.track().methods.byName["test.counter.tell"]
-	told := func(from, until int) { // as by one that doesn't heed HOLD
-		for i := from; i < until; i++ {
-			require.NoError(t, k.tell(&frame.Tell{To: 1, Method: m.number, Message: wire.Append(m.request, nil, &item{N: i})}))
-		}
-	}
+	at, told := c.floods("full", full, 4)
 	told(1, 200)
 	n := 200
 	for ; n < 5000; n += 10 {
@@ -255,4 +261,146 @@ func TestCloseWithAsksThatWait(t *testing.T) {
 		require.ErrorIs(t, err, core.ErrLost)
 	}
 	require.Zero(t, letters(c.there.system))
+}
+
+// TestBehindThoseThatWait: what comes while others wait beside a mailbox goes behind them, though
+// there is room in it again.
+func TestBehindThoseThatWait(t *testing.T) {
+	c := newCalm(t)
+	slow := &counter{slow: time.Millisecond}
+	at, told := c.floods("slow", slow, 16)
+	told(1, 50)
+	n, k := 50, c.there.self.links["here"].tracks[0]
+	keyed := &keyedAsk{Path: "/user/slow", Method: "test.counter.add", Request: []byte{2}}
+	for h := c.there.self; h.overflows[at.House()] != nil; c.sim.Run(100 * time.Microsecond) {
+		if n < 100 && h.takes(at.House()) {
+			require.Equal(t, core.ErrMailboxFull, k.run(new(record), keyed, &frame.Ask{}), "it may not wait")
+			told(n, n+1)
+			n++
+		}
+	}
+	require.Equal(t, 100, n)
+	c.sim.Run(time.Second)
+	requireInOrder(t, n, slow)
+}
+
+// TestOverflowsAreUsedAgain: each actor that is full has one of its own, and there are as many as
+// were ever in use at a time.
+func TestOverflowsAreUsedAgain(t *testing.T) {
+	c := newCalm(t)
+	h := c.there.self
+	var all [3]*counter
+	var at [3]core.Address[counter]
+	var told [3]func(from, until int)
+	for i := range all {
+		all[i] = &counter{}
+		at[i], told[i] = c.floods(fmt.Sprint("full", i), all[i], 4)
+	}
+	for round, full := range []int{1, 2, 3, 3} {
+		for i := range full {
+			at[i].Pause()
+		}
+		c.sim.Run(time.Millisecond)
+		for i := range full {
+			n := len(all[i].told)
+			told[i](n, n+20)
+		}
+		require.Len(t, h.overflows, full, "round %d", round)
+		require.Empty(t, h.spare)
+		balanced(t, c.there)
+		for i := range full {
+			at[i].Continue()
+			c.sim.Run(time.Millisecond)
+			require.Len(t, h.spare, i+1)
+		}
+		require.Empty(t, h.overflows)
+	}
+	for i := range all {
+		requireInOrder(t, 1+20*(4-i), all[i])
+	}
+}
+
+// TestCloseAmidDrain: what waits when the node ends are dead letters, on either side of a drain.
+// The actor is drained all the same.
+func TestCloseAmidDrain(t *testing.T) {
+	c := newCalm(t)
+	full := &counter{}
+	other, toldOther := c.floods("other", &counter{}, 4)
+	at, told := c.floods("full", full, 4)
+	at.Pause()
+	other.Pause()
+	c.sim.Run(time.Millisecond)
+	told(1, 10)
+	toldOther(1, 10)
+	k := c.there.self.links["here"].tracks[0]
+	require.NoError(t, k.command(&frame.Command{To: uint64(len(k.refs) - 1), Code: codes[command.Drain]}))
+	told(10, 20)
+	balanced(t, c.there)
+	require.Len(t, c.there.self.overflows[at.House()].calls, 15+1)
+	c.there.hub.Stop()
+	c.sim.Run(time.Second)
+	require.Equal(t, 15+5, letters(c.there.system))
+	at.Continue()
+	c.sim.Run(time.Second)
+	require.True(t, at.House().Gone())
+	requireInOrder(t, 5, full)
+}
+
+// TestNoMoreMayWait: what may not wait beside a mailbox is refused as by it: a notice is a dead
+// letter, an ask is answered.
+func TestNoMoreMayWait(t *testing.T) {
+	c := newCalm(t)
+	full := &counter{}
+	at, told := c.floods("full", full, 4)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/full"})
+	require.NoError(t, err)
+	h := c.there.self
+	defer func(window int) { h.node.config.Window = window }(h.node.config.Window)
+	at.Pause()
+	c.sim.Run(time.Millisecond)
+	told(1, 1+4)
+	h.node.config.Window = 1 // of nothing
+	told(5, 10)
+	_, err = housetest.Ask(t, c.sim, add.At(far), addReq{1})
+	require.Equal(t, core.ErrMailboxFull, err)
+	require.Empty(t, h.overflows)
+	require.Equal(t, 5, letters(c.there.system))
+	h.node.config.Window = 100 * callSize / waitingWindows
+	told(5, 200)
+	waiting := len(h.overflows[at.House()].calls)
+	require.True(t, 80 < waiting && waiting < 100, "of 100 without a text, %d wait", waiting)
+	require.Equal(t, 5+195, waiting+letters(c.there.system))
+	balanced(t, c.there)
+	at.Continue()
+	c.sim.Run(time.Second)
+	requireInOrder(t, 5+waiting, full)
+}
+
+// TestEachGoesOn: whoever was told to hold calls of an actor goes on once there is room.
+func TestEachGoesOn(t *testing.T) {
+	c := newCalm(t)
+	third := c.third()
+	full := &counter{}
+	at, err := core.SpawnWith(c.there.system, func() *counter { return full }, core.Props{Name: "full", Mailbox: core.Bounded(4, core.Reject)})
+	require.NoError(t, err)
+	at.Pause()
+	for _, from := range []*Node{c.here, third} {
+		far, err := housetest.Ask(t, c.sim, from.Finder(), Where{"there", "/user/full"})
+		require.NoError(t, err)
+		for i := range 20 {
+			require.NoError(t, core.Notice(tells.At(far), item{N: i}))
+		}
+		c.sim.Run(10 * time.Millisecond)
+	}
+	require.Len(t, c.there.self.overflows[at.House()].held, 2)
+	at.Continue()
+	c.sim.Run(time.Second)
+	require.Len(t, full.told, 40)
+	for _, l := range c.there.self.links {
+		require.Zero(t, l.tracks[0].owing)
+		require.False(t, l.tracks[0].refs[1].held)
+	}
+	require.Zero(t, c.track().held)
+	require.Zero(t, third.self.links["there"].tracks[0].held)
+	balanced(t, third)
 }
