@@ -188,6 +188,39 @@ func TestManyLongAsks(t *testing.T) {
 	require.EqualValues(t, 1, c.here.self.links["there"].Session())
 }
 
+// TestManyLongAnswers: more than may be written in pieces at a time come all the same, also those
+// to asks that may be tried again. One that waits for that may be given up: it comes once.
+func TestManyLongAnswers(t *testing.T) {
+	c := newCrowd(t)
+	for _, port := range []core.Port[mirrorReq, mirrorRep]{
+		mirrored.At(c.at(c.here, "there", "mirror")), AtLeastOnce(c.here, mirrored, Where{"there", "/user/mirror"}),
+	} {
+		all := make([]core.Pending[mirrorRep], 3*partsMax)
+		for i := range all {
+			all[i] = core.Begin(port, mirrorReq{Size: 100_000 + i})
+		}
+		behind := false
+		for i := range all {
+			for n := 0; !all[i].Ready(); n++ {
+				require.Less(t, n, 5000)
+				c.sim.Turn()
+				p := &c.there.self.links["here"].tracks[0].parcels
+				require.LessOrEqual(t, len(p.out), partsMax)
+				if len(p.behind) > 0 {
+					behind = true
+					require.NoError(t, c.there.self.links["here"].tracks[0].cancel(p.behind[0].slot))
+					require.False(t, p.behind[0].owed, "it waits already")
+				}
+			}
+			rep, err := all[i].Get()
+			require.NoError(t, err)
+			require.Len(t, rep.Pad, 100_000+i)
+		}
+		require.True(t, behind)
+	}
+	require.EqualValues(t, 1, c.here.self.links["there"].Session())
+}
+
 // TestAnswersBesideAFlood: who tells the other node more than the link takes answers it all the
 // same.
 func TestAnswersBesideAFlood(t *testing.T) {
