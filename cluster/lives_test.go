@@ -538,3 +538,28 @@ func (a *impatient) asks(s *impatientStep) core.Yield {
 func (a *impatient) asked(s *impatientStep) core.Yield { return s.Return() }
 
 var impatientAsks = core.HandleNotice((*impatient).asks)
+
+// TestErrorByVersion: an error that has a code and a name crosses by its name, and by its code to a
+// node of the version before.
+func TestErrorByVersion(t *testing.T) {
+	c := newCalm(t)
+	_, err := core.SpawnWith(c.there.system, func() *ledger { return &ledger{} }, core.Props{Name: "ledger"})
+	require.NoError(t, err)
+	far, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/ledger"})
+	require.NoError(t, err)
+	k := c.there.self.links["here"].tracks[0]
+	for k.speaks = 2; k.speaks > 0; k.speaks-- {
+		_, err = housetest.Ask(t, c.sim, add.At(far), addReq{-1})
+		require.EqualError(t, err, errNegative.Error())
+		require.ErrorIs(t, err, core.ErrNotFound)
+		require.Equal(t, k.speaks == 2, errors.Is(err, errNegative))
+	}
+	k.speaks = 2
+}
+
+// TestErrorOfTwoCodes crosses by the first of them.
+func TestErrorOfTwoCodes(t *testing.T) {
+	got := errorOf(failOf(errors.Join(core.ErrTimeout, core.ErrStopped)))
+	require.ErrorIs(t, got, core.ErrStopped)
+	require.NotErrorIs(t, got, core.ErrTimeout)
+}

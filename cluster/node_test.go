@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -206,6 +207,11 @@ func TestTimingIsChecked(t *testing.T) {
 // TestMethodsThatCannotCross: the error names the method, whichever of its types it is.
 func TestMethodsThatCannotCross(t *testing.T) {
 	number, channel := reflect.TypeFor[int](), reflect.TypeFor[chan int]()
+	var fields []reflect.StructField
+	for i := range frame.SchemaMax/1000 + 1 {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("F", strings.Repeat("f", 1000), i), Type: number})
+	}
+	long := reflect.StructOf(fields)
 	for _, test := range []struct {
 		name           string
 		request, reply reflect.Type
@@ -216,6 +222,8 @@ func TestMethodsThatCannotCross(t *testing.T) {
 		{"of.a.notice", channel, nil, "chan"},
 		{strings.Repeat("n", frame.NameMax+1), number, number, "too long"},
 		{strings.Repeat("n", frame.NameMax), number, number, ""},
+		{"of.a.long.request", long, number, "too long"},
+		{"of.a.long.reply", number, long, "too long"},
 	} {
 		m := method{Contract: &core.Contract{Name: test.name, Request: test.request, Reply: test.reply}, number: 1}
 		err := m.compile()
