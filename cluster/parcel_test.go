@@ -4,10 +4,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/core"
 	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
@@ -90,4 +92,75 @@ func TestPiecesOfTooMany(t *testing.T) {
 	require.Equal(t, errPart, k.part(&frame.Part{Number: partsMax + 1, Total: 100_000, Piece: []byte("a")}))
 	require.Equal(t, errPart, k.part(&frame.Part{Number: 1, Total: 200_000, At: 1, Piece: []byte("b")}), "it has grown")
 	require.NoError(t, k.part(&frame.Part{Number: 1, Total: 100_000, At: 1, Piece: []byte("b")}))
+}
+
+// TestPiecesThatDontFollow: the first piece of a frame comes first, and once. What they join to is
+// a frame.
+func TestPiecesThatDontFollow(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	require.Equal(t, errPart, k.part(&frame.Part{Number: 1, Total: 100_000, At: 1, Piece: []byte("a")}))
+	require.Empty(t, k.parcels.in)
+	require.NoError(t, k.part(&frame.Part{Number: 1, Total: 100_000, Piece: []byte("a")}))
+	require.Equal(t, errPart, k.part(&frame.Part{Number: 1, Total: 100_000, Piece: []byte("a")}))
+	require.Error(t, k.part(&frame.Part{Number: 2, Total: 3, Piece: make([]byte, 3)}))
+	many := (&frame.Tells{To: 1, Method: 1, Messages: frame.AppendMessage(nil, make([]byte, 100))}).Append(nil)
+	require.Equal(t, errPart, k.part(&frame.Part{Number: 3, Total: uint64(len(many)), Piece: many}))
+}
+
+// TestAcknowledgedPieces: of what is on its way that is over which was read to its end.
+func TestAcknowledgedPieces(t *testing.T) {
+	p := parcels{pieces: []piece{{10, 1}, {20, 2}, {30, 4}}, flying: 7, sent: []*parcel{{end: 20}, {end: 30}}}
+	for _, test := range []struct{ position, pieces, flying, sent int }{
+		{9, 3, 7, 2}, {10, 2, 6, 2}, {19, 2, 6, 2}, {20, 1, 4, 1}, {29, 1, 4, 1}, {30, 0, 0, 0},
+	} {
+		p.acknowledged(uint64(test.position))
+		require.Equal(t, test.pieces, len(p.pieces), "%+v", test)
+		require.Equal(t, test.flying, p.flying, "%+v", test)
+		require.Equal(t, test.sent, len(p.sent), "%+v", test)
+	}
+}
+
+// TestManyLongFrames cross one after another, and nothing is left of them.
+func TestManyLongFrames(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	for n := range partsMax + 2 {
+		sent := padded(n, 100_000).Pad
+		got, err := housetest.Ask(t, c.sim, echo.At(far), sent)
+		require.NoError(t, err)
+		require.True(t, string(sent) == string(got))
+	}
+	for _, k := range []*track{c.track(), c.there.self.links["here"].tracks[0]} {
+		require.Empty(t, k.parcels.in)
+	}
+	require.EqualValues(t, 1, c.track().link.Session())
+}
+
+// TestPiecesLeaveRoom: those of a long message are no more than half the window, and none is
+// written where there is no room at all.
+func TestPiecesLeaveRoom(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.tell(far, 0, 1)
+	c.sim.Run(5 * time.Second)
+	c.cut()
+	k := c.track()
+	require.NoError(t, core.Notice(tells.At(far), padded(1, 1<<20)))
+	c.sim.Run(time.Millisecond)
+	half := k.link.hub.node.config.Window / 2
+	require.GreaterOrEqual(t, k.parcels.flying, half)
+	require.Less(t, k.parcels.flying, half+frame.FrameMax)
+	for k.tryAppend((&frame.Cancel{}).Append(nil)) {
+	}
+	k.parcels.acknowledged(k.out.Left().Written) // as if the room were taken by others
+	k.parcels.flying, k.parcels.pieces = 0, nil
+	end := k.out.Left().End
+	k.sendOn()
+	require.Equal(t, end, k.out.Left().End)
+	c.mend()
+	rep, err := housetest.Ask(t, c.sim, count.At(far), struct{}{})
+	require.NoError(t, err)
+	require.Equal(t, 2, rep.Sum)
 }
