@@ -151,3 +151,43 @@ func TestPackedForWhoReadsIt(t *testing.T) {
 		require.Equal(t, speaks == 2, len(k.pack(long)) < len(long), "version %d", speaks)
 	}
 }
+
+// TestPackedThatCannotBe: a packed frame that isn't as long as it says, that is of many notices, is
+// packed once more, or is none, is refused before anything of it is done.
+func TestPackedThatCannotBe(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	noise := make([]byte, 200_000)
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	tell := (&frame.Tell{To: 1, Method: 1, Message: noise}).Append(nil)
+	tells := (&frame.Tells{To: 1, Method: 1, Messages: frame.AppendMessage(frame.AppendMessage(nil, noise[:50_000]), noise[:50_000])}).Append(nil)
+	for name, test := range map[string]struct {
+		f    []byte
+		want error
+	}{
+		"shorter":       {packed(len(tell)+1, s2.Encode(nil, tell)), errPacked},
+		"longer":        {packed(len(tell)-1, s2.Encode(nil, tell)), errPacked},
+		"no text":       {packed(100_000, []byte{0xff}), errPacked},
+		"a broken text": {packed(100_000, append([]byte{0xa0, 0x8d, 0x06}, noise[:10_000]...)), errPacked},
+		"many":          {packedOf(tells), errPacked},
+		"twice":         {packedOf(packedOf(tell)), errPacked},
+		"none":          {packedOf(make([]byte, 100_000)), frame.ErrTrailing},
+	} {
+		f, err := frame.Long(test.f)
+		require.NoError(t, err, name)
+		err = k.unpack(f, func(frame.Raw) error { t.Fatal(name); return nil })
+		require.Error(t, err, name)
+		if test.want == errPacked {
+			require.Equal(t, errPacked, err, name)
+		}
+	}
+	f, err := frame.Long(packedOf(tell))
+	require.NoError(t, err)
+	done := false
+	require.NoError(t, k.unpack(f, func(f frame.Raw) error { done = f.Kind == frame.KindTell; return nil }))
+	require.True(t, done)
+}
