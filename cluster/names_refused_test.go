@@ -43,6 +43,8 @@ func TestWhatCannotBeSent(t *testing.T) {
 		_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: p})
 		require.ErrorIs(t, err, ErrNoMethod)
 	}
+	_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: AtLeastOnce(c.here, twiceOf, Where{"there", "/user/caller"})})
+	require.Equal(t, ErrNoMethod, err)
 	require.NoError(t, core.Notice(notify.At(far), core.HandleNotice((*caller).hear).At(near)))
 	c.sim.Run(time.Second)
 	require.Equal(t, core.LostRefused, c.sim.DeadLetters()[0].Reason)
@@ -315,4 +317,59 @@ func TestStandInsTakeRoom(t *testing.T) {
 	}
 	require.Equal(t, 10+3*standInSize, k.sizeOf(make([]byte, 10)))
 	require.Equal(t, 10, k.sizeOf(make([]byte, 10)))
+}
+
+// TestPortsOfLaterMethods: a port by a method that was made when the node had begun can't be sent.
+func TestPortsOfLaterMethods(t *testing.T) {
+	c := newCalm(t)
+	_, far := c.host()
+	at := core.Spawn(c.sim, func() *caller { return &caller{} })
+	delete(c.here.self.methods.byName, "test.caller.twice")
+	_, err := housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: callAsk.At(at)})
+	require.Equal(t, ErrNoMethod, err)
+	_, err = housetest.Ask(t, c.sim, AtLeastOnce(c.here, twiceOf, Where{"there", "/user/host"}), 1)
+	require.Equal(t, core.ErrNoHandler, err)
+}
+
+// TestWhatCannotBeSentAgain: an ask by AtLeastOnce that can't be written isn't sent.
+func TestWhatCannotBeSentAgain(t *testing.T) {
+	c := newCalm(t)
+	h, _ := c.host()
+	third := c.sim.Beside(t, house.Config{Logger: slog.New(slog.DiscardHandler)})
+	at := core.Spawn(third, func() *caller { return &caller{} })
+	port := AtLeastOnce(c.here, keep, Where{"there", "/user/host"})
+	_, err := housetest.Ask(t, c.sim, port, contacts{N: 7, Any: at.Any()})
+	require.Equal(t, core.ErrOtherSystem, err)
+	require.Zero(t, h.last.N)
+	_, err = housetest.Ask(t, c.sim, port, contacts{N: 7})
+	require.NoError(t, err)
+}
+
+// TestActorsThatAreKnown aren't counted again with each message that tells of them, and may be told
+// of where no further one may.
+func TestActorsThatAreKnown(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	t.Cleanup(k.link.settleRead) // as receive does behind what it reads
+	one, err := k.link.know(&k.names, 5, nil)
+	require.NoError(t, err)
+	before := k.names.made
+	k.standIns = append(k.standIns, make([]*standIn, standInsMax)...)
+	two, err := k.link.know(&k.names, 5, nil)
+	k.standIns = k.standIns[:len(k.standIns)-standInsMax]
+	require.NoError(t, err)
+	require.True(t, one == two)
+	require.Equal(t, before, k.names.made)
+}
+
+// TestNamesThatEndEarly, or late, are errors.
+func TestNamesThatEndEarly(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	for _, text := range [][]byte{{ours}, {theirs}, {ours, 0x80}, {theirs, 5, 5}, {0, 5}, {9, 5}, {theirs, 0}, {ours, 0, 'x'}} {
+		_, err := reads[core.AnyAddress](t, names{track: c.track()}, text)
+		require.Error(t, err, "%d", text)
+		require.NotErrorIs(t, err, errNameType, "%d", text)
+	}
 }
