@@ -9,6 +9,7 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/core/wire"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -193,4 +194,232 @@ func TestKeyedAsksThatCannotBeRead(t *testing.T) {
 	require.Equal(t, 1, w.there.self.replies.keys)
 	w.requireIdle(t)
 	w.requireServed(t)
+}
+
+// TestNumbersOfRetries are taken again, by one at a time.
+func TestNumbersOfRetries(t *testing.T) {
+	w := newShop(t, core.Props{})
+	for range 3 {
+		var all []core.Pending[receipt]
+		for n := range 3 {
+			all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Duration(n) * time.Millisecond}))
+		}
+		w.sim.Run(time.Millisecond)
+		balanced(t, w.here)
+		w.sim.Run(time.Second)
+		for _, p := range all {
+			require.True(t, p.Ready())
+			_, err := p.Get()
+			require.NoError(t, err)
+		}
+		require.Len(t, w.here.self.retries.all, 3)
+	}
+	w.requireIdle(t)
+}
+
+// TestNodeEndsBesideAnswers: what is away when the node ends may have run, whatever was answered
+// before.
+func TestNodeEndsBesideAnswers(t *testing.T) {
+	w := newShop(t, core.Props{})
+	var all []core.Pending[receipt]
+	for n := range 4 {
+		all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Duration(n%2) * time.Hour}))
+	}
+	w.sim.Run(time.Second)
+	require.NoError(t, w.here.Close(context.Background()))
+	w.sim.Run(time.Second)
+	for n, p := range all {
+		require.True(t, p.Ready())
+		if _, err := p.Get(); n%2 == 0 {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, core.ErrLost)
+		}
+	}
+}
+
+// TestNodeEndsBetweenTwoTries: an ask that has left in a session before may have run, and one that
+// never has not.
+func TestNodeEndsBetweenTwoTries(t *testing.T) {
+	w := newShop(t, core.Props{})
+	left := core.Begin(w.port, payment{N: 1, Takes: time.Hour})
+	w.sim.Run(500 * time.Millisecond)
+	w.sim.Net.Unreachable = map[string]bool{w.there.Addr(): true}
+	w.sim.Net.Break(w.there.Addr())
+	w.sim.Run(10 * time.Millisecond)
+	never := core.Begin(w.port, payment{N: 2})
+	w.sim.Run(10 * time.Millisecond)
+	for w.here.self.retries.all[0].track != nil || w.here.self.retries.all[1].track != nil {
+		w.sim.Turn()
+	}
+	require.NoError(t, w.here.Close(context.Background()))
+	w.sim.Run(time.Second)
+	_, err := left.Get()
+	require.ErrorIs(t, err, core.ErrLost)
+	_, err = never.Get()
+	require.ErrorIs(t, err, core.ErrNotSent)
+}
+
+// TestRetriesThatWait for room take half of the mailbox of the other node's hub, and go before
+// later ones once there is some. Then none waits any more.
+func TestRetriesThatWait(t *testing.T) {
+	w := newShop(t, core.Props{})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 99})
+	require.NoError(t, err)
+	w.here.config.Mailbox = 8
+	k := w.here.self.links["there"].control()
+	require.NoError(t, k.hold(0, true))
+	w.till.order = nil
+	var all []core.Pending[receipt]
+	var want []int
+	for n := range 10 {
+		all, want = append(all, core.Begin(w.port, payment{N: n, Takes: 15 * time.Millisecond})), append(want, n)
+	}
+	a := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
+	require.NoError(t, core.Notice(payerPays.At(a), paying{0, 200 * time.Millisecond}))
+	for range 30 {
+		w.sim.Run(10 * time.Millisecond)
+		require.Equal(t, 4, k.hub().house.Queued(w.here.self.w))
+		balanced(t, w.here)
+	}
+	require.NoError(t, k.hold(0, false))
+	all, want = append(all, core.Begin(w.port, payment{N: 10})), append(want, 10)
+	for range 50 {
+		w.sim.Run(10 * time.Millisecond)
+		balanced(t, w.here)
+	}
+	for _, p := range all {
+		require.True(t, p.Ready())
+		_, err := p.Get()
+		require.NoError(t, err)
+	}
+	require.ElementsMatch(t, want, w.till.order, "the one that was given up never left")
+	require.Equal(t, want[:8], w.till.order[:8], "a later one has overtaken those that wait")
+	p := core.Begin(w.port, payment{N: 11})
+	w.sim.Run(retryAfter / 2)
+	require.True(t, p.Ready())
+	_, err = p.Get()
+	require.NoError(t, err)
+	w.requireIdle(t)
+}
+
+// TestRetriesOfALaterLife: the other node's life is another one than its first. An ask is sent
+// again to the same life, and runs once.
+func TestRetriesOfALaterLife(t *testing.T) {
+	w := newShop(t, core.Props{})
+	w.there.hub.Stop()
+	w.sim.Run(time.Second)
+	var err error
+	w.there, err = Start(t.Context(), w.other, Config{Name: "there", Listen: w.there.Addr(), Plaintext: true, Incarnation: 7})
+	require.NoError(t, err)
+	p := core.Begin(w.port, payment{N: 1, Takes: 2 * time.Second})
+	w.sim.Run(time.Second)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+	w.breaks()
+	w.sim.Run(20 * time.Second)
+	require.True(t, p.Ready())
+	_, err = p.Get()
+	require.NoError(t, err)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+}
+
+// TestKeyedRepliesThatCannotBeRead: the asker hears of it.
+func TestKeyedRepliesThatCannotBeRead(t *testing.T) {
+	w := newShop(t, core.Props{})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 1})
+	require.NoError(t, err)
+	k := w.here.self.links["there"].control()
+	by := &k.byMine[k.methods.byName["cluster.test.pay"].number-1]
+	f := **by
+	f.reply, f.noReply = nil, errNoCredit
+	*by = &f
+	_, err = housetest.Ask(t, w.sim, w.port, payment{N: 2})
+	require.ErrorIs(t, err, errNoCredit)
+	require.Equal(t, map[int]int{1: 1, 2: 1}, w.till.paid)
+}
+
+// TestTwoLivesLater: what has left for a life of the other node never runs in a later one, however
+// many sessions end meanwhile.
+func TestTwoLivesLater(t *testing.T) {
+	w := newShop(t, core.Props{})
+	p := core.Begin(w.port, payment{N: 1, Takes: time.Hour})
+	w.sim.Run(500 * time.Millisecond)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+	w.there.hub.Stop()
+	w.sim.Run(10 * time.Millisecond)
+	w.sim.Net.Unreachable = map[string]bool{w.there.Addr(): true}
+	w.sim.Net.Break(w.there.Addr())
+	w.sim.Run(time.Second)
+	var err error
+	w.there, err = Start(t.Context(), w.other, Config{Name: "there", Listen: w.there.Addr(), Plaintext: true, Incarnation: 2})
+	require.NoError(t, err)
+	w.sim.Net.Unreachable = nil
+	l := w.here.self.links["there"]
+	for k := l.control(); k.life != 2 || k.busy == 0; k = l.control() {
+		w.sim.Turn()
+	}
+	w.breaks()
+	w.sim.Run(20 * time.Second)
+	require.True(t, p.Ready())
+	_, err = p.Get()
+	require.Equal(t, core.ErrLost, err)
+	require.Equal(t, map[int]int{1: 1}, w.till.paid)
+}
+
+// TestAnsweredAsTheSessionEnds: an answer that comes right before its session ends isn't read any
+// more. The other node gives it again.
+func TestAnsweredAsTheSessionEnds(t *testing.T) {
+	w := newShop(t, core.Props{})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{N: 2}) // so that methods are declared
+	require.NoError(t, err)
+	p := core.Begin(w.port, payment{N: 1, Takes: 2 * time.Second})
+	w.sim.Run(time.Second)
+	k := w.here.self.links["there"].control()
+	text, err := k.writeKept(k.methods.keyed.reply, wire.Append(k.methods.byName["cluster.test.pay"].reply, nil, &receipt{N: 5}))
+	require.NoError(t, err)
+	require.Equal(t, 1, k.busy)
+	for _, s := range k.slots {
+		if s.busy {
+			require.NoError(t, k.reply(&frame.Reply{Slot: s.number, Message: text}))
+		}
+	}
+	k.link.settleRead()
+	k.link.giveUp(ErrUnreachable)
+	k.link.begin()
+	w.sim.Run(20 * time.Second)
+	require.True(t, p.Ready())
+	rep, err := p.Get()
+	require.NoError(t, err)
+	require.Equal(t, 1, rep.N)
+	require.Equal(t, map[int]int{1: 1, 2: 1}, w.till.paid)
+}
+
+// TestLooksBetweenTwoTries: what has a retry look whether its asker waits comes while it waits for
+// room. It goes on waiting.
+func TestLooksBetweenTwoTries(t *testing.T) {
+	w := newShop(t, core.Props{})
+	var all []core.Pending[receipt]
+	for n := range 3 {
+		all = append(all, core.Begin(w.port, payment{N: n, Takes: 5 * time.Second}))
+	}
+	w.sim.Run(510 * time.Millisecond)
+	w.here.config.Mailbox = 2
+	l := w.here.self.links["there"]
+	l.giveUp(ErrUnreachable)
+	l.begin()
+	require.NoError(t, l.control().hold(0, true))
+	for range 100 {
+		w.sim.Run(20 * time.Millisecond)
+		balanced(t, w.here)
+		require.LessOrEqual(t, l.control().hub().house.Queued(w.here.self.w), 1)
+	}
+	require.NoError(t, l.control().hold(0, false))
+	w.sim.Run(20 * time.Second)
+	for _, p := range all {
+		require.True(t, p.Ready())
+		_, err := p.Get()
+		require.NoError(t, err)
+	}
+	require.Equal(t, map[int]int{0: 1, 1: 1, 2: 1}, w.till.paid)
+	w.requireIdle(t)
 }
