@@ -164,3 +164,17 @@ func TestPiecesLeaveRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, rep.Sum)
 }
+
+// TestPiecesThatCannotBe: a PART that can't be read begins nothing.
+func TestPiecesThatCannotBe(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	good := frameOf(t, (&frame.Part{Number: 1, Total: frame.FrameMax + 1, Piece: []byte("a")}).Append(nil))
+	for size := range good.Body {
+		require.Error(t, k.do(frame.Raw{Kind: frame.KindPart, Body: good.Body[:size]}), "%d bytes of it", size)
+	}
+	require.Empty(t, k.parcels.in)
+	require.NoError(t, k.do(good))
+	require.Len(t, k.parcels.in, 1)
+}
