@@ -42,3 +42,22 @@ func TestConnectionThatNobodyWants(t *testing.T) {
 	c.sim.Run(time.Millisecond)
 	require.Nil(t, conn.of)
 }
+
+// TestOneDialAtATime: while one is under way none begins, whatever is wanted meanwhile.
+func TestOneDialAtATime(t *testing.T) {
+	c := newCalm(t)
+	c.sim.Net.Silent = map[string]bool{c.there.Addr(): true}
+	find := core.Begin(c.here.Finder(), Where{"there", "/user/counter"})
+	c.sim.Run(time.Millisecond)
+	h := c.here.self
+	d := &h.links["there"].dials[0]
+	require.True(t, d.busy)
+	before := h.at.Queued(h.w)
+	d.wants(d.number)
+	require.Equal(t, before, h.at.Queued(h.w))
+	c.sim.Net.Silent = nil
+	c.sim.Run(time.Minute)
+	_, err := find.Get()
+	require.NoError(t, err)
+	c.conns(1)
+}

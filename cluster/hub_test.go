@@ -1,12 +1,14 @@
 package cluster
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -132,4 +134,133 @@ func TestAlarmThatIsLate(t *testing.T) {
 	require.Equal(t, ring, l.ring)
 	l.rings(ring)
 	require.Equal(t, next, l.ring)
+}
+
+// TestForgetTheFirstThatLeft: who is away for longest is forgotten first, whatever its name.
+func TestForgetTheFirstThatLeft(t *testing.T) {
+	c := newCalm(t)
+	h := c.there.self
+	names := []string{"a", "b", "c", "d", "e", "f", "g"}
+	for i, name := range names {
+		h.linkTo(name).leftAt = int64(len(names) - i)
+	}
+	for _, name := range slices.Backward(names) {
+		require.Contains(t, h.links, name)
+		require.True(t, h.forget())
+		require.NotContains(t, h.links, name)
+	}
+}
+
+// TestAddressesOfTheForgotten: with a node its session is forgotten, and who has an address of that
+// hears of it.
+func TestAddressesOfTheForgotten(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	back := c.find(c.there, "here")
+	c.sim.Run(10 * time.Minute)
+	c.conns(0)
+	require.NoError(t, c.there.hubDoes(&c, func(h *hub) { require.True(t, h.forget()) }))
+	require.ErrorIs(t, core.Notice(tells.At(back), item{}), ErrUnreachable)
+	ask := core.Begin(add.At(back), addReq{1})
+	c.sim.Run(time.Millisecond)
+	require.True(t, ask.Ready())
+	_, err := ask.Get()
+	require.ErrorIs(t, err, ErrUnreachable)
+}
+
+// hubDoes calls f in a turn of the hub.
+func (n *Node) hubDoes(c *calm, f func(*hub)) error {
+	_, err := housetest.Ask(c.t, c.sim, hubLook.At(n.hub), f)
+	return err
+}
+
+// TestFlushOfAllLinks: who closes a node waits for each of the others.
+func TestFlushOfAllLinks(t *testing.T) {
+	c := newCalm(t)
+	third := c.third()
+	of := &counter{}
+	_, err := core.SpawnWith(third.system, func() *counter { return of }, core.Props{Name: "counter"})
+	require.NoError(t, err)
+	c.find(c.here, "there")
+	c.find(third, "there")
+	far := c.find(c.there, "third")
+	c.sim.Run(2 * time.Second)
+	c.sim.Net.Faults.Delay = 5 * time.Millisecond
+	c.tell(far, 0, 1)
+	k := c.there.self.links["third"].tracks[0]
+	require.True(t, k.isUnread())
+	_, err = housetest.Ask(t, c.sim, hubFlush.At(c.there.hub), struct{}{})
+	require.NoError(t, err)
+	require.False(t, k.isUnread())
+	requireInOrder(t, 1, of)
+}
+
+// TestFlushOfTheDeaf: who closes a node doesn't wait for ever for one that reads nothing.
+func TestFlushOfTheDeaf(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	c.sim.Run(2 * time.Second)
+	sys := c.there.system.(*house.System)
+	c.sim.Pause(sys)
+	c.tell(far, 0, 1)
+	began := c.sim.Now
+	_, err := housetest.Ask(t, c.sim, hubFlush.At(c.here.hub), struct{}{})
+	require.NoError(t, err)
+	require.True(t, c.track().isUnread())
+	require.InDelta(t, flushTime, c.sim.Now-began, 1e7)
+	c.sim.Resume(sys)
+}
+
+// oracle answers whoever looks an actor up, as the test says.
+type oracle struct{ says core.AnyAddress }
+
+func (o *oracle) find(s *core.AskStack[findActor, core.AnyAddress]) core.Yield {
+	return s.Return(o.says)
+}
+
+var _ = core.Handle((*oracle).find).As(findMethod)
+
+// pilgrim looks actors up at an oracle.
+type pilgrim struct{ at core.AnyAddress }
+
+func (p *pilgrim) seek(s *seekStep) core.Yield {
+	findMethod.At(p.at).Ask(s, &s.found, findActor{})
+	return core.Suspend(s, (*pilgrim).found)
+}
+
+func (p *pilgrim) found(s *seekStep) core.Yield { return there(&s.AskStack, &s.found) }
+
+var pilgrims = core.Handle((*pilgrim).seek)
+
+// TestLookupOfNobody: an answer without an actor, or with one that has stopped, is none.
+func TestLookupOfNobody(t *testing.T) {
+	c := newCalm(t)
+	gone := core.Spawn(c.sim, func() *counter { return &counter{} })
+	gone.Stop()
+	c.sim.Run(time.Millisecond)
+	lives := core.Spawn(c.sim, func() *counter { return &counter{} })
+	for says, want := range map[core.AnyAddress]error{{}: core.ErrNotFound, gone.Any(): core.ErrNotFound, lives.Any(): nil} {
+		at := core.Spawn(c.sim, func() *oracle { return &oracle{says} }).Any()
+		by := core.Spawn(c.sim, func() *pilgrim { return &pilgrim{at} })
+		_, err := housetest.Ask(t, c.sim, pilgrims.At(by), "")
+		require.Equal(t, want, err)
+	}
+}
+
+// TestOneAlarm: a link that waits for a time needs no second alarm for it.
+func TestOneAlarm(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	c.sim.Run(time.Second)
+	h := c.here.self
+	l := h.links["there"]
+	l.rings(l.ring)
+	next, ok := l.Wake()
+	require.True(t, ok)
+	require.Equal(t, next, l.ring)
+	before := h.at.Queued(h.w)
+	for range 10 {
+		l.settle()
+	}
+	require.Equal(t, before, h.at.Queued(h.w))
 }
