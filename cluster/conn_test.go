@@ -8,7 +8,9 @@ import (
 
 	"github.com/stackhouse-go/stackhouse/channel"
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
+	"github.com/stackhouse-go/stackhouse/cluster/session"
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house"
 	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
@@ -109,13 +111,33 @@ func TestNoHello(t *testing.T) {
 func TestNothingIsKeptOfASession(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
+	other := c.second()
 	c.find(c.there, "here")
 	_, err := housetest.Ask(t, c.sim, add.At(far), addReq{1})
 	require.NoError(t, err)
 	k := c.track()
+	c.cut()
+	require.NoError(t, core.Notice(tells.At(far), padded(0, 10<<20)))
+	ask := core.Begin(echo.At(far), make([]byte, 10<<20))
+	c.sim.Run(time.Millisecond)
+	for k.tryAppend((&frame.Cancel{}).Append(nil)) {
+	}
+	typed, _ := core.As[counter](far)
+	typed.Pause()
+	require.NoError(t, core.Notice(tells.At(other), item{N: 1}))
+	c.sim.Run(time.Millisecond)
+	k.unused, k.fed = []unused{}, []*standIn{}
 	require.True(t, len(k.standIns) > 0 && len(k.slots) > 0 && len(k.theirs) > 0 && len(k.refs) > 0)
+	require.NotNil(t, k.debts.first)
+	require.True(t, len(k.parcels.out) > 0 && k.callsWait())
 	require.NoError(t, k.do(frameOf(t, (&frame.Bye{Code: byeEnds}).Append(nil))))
 	require.Nil(t, k.standIns)
+	require.Nil(t, k.unused)
+	require.Nil(t, k.starved)
+	require.Nil(t, k.fed)
+	require.Zero(t, k.parcels)
+	require.Zero(t, k.debts)
+	require.Zero(t, k.answers)
 	require.Nil(t, k.slots)
 	require.Nil(t, k.free)
 	require.Nil(t, k.serving)
@@ -123,6 +145,9 @@ func TestNothingIsKeptOfASession(t *testing.T) {
 	require.Nil(t, k.theirs)
 	require.Nil(t, k.byMine)
 	require.Nil(t, k.conn)
+	c.sim.Run(time.Millisecond)
+	_, err = ask.Get()
+	require.ErrorIs(t, err, ErrNodeLost)
 }
 
 // TestByeOfWhoStays: who is refused because of what it has said hears no BYE, which would tell that
@@ -215,4 +240,120 @@ func TestMethodsPastTheMost(t *testing.T) {
 	k.theirs = append(k.theirs, make([]*foreign, methodsMax-1-len(k.theirs))...)
 	require.NoError(t, k.learn(&frame.Method{Number: methodsMax, Name: []byte("a"), Request: []byte{1, 1}}))
 	require.ErrorIs(t, k.learn(&frame.Method{Number: methodsMax + 1, Name: []byte("b"), Request: []byte{1, 1}}), errMethod)
+}
+
+// TestHelloInPieces: a connection is met by a whole HELLO, and by nothing less.
+func TestHelloInPieces(t *testing.T) {
+	c := newCalm(t)
+	hello := (&frame.Hello{Name: []byte("there"), Incarnation: 1, Session: 1, Tracks: 1}).Append(nil)
+	one := newConn(c.there.self, nil)
+	for size := range hello {
+		n, err := one.Decode(hello[:size], nil)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.False(t, one.met)
+	}
+	_, err := one.Decode(hello, nil)
+	require.Equal(t, errSelf, err)
+	require.True(t, one.met)
+}
+
+// TestHelloOfOneTooMany: if as many nodes are known as may be, and all of them are there, a HELLO
+// of another one is refused.
+func TestHelloOfOneTooMany(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	h := c.there.self
+	h.linksMax = len(h.links)
+	hello := (&frame.Hello{Name: []byte("else"), Incarnation: 1, Session: 1, Tracks: 1}).Append(nil)
+	_, err := newConn(h, nil).Decode(hello, nil)
+	require.ErrorIs(t, err, errLinks)
+	require.NotContains(t, h.links, "else")
+}
+
+// TestHelloWithoutACertificate: who says whose node it is, and can't show it, is sent away.
+func TestHelloWithoutACertificate(t *testing.T) {
+	c := newCalm(t)
+	c.there.config.Plaintext = false
+	peer := c.sim.Net.Dial(c.there.Addr())
+	c.sim.Rest()
+	peer.Write((&frame.Hello{Name: []byte("else"), Incarnation: 1, Session: 1, Tracks: 1}).Append(nil))
+	c.sim.Run(time.Second)
+	require.Empty(t, peer.Read(1<<10))
+	require.Error(t, peer.Err())
+	require.NotContains(t, c.there.self.links, "else")
+}
+
+// TestGreetingTakesItsTime: a connection that was dialled waits for its HELLO as long as Timing
+// says, and not only as long as one that was accepted.
+func TestGreetingTakesItsTime(t *testing.T) {
+	c := newCalm(t)
+	sys := c.there.system.(*house.System)
+	c.sim.Pause(sys)
+	find := core.Begin(c.here.Finder(), Where{"there", "/user/counter"})
+	c.sim.Run(helloTime / 2)
+	l := c.here.self.links["there"]
+	require.Equal(t, session.Greeting, l.State(0))
+	one := l.conns[0]
+	c.sim.Run(helloTime/2 + 500*time.Millisecond)
+	require.Equal(t, session.Greeting, l.State(0))
+	require.Same(t, one, l.conns[0])
+	c.sim.Resume(sys)
+	c.sim.Run(time.Second)
+	require.Same(t, one, l.conns[0])
+	_, err := find.Get()
+	require.NoError(t, err)
+}
+
+// TestByeOfWhoIsKnown: only who has said HELLO, and has heard one, says BYE.
+func TestByeOfWhoIsKnown(t *testing.T) {
+	c := newCalm(t)
+	for _, test := range []struct {
+		met, said bool
+		err       error
+		bye       bool
+	}{{true, true, core.ErrStopped, true}, {false, true, core.ErrStopped, false}, {true, false, core.ErrStopped, false}, {true, true, errHello, false}} {
+		one := newConn(c.here.self, nil)
+		one.met, one.said = test.met, test.said
+		require.Equal(t, test.bye, len(one.Refuse(nil, test.err)) > 0, "%+v", test)
+	}
+}
+
+// TestAcksThatCannotBe: what was never sent can't have been read.
+func TestAcksThatCannotBe(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	c.sim.Run(2 * time.Second)
+	k := c.track()
+	left := k.out.Left()
+	for _, position := range []uint64{left.End + 1, left.Acknowledged - 1, 1 << 60} {
+		require.Error(t, k.do(frameOf(t, (&frame.Ack{Position: position}).Append(nil))), "%d", position)
+	}
+	require.NoError(t, k.do(frameOf(t, (&frame.Ack{Position: left.End}).Append(nil))))
+}
+
+// TestReplyToNoSlot: a REPLY that doesn't say to which ask answers none.
+func TestReplyToNoSlot(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	ask := core.Begin(add.At(far), addReq{-1})
+	c.sim.Run(time.Second)
+	require.True(t, c.track().slots[0].busy)
+	require.Error(t, c.track().do(frame.Raw{Kind: frame.KindReply}))
+	require.True(t, c.track().slots[0].busy)
+	c.sim.Run(2 * time.Hour)
+	_, err := ask.Get()
+	require.NoError(t, err)
+}
+
+// TestNewsOfStrangers: an actor that was never declared can't be watched, nor told anything.
+func TestNewsOfStrangers(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	for _, f := range [][]byte{
+		(&frame.Watch{To: 99}).Append(nil), (&frame.Unwatch{To: 99}).Append(nil), (&frame.Command{To: 99}).Append(nil),
+	} {
+		require.Equal(t, errRef, k.do(frameOf(t, f)))
+	}
 }

@@ -58,6 +58,7 @@ func (l *link) owed(is rule) {
 	for _, c := range l.conns {
 		is(c.link == l && c.number != 0 && !numbers[c.number], "connection %d", c.number)
 		numbers[c.number] = true
+		is(c.track == nil || c.track.conn == c, "connection %d and its track", c.number)
 	}
 	for i, k := range l.tracks {
 		if is(k.number == i && k.link == l, "track %d", i); k.over == nil {
