@@ -60,11 +60,14 @@ func (l *link) owed(is rule) {
 		numbers[c.number] = true
 		is(c.track == nil || c.track.conn == c, "connection %d and its track", c.number)
 	}
+	known, over := 0, false
 	for i, k := range l.tracks {
 		if is(k.number == i && k.link == l, "track %d", i); k.over == nil {
 			k.owed(is)
 		}
+		known, over = known+len(k.standIns)-1, over || k.over != nil
 	}
+	is(over || len(l.bySerial) == known, "%d actors by their serials, of %d", len(l.bySerial), known)
 	for i := range l.dials {
 		d := &l.dials[i]
 		dials := l.State(i) == session.Dialling
@@ -108,7 +111,18 @@ func (k *track) owed(is rule) {
 			writes[p.slot] = true
 		}
 	}
+	for _, p := range k.parcels.sent {
+		is(p.end > left.Acknowledged && p.end <= left.End, "a parcel that was acknowledged")
+	}
+	for _, p := range k.parcels.pieces {
+		is(p.end > left.Acknowledged && p.end <= left.End, "a piece that was acknowledged")
+	}
+	for number, a := range k.parcels.in {
+		is(a.came < a.total, "all of frame %d has come", number)
+	}
+	stopped := 0
 	for i, r := range k.standIns {
+		stopped += btoi(r.gone && !r.sending)
 		is(r.track == k && int(r.number) == i, "stand-in %d", i)
 		is(r.starved == waits[r] && r.sending == sends[r], "stand-in %d waits, or sends", i)
 		is(r.owed == owe[r], "stand-in %d owes", i)
@@ -116,6 +130,7 @@ func (k *track) owed(is rule) {
 		is(!r.gone || !r.held && !r.awaited, "stand-in %d of an actor that is gone", i)
 		is(r.gone || r.owed || (r.declared || i == 0) && len(r.commands) == 0 && r.awaited == r.watched, "stand-in %d has news", i)
 	}
+	is(stopped == len(k.unused), "%d of %d numbers of the stopped are free", len(k.unused), stopped)
 	for i, s := range k.slots {
 		is(s.track == k && int(s.number) == i && s.owed == owe[s] && s.long == writes[s], "slot %d", i)
 		is(s.busy == (s.from != nil) && (s.busy || s.call == nil), "slot %d is free", i)
