@@ -111,10 +111,27 @@ func TestNoHello(t *testing.T) {
 func TestNothingIsKeptOfASession(t *testing.T) {
 	c := newCalm(t)
 	far := c.find(c.here, "there")
-	other := c.second()
 	c.find(c.there, "here")
 	_, err := housetest.Ask(t, c.sim, add.At(far), addReq{1})
 	require.NoError(t, err)
+	k := c.track()
+	require.True(t, len(k.standIns) > 0 && len(k.slots) > 0 && len(k.theirs) > 0 && len(k.refs) > 0)
+	require.NoError(t, k.do(frameOf(t, (&frame.Bye{Code: byeEnds}).Append(nil))))
+	require.Nil(t, k.standIns)
+	require.Nil(t, k.slots)
+	require.Nil(t, k.free)
+	require.Nil(t, k.serving)
+	require.Nil(t, k.refs)
+	require.Nil(t, k.theirs)
+	require.Nil(t, k.byMine)
+	require.Nil(t, k.conn)
+}
+
+// TestNothingWaitsInASessionThatIsOver: what waited for room, or was written in part, isn't kept.
+func TestNothingWaitsInASessionThatIsOver(t *testing.T) {
+	c := newCalm(t)
+	far := c.find(c.here, "there")
+	other := c.second()
 	k := c.track()
 	c.cut()
 	require.NoError(t, core.Notice(tells.At(far), padded(0, 10<<20)))
@@ -127,26 +144,17 @@ func TestNothingIsKeptOfASession(t *testing.T) {
 	require.NoError(t, core.Notice(tells.At(other), item{N: 1}))
 	c.sim.Run(time.Millisecond)
 	k.unused, k.fed = []unused{}, []*standIn{}
-	require.True(t, len(k.standIns) > 0 && len(k.slots) > 0 && len(k.theirs) > 0 && len(k.refs) > 0)
 	require.NotNil(t, k.debts.first)
 	require.True(t, len(k.parcels.out) > 0 && k.callsWait())
 	require.NoError(t, k.do(frameOf(t, (&frame.Bye{Code: byeEnds}).Append(nil))))
-	require.Nil(t, k.standIns)
 	require.Nil(t, k.unused)
 	require.Nil(t, k.starved)
 	require.Nil(t, k.fed)
 	require.Zero(t, k.parcels)
 	require.Zero(t, k.debts)
 	require.Zero(t, k.answers)
-	require.Nil(t, k.slots)
-	require.Nil(t, k.free)
-	require.Nil(t, k.serving)
-	require.Nil(t, k.refs)
-	require.Nil(t, k.theirs)
-	require.Nil(t, k.byMine)
-	require.Nil(t, k.conn)
 	c.sim.Run(time.Millisecond)
-	_, err = ask.Get()
+	_, err := ask.Get()
 	require.ErrorIs(t, err, ErrNodeLost)
 }
 
@@ -356,4 +364,18 @@ func TestNewsOfStrangers(t *testing.T) {
 	} {
 		require.Equal(t, errRef, k.do(frameOf(t, f)))
 	}
+}
+
+// TestMethodsOutOfOrder: methods are declared by the numbers in their order, and each once.
+func TestMethodsOutOfOrder(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	next := uint64(len(k.theirs) + 1)
+	require.Positive(t, next-1)
+	require.Equal(t, errMethod, k.learn(&frame.Method{Number: next + 1, Name: []byte("a"), Request: []byte{1, 1}}))
+	var again frame.Method
+	require.NoError(t, again.Read(frameOf(t, k.methods.all[0].declare)))
+	again.Number = next
+	require.Equal(t, errMethod, k.learn(&again))
 }
