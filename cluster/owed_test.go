@@ -197,7 +197,7 @@ func (b *retries) owed(is rule) {
 		queue[p.by] += btoi(p.queued)
 	}
 	for r := range ports {
-		is(r.busy == busy[r] && r.queue == queue[r], "%d retries, of which %d are queued: %d and %d", busy[r], queue[r], r.busy, r.queue)
+		is(r.busy == busy[r] && len(r.queue) == queue[r], "%d retries, of which %d are queued: %d and %d", busy[r], queue[r], r.busy, len(r.queue))
 	}
 }
 

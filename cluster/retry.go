@@ -55,9 +55,9 @@ type retrier struct {
 	hub   *hub
 	to    Where
 	house *stack.House
-	busy  int  // retries
-	queue int  // of these, those that wait for room
-	full  bool // calls wait in the house until fewer are
+	busy  int      // retries
+	queue []*retry // of these, those that wait for room, in their order
+	full  bool     // calls wait in the house until fewer are
 }
 
 // retry is an ask by a retrier. It belongs to a step of the hub, see try, until that ends.
@@ -71,7 +71,7 @@ type retry struct {
 	life     uint64 // of the other node, to which its first byte may have left; 0: none has
 	track    *track // by which it is away
 	request  []byte
-	queued   bool // it waits for room
+	queued   bool // it is in the queue of by
 }
 
 const (
@@ -155,16 +155,11 @@ type tryStep struct {
 
 // try asks the hub of the other node, by the session there is, once its stand-in has room: so who
 // is told of a full mailbox hears it from the other node. Half of the mailbox is for others who ask
-// that hub, and who has waited goes first.
+// that hub, and of one port who has waited for longest goes first.
 func (h *hub) try(s *tryStep) core.Yield {
 	p := s.Msg
 	if s.tick.Waiting() { // it was look
 		return core.SuspendAny(s, (*hub).try)
-	}
-	waited := p.queued
-	if waited {
-		p.queued = false
-		p.by.queue--
 	}
 	if p.call == nil {
 		return p.ends(s)
@@ -174,11 +169,11 @@ func (h *hub) try(s *tryStep) core.Yield {
 		return p.fails(s, ErrNoNode)
 	}
 	most := cmp.Or(h.node.config.Mailbox, h.w.MailboxMax) / 2
-	if l.control().hub().house.Queued(h.w) >= max(1, most) || !waited && p.by.queue > 0 {
-		p.queued = true
-		p.by.queue++
+	if l.control().hub().house.Queued(h.w) >= max(1, most) || len(p.by.queue) > 0 && p.by.queue[0] != p {
+		p.enqueue()
 		return p.waits(s)
 	}
+	p.dequeue()
 	p.track = l.control()
 	text, err := p.track.write(p.method.request, p.method.RequestOf(p.call))
 	if err == nil && len(text)+len(p.by.to.Path)+len(p.method.Name) > frame.LongMax-2*frame.HeadMax {
@@ -253,6 +248,23 @@ func (t *track) replyTo(c *stack.Stack, m *method, text []byte) error {
 	return t.read(by.reply, text, c, m.ReplyOf(c))
 }
 
+// enqueue has a retry wait behind those of its port that do.
+func (p *retry) enqueue() {
+	if !p.queued {
+		p.queued = true
+		p.by.queue = append(p.by.queue, p)
+	}
+}
+
+// dequeue has a retry wait for room no more.
+func (p *retry) dequeue() {
+	if p.queued {
+		p.queued = false
+		i := slices.Index(p.by.queue, p)
+		p.by.queue = slices.Delete(p.by.queue, i, i+1)
+	}
+}
+
 // waits has a retry try again in a while.
 func (p *retry) waits(s *tryStep) core.Yield {
 	p.track = nil
@@ -274,6 +286,7 @@ func (p *retry) fails(s *tryStep, err error) core.Yield {
 // ends ends the step of a retry whose asker waits no more.
 func (p *retry) ends(s *tryStep) core.Yield {
 	r := p.by
+	p.dequeue()
 	r.hub.retries.remove(p)
 	if r.busy--; r.full {
 		r.full = false

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -293,13 +294,40 @@ func TestRetriesThatWait(t *testing.T) {
 		_, err := p.Get()
 		require.NoError(t, err)
 	}
-	require.ElementsMatch(t, want, w.till.order, "the one that was given up never left")
-	require.Equal(t, want[:8], w.till.order[:8], "a later one has overtaken those that wait")
+	require.Equal(t, want, w.till.order, "the one that was given up never left")
 	p := core.Begin(w.port, payment{N: 11})
 	w.sim.Run(retryAfter / 2)
 	require.True(t, p.Ready())
 	_, err = p.Get()
 	require.NoError(t, err)
+	w.requireIdle(t)
+}
+
+// TestRetriesThatWaitKeepTheirOrder: more begin, at many times, than there is room for, and run in
+// their order.
+func TestRetriesThatWaitKeepTheirOrder(t *testing.T) {
+	w := newShop(t, core.Props{Mailbox: core.Unbounded()})
+	_, err := housetest.Ask(t, w.sim, w.port, payment{})
+	require.NoError(t, err)
+	address := w.there.Addr()
+	w.sim.Net.Unreachable = map[string]bool{address: true}
+	w.sim.Net.Break(address)
+	var all []core.Pending[receipt]
+	for range 20 {
+		for range 150 {
+			all = append(all, core.Begin(w.port, payment{N: len(all) + 1, Pad: make([]byte, 1000)}))
+		}
+		w.sim.Run(20 * time.Millisecond)
+	}
+	w.sim.Net.Unreachable = nil
+	w.sim.Run(20 * time.Second)
+	require.EqualValues(t, 1, w.here.self.links["there"].Session())
+	require.Len(t, w.till.order, 1+len(all))
+	require.True(t, slices.IsSorted(w.till.order))
+	for _, p := range all {
+		_, err := p.Get()
+		require.NoError(t, err)
+	}
 	w.requireIdle(t)
 }
 

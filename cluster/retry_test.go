@@ -106,7 +106,7 @@ func (w *shop) requireIdle(t *testing.T) {
 	as := reflect.TypeOf(core.ReferenceTo(reflect.TypeOf(w.port)))
 	to, _, _ := reflect.ValueOf(&w.port).Convert(as).Interface().(core.Reference).Referent()
 	r := to.Remote().(*retrier)
-	require.True(t, r.busy == 0 && r.queue == 0 && !r.full, "%d are busy, %d are queued", r.busy, r.queue)
+	require.True(t, r.busy == 0 && len(r.queue) == 0 && !r.full, "%d are busy, %d are queued", r.busy, len(r.queue))
 	for _, s := range w.there.self.links["here"].tracks[0].serving {
 		require.Nil(t, s)
 	}

@@ -246,7 +246,8 @@ func (a *around) Release() {
 	a.View.Release()
 }
 
-// TestPartsOfCountedMessages: bytes of a message with Release are counted, whatever reads its parts.
+// TestPartsOfCountedMessages: bytes of a message with Release are counted, whatever reads its
+// parts.
 func TestPartsOfCountedMessages(t *testing.T) {
 	c, err := For[around]()
 	require.NoError(t, err)
