@@ -43,6 +43,10 @@ func TestWhatCannotBeSent(t *testing.T) {
 		_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: p})
 		require.ErrorIs(t, err, ErrNoMethod)
 	}
+	mixed := contactsOf(1, near)
+	mixed.Any = at.Any() // before others that can
+	_, err = housetest.Ask(t, c.sim, keep.At(far), mixed)
+	require.ErrorIs(t, err, core.ErrOtherSystem)
 	_, err = housetest.Ask(t, c.sim, keep.At(far), contacts{Asked: AtLeastOnce(c.here, twiceOf, Where{"there", "/user/caller"})})
 	require.Equal(t, ErrNoMethod, err)
 	require.NoError(t, core.Notice(notify.At(far), core.HandleNotice((*caller).hear).At(near)))

@@ -259,3 +259,22 @@ func TestSendersInUseStay(t *testing.T) {
 	b.drop(runs)
 	require.True(t, b.forgetSender())
 }
+
+// TestForgottenWhileItIsSaid: an answer that waits to be written is forgotten, and is said all the
+// same.
+func TestForgottenWhileItIsSaid(t *testing.T) {
+	b := newReplies()
+	one, _, err := b.find("a", 1, 1, false, 0)
+	require.NoError(t, err)
+	b.begun()
+	b.end(one, []byte("it"), nil, 0)
+	other, _, err := b.find("a", 1, 2, false, replyTime)
+	require.NoError(t, err)
+	b.begun()
+	b.end(other, nil, &frame.Fail{Text: []byte("bad")}, replyTime)
+	_, _, err = b.find("a", 1, 3, false, 2*replyTime)
+	require.NoError(t, err)
+	require.Nil(t, b.oldest)
+	require.Equal(t, "it", string(one.reply))
+	require.Equal(t, "bad", string(other.fail.Text))
+}

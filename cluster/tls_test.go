@@ -82,6 +82,8 @@ func TestG20Identities(t *testing.T) {
 		"dialled another":          {here, named("elsewhere"), false},
 		"dialled nobody":           {here, identity{cert: issue(ca, []string{"there"}, nameless), trusts: ca}, false},
 		"dialled one in the stars": {here, named("*.there"), false},
+		"dialled a louder one":     {here, named("THERE"), false},
+		"asked by a louder one":    {named("HERE"), there, false},
 		"dialled a stranger":       {here, identity{cert: issue(stranger, []string{"there"}), trusts: ca}, false},
 		"dialled an old one":       {here, named("there", expired), false},
 		"dialled one of tomorrow":  {here, named("there", early), false},
