@@ -64,11 +64,11 @@ func deafToHold(t *testing.T, tracks int) {
 	require.Eventually(t, func() bool {
 		there.node.look(t, func(h *hub) { waiting = len(h.overflows[p.at.House()].calls) })
 		return waiting+10+int(there.letters()) == all
-	}, 30*time.Second, 10*time.Millisecond)
+	}, 2*time.Minute, 10*time.Millisecond)
 	require.Greater(t, waiting, most*9/10)
 	require.LessOrEqual(t, waiting, most)
 	p.at.Continue()
-	require.Eventually(t, func() bool { return len(p.counter.numbers()) == waiting+10 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(p.counter.numbers()) == waiting+10 }, 2*time.Minute, 10*time.Millisecond)
 	requireInOrder(t, waiting+10, p.counter)
 	there.node.look(t, func(h *hub) {
 		require.EqualValues(t, 1, h.links["else"].Session())
