@@ -1,12 +1,14 @@
 package cluster
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stackhouse-go/stackhouse/core"
+	"github.com/stackhouse-go/stackhouse/house/housetest"
 )
 
 // listens spawns an actor that is told of a node's gaps, beside it.
@@ -62,4 +64,65 @@ func TestG13CountsOfALife(t *testing.T) {
 	c.find(c.here, "there")
 	c.sim.Run(time.Second)
 	require.Equal(t, []heard{{gap: Gap{"there", 3, 6}}}, heardHere.heard)
+}
+
+// TestG13CountsOfTheForgotten: who forgets a node, as too many are known, still knows how many
+// notices they have told each other, as long as that life of the node lasts.
+func TestG13CountsOfTheForgotten(t *testing.T) {
+	for _, what := range []string{"the same life", "a new life"} {
+		t.Run(what, func(t *testing.T) {
+			c := newCalm(t)
+			heardHere, heardThere := c.here.listens(&c), c.there.listens(&c)
+			far, back := c.find(c.here, "there"), c.find(c.there, "here")
+			for i := range 10 {
+				require.NoError(t, core.Notice(tells.At(far), item{N: i}))
+				require.NoError(t, core.Notice(tells.At(back), item{N: i}))
+			}
+			c.sim.Run(10 * time.Minute)
+			c.conns(0)
+			require.True(t, c.there.self.forget())
+			before := uint64(10)
+			if what == "a new life" {
+				before = 0
+				require.NoError(t, c.here.Close(t.Context()))
+				again, err := Start(t.Context(), c.here.system, Config{Name: "here", Peers: map[string]string{"there": c.there.Addr()}, Plaintext: true, Incarnation: 2})
+				require.NoError(t, err)
+				c.here = again
+				heardHere = again.listens(&c)
+			} else {
+				_, err := housetest.Ask(t, c.sim, c.here.Finder(), Where{"there", "/user/counter"})
+				require.ErrorIs(t, err, ErrUnreachable, "the session is over at one end")
+			}
+			far = c.find(c.here, "there")
+			require.Empty(t, c.there.self.counts)
+			c.loses(far, 3)
+			c.find(c.here, "there")
+			back = c.find(c.there, "here")
+			c.loses(back, 4)
+			c.find(c.here, "there")
+			c.sim.Run(time.Second)
+			require.Equal(t, []heard{{gap: Gap{"here", before + 1, before + 3}}}, heardThere.heard)
+			require.Equal(t, []heard{{gap: Gap{"there", before + 1, before + 4}}}, heardHere.heard)
+		})
+	}
+}
+
+// TestCountsAreBounded: of a node of which nothing is to be counted nothing is kept, nor of more
+// than there is place for.
+func TestCountsAreBounded(t *testing.T) {
+	c := newCalm(t)
+	h := c.there.self
+	for i, notices := range []uint64{0, 1, 1} {
+		name := string(rune('a' + i))
+		if i == 2 {
+			for len(h.counts) < countsMax {
+				h.counts[strconv.Itoa(len(h.counts))] = counts{}
+			}
+		}
+		h.linkTo(name).got = notices
+		require.True(t, h.forget())
+		require.Equal(t, i == 1, h.counts[name].got == 1, name)
+	}
+	require.Len(t, h.counts, countsMax)
+	h.counts = map[string]counts{}
 }

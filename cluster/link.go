@@ -34,9 +34,10 @@ type link struct {
 }
 
 func newLink(h *hub, name, address string) *link {
-	c := &h.node.config
-	l := &link{hub: h, name: name, address: address, dials: make([]dialer, c.Tracks)}
-	l.Link = session.MakeLink(session.Node{Name: c.Name, Incarnation: c.Incarnation}, session.Node{Name: name}, c.Tracks, c.Timing)
+	c, kept := &h.node.config, h.counts[name]
+	delete(h.counts, name)
+	l := &link{hub: h, name: name, address: address, dials: make([]dialer, c.Tracks), wrote: kept.wrote, got: kept.got}
+	l.Link = session.MakeLink(session.Node{Name: c.Name, Incarnation: c.Incarnation}, session.Node{Name: name, Incarnation: kept.life}, c.Tracks, c.Timing)
 	for i := range l.dials {
 		l.dials[i].init(l, i)
 	}

@@ -31,9 +31,8 @@ type Node struct {
 // Gap is notices of another node that never came, as a session was given up: To - From + 1 of them.
 // They had been written; those that still waited there for room are dead letters there, and in no
 // Gap. Each that comes has a number, from 1 on for these lives of the two, and so has each that is
-// reported; From and To are the numbers that these have. A node that knows more than
-// 4,096 others forgets some that are away: if one of them has had a session given up meanwhile, its
-// Gap begins at 1.
+// reported; From and To are the numbers that these have. A node that knows more than 4,096 others
+// forgets some that are away, with their sessions, but for these numbers of 65,536 of them.
 type Gap struct {
 	Node     string
 	From, To uint64
