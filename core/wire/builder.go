@@ -105,8 +105,8 @@ func (b *builder) fill(s *shape, path string) (err error) {
 	case k == reflect.Map:
 		s.kind = kindMap
 		if s.key, err = b.shape(t.Key(), path+"[key]"); err == nil {
-			if holdsBytes(t.Key()) {
-				return refuse(path+"[key]", "pool.Bytes are no keys: equal bytes are different ones")
+			if why := unfit(t.Key()); why != "" {
+				return refuse(path+"[key]", why)
 			}
 			s.elem, err = b.shape(t.Elem(), path+"[]")
 		}
@@ -133,21 +133,24 @@ func advice(t reflect.Type) string {
 	return ": messages of protocol buffers cross as pointers, where cluster/proto is imported"
 }
 
-// holdsBytes reports whether a key of type t, which is comparable, has pool.Bytes in it.
-func holdsBytes(t reflect.Type) bool {
+// unfit returns why keys of type t, which is comparable, don't compare as what crosses; empty: they
+// do.
+func unfit(t reflect.Type) string {
 	switch {
 	case t == bytesType:
-		return true
+		return "pool.Bytes are no keys: equal bytes are different ones"
+	case foreignOf(t) != nil:
+		return "pointers are no keys: equal messages are different ones"
 	case t.Kind() == reflect.Array:
-		return holdsBytes(t.Elem())
+		return unfit(t.Elem())
 	case t.Kind() == reflect.Struct:
 		for f := range t.Fields() {
-			if holdsBytes(f.Type) {
-				return true
+			if why := unfit(f.Type); why != "" {
+				return why
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 func (b *builder) fields(s *shape, path string) error {

@@ -239,6 +239,8 @@ func TestRefused(t *testing.T) {
 		{deep1{}, "wire.deep1.A[][][].F[]: no func can be sent (func())"},
 		{map[pool.Bytes]int{}, "[key]: pool.Bytes are no keys"},
 		{map[struct{ A [1]pool.Bytes }]int{}, "[key]: pool.Bytes are no keys"},
+		{map[*alien]int{}, "[key]: pointers are no keys"},
+		{map[struct{ A [1]*alien }]int{}, "[key]: pointers are no keys"},
 		{map[any]int{}, "[key]: no interface can be sent"},
 		{twice{}, `wire.twice.B: two fields have the name "B"`},
 		{embeds{}, "wire.embeds.point: embedded, it would code the whole: give the field a name"},
