@@ -206,13 +206,25 @@ func TestMessagesAreReleasedOnce(t *testing.T) {
 			says(t, sim, p, "", strings.Repeat("text\n", 6-full))
 
 			sim.Net.Faults.Window = 1
+			var long [2]int
+			for i := range long { // the second finds the connection full only when it arrives
+				require.NoError(t, peer.Post(counted{reply{[]byte(strings.Repeat("long", 9))}, &long[i]}))
+			}
+			sim.Run(time.Millisecond)
+			require.Equal(t, [2]int{1, 1}, long)
+			require.EqualValues(t, 1, server.Stats().Dropped)
+			for _, b := range strings.Repeat("long", 9) + "\n" {
+				says(t, sim, p, "", string(b))
+			}
+
+			sim.Net.Faults.Window = 1
 			for range 5 {
 				send(clerkSends, nil)
 			}
 			send(clerkSends, core.ErrMailboxFull)
 			send(clerkTells, nil)
 			post(core.ErrMailboxFull)
-			require.EqualValues(t, 3, server.Stats().Dropped)
+			require.EqualValues(t, 4, server.Stats().Dropped)
 			p.Reset()
 			sim.Run(time.Millisecond)
 			send(clerkSends, core.ErrStopped)

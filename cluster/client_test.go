@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/stackhouse-go/stackhouse/channel/secure"
 )
 
 // TestClientsThatCannotBe: whoever dials as none can hears of it, and nothing of it is left.
 func TestClientsThatCannotBe(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for what, c := range map[string]Config{
 		"it listens":                {Name: "guest", Plaintext: true, Listen: "127.0.0.1:0"},
 		"a mailbox of less than no": {Name: "guest", Plaintext: true, Mailbox: -1},

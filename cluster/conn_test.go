@@ -379,3 +379,25 @@ func TestMethodsOutOfOrder(t *testing.T) {
 	again.Number = next
 	require.Equal(t, errMethod, k.learn(&again))
 }
+
+// TestFrameThatComesSlowly: a connection is heard with each byte, however long the frame takes.
+func TestFrameThatComesSlowly(t *testing.T) {
+	c := newCalm(t)
+	p := c.sim.Net.Dial(c.there.Addr())
+	hello := (&frame.Hello{Name: []byte("slow"), Incarnation: 1, Session: 1, Tracks: 1, Version: frame.Version}).Append(nil)
+	require.Equal(t, len(hello), p.Write(hello))
+	c.sim.Run(time.Second)
+	l := c.there.self.links["slow"]
+	require.Len(t, l.conns, 1)
+	declare := c.here.self.methods.all[0].declare
+	for i := range 10 { // twice Reset and more
+		part := declare[len(declare)*i/10 : len(declare)*(i+1)/10]
+		require.Equal(t, len(part), p.Write(part))
+		c.sim.Run(time.Second)
+	}
+	require.Len(t, l.conns, 1)
+	require.Len(t, l.tracks[0].theirs, 1)
+	p.Close()
+	c.sim.Run(time.Second)
+	require.Empty(t, l.conns)
+}

@@ -109,6 +109,37 @@ func TestPiecesThatDontFollow(t *testing.T) {
 	require.Equal(t, errPart, k.part(&frame.Part{Number: 3, Total: uint64(len(many)), Piece: many}))
 }
 
+// TestLongFramesOfLaterVersions are passed over, in pieces and packed, if they say so, and end the
+// session if not.
+func TestLongFramesOfLaterVersions(t *testing.T) {
+	c := newCalm(t)
+	c.find(c.here, "there")
+	k := c.track()
+	long := append([]byte{1, 0x11, 0x72, 99, byte(frame.Skip)}, make([]byte, 70_000)...)
+	for number := range uint64(2) {
+		pieces := func() error {
+			for at := 0; at < len(long); at += frame.PieceMax {
+				piece := long[at:min(at+frame.PieceMax, len(long))]
+				if err := k.part(&frame.Part{Number: number, Total: uint64(len(long)), At: uint64(at), Piece: piece}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		one, err := frame.Long(packedOf(long))
+		require.NoError(t, err)
+		if number == 0 {
+			require.NoError(t, pieces())
+			require.NoError(t, k.do(one))
+		} else {
+			require.Equal(t, frame.ErrKind, pieces())
+			require.Equal(t, frame.ErrKind, k.do(one))
+		}
+		require.Empty(t, k.parcels.in)
+		long[4] = 0
+	}
+}
+
 // TestAcknowledgedPieces: of what is on its way that is over which was read to its end.
 func TestAcknowledgedPieces(t *testing.T) {
 	p := parcels{pieces: []piece{{10, 1}, {20, 2}, {30, 4}}, flying: 7, sent: []*parcel{{end: 20}, {end: 30}}}
@@ -177,4 +208,21 @@ func TestPiecesThatCannotBe(t *testing.T) {
 	require.Empty(t, k.parcels.in)
 	require.NoError(t, k.do(good))
 	require.Len(t, k.parcels.in, 1)
+}
+
+// TestPiecesTakeTurns: a message of some pieces doesn't wait for the end of one of many that was
+// sent before, to another actor.
+func TestPiecesTakeTurns(t *testing.T) {
+	c := newCalm(t)
+	all, far := c.counters(2)
+	c.sim.Run(time.Second)
+	require.NoError(t, core.Notice(tells.At(far[0]), padded(1, 4<<20)))
+	require.NoError(t, core.Notice(tells.At(far[1]), padded(1, 200_000)))
+	for i := 0; len(all[0].numbers())+len(all[1].numbers()) == 0 && i < 100_000; i++ {
+		c.sim.Turn()
+	}
+	require.Len(t, all[1].numbers(), 1)
+	require.Empty(t, all[0].numbers())
+	c.sim.Run(time.Second)
+	require.Len(t, all[0].numbers(), 1)
 }

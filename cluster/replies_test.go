@@ -172,6 +172,46 @@ func TestReplyBytes(t *testing.T) {
 	require.LessOrEqual(t, b.bytes, replyBytesMax)
 }
 
+// TestBytesOfFailures: what an ask has failed with is kept within the same bound, with its name,
+// and is given back when it is forgotten.
+func TestBytesOfFailures(t *testing.T) {
+	b := newReplies()
+	for i, fail := range []*frame.Fail{{Text: []byte("text")}, {Text: []byte("text"), Name: []byte("name")}, {Code: 3}} {
+		r, _, err := b.find("a", 1, uint64(i), false, 0)
+		require.NoError(t, err)
+		b.begun()
+		b.end(r, nil, fail, 0)
+	}
+	require.Equal(t, 12, b.bytes)
+	for b.forget() {
+	}
+	require.Zero(t, b.bytes)
+}
+
+// TestForgottenLife: a life whose sender was forgotten doesn't run a key again, though a word of an
+// earlier life comes in between, and so it looks like the next life of one that is known.
+func TestForgottenLife(t *testing.T) {
+	b := newReplies()
+	r, _, err := b.find("a", 3, 5, false, 0)
+	require.NoError(t, err)
+	b.begun()
+	b.end(r, nil, nil, 0)
+	require.True(t, b.forget())
+	require.True(t, b.forgetSender())
+	r, isNew, err := b.find("a", 2, 9, false, 1) // it was under way for long
+	require.NoError(t, err)
+	require.True(t, isNew)
+	b.drop(r)
+	_, isNew, err = b.find("a", 3, 5, true, 2)
+	require.Equal(t, core.ErrLost, err)
+	require.False(t, isNew)
+	_, isNew, err = b.find("a", 3, 6, true, 2)
+	require.NoError(t, err)
+	require.True(t, isNew)
+	_, _, err = b.find("a", 2, 10, false, 3)
+	require.Equal(t, core.ErrLost, err, "of a life that is over")
+}
+
 // TestForgottenSenders: of so many nodes that the first one is forgotten. Its tries that may have
 // run don't run again, though it has asked for something else meanwhile; what has never left runs.
 func TestForgottenSenders(t *testing.T) {

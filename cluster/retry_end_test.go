@@ -451,3 +451,44 @@ func TestLooksBetweenTwoTries(t *testing.T) {
 	require.Equal(t, map[int]int{0: 1, 1: 1, 2: 1}, w.till.paid)
 	w.requireIdle(t)
 }
+
+// TestRetriesGivenUpLate: one whose asker has given up is over within a second, however long it has
+// been away by then.
+func TestRetriesGivenUpLate(t *testing.T) {
+	w := newShop(t, core.Props{})
+	a := core.Spawn(w.sim, func() *payer { return &payer{to: w.port} })
+	require.NoError(t, core.Notice(payerPays.At(a), paying{time.Hour, time.Hour}))
+	w.sim.Run(5*lookAfter + lookAfter/2)
+	require.Equal(t, map[int]int{0: 1}, w.till.paid)
+	a.Stop()
+	w.sim.Run(2 * lookAfter)
+	for _, p := range w.here.self.retries.all {
+		require.Nil(t, p)
+	}
+}
+
+// TestRetriesGoOnOneByOne: with as many away as may be others wait, and one goes on with each that
+// ends.
+func TestRetriesGoOnOneByOne(t *testing.T) {
+	w := newShop(t, core.Props{})
+	r := w.retrier()
+	r.busy = retriesMax - 2 // as if so many were away
+	all := []core.Pending[receipt]{core.Begin(w.port, payment{N: 1, Takes: 30 * time.Second})}
+	for n := 2; n < 6; n++ {
+		all = append(all, core.Begin(w.port, payment{N: n, Takes: time.Second}))
+	}
+	for n := range 4 {
+		w.sim.Run(900 * time.Millisecond)
+		require.Equal(t, 2+n, len(w.till.paid))
+		require.Equal(t, retriesMax, r.busy)
+		w.sim.Run(100*time.Millisecond + lookAfter/100)
+	}
+	w.sim.Run(30 * time.Second)
+	for _, p := range all {
+		_, err := p.Get()
+		require.NoError(t, err)
+	}
+	require.Equal(t, retriesMax-2, r.busy)
+	r.busy = 0
+	w.requireIdle(t)
+}

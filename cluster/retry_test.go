@@ -103,14 +103,19 @@ func (w *shop) requireIdle(t *testing.T) {
 	for _, p := range w.here.self.retries.all {
 		require.Nil(t, p)
 	}
-	as := reflect.TypeOf(core.ReferenceTo(reflect.TypeOf(w.port)))
-	to, _, _ := reflect.ValueOf(&w.port).Convert(as).Interface().(core.Reference).Referent()
-	r := to.Remote().(*retrier)
+	r := w.retrier()
 	require.True(t, r.busy == 0 && len(r.queue) == 0 && !r.full, "%d are busy, %d are queued", r.busy, len(r.queue))
 	for _, s := range w.there.self.links["here"].tracks[0].serving {
 		require.Nil(t, s)
 	}
 	require.Zero(t, w.here.self.links["there"].tracks[0].busy)
+}
+
+// retrier is that of the port.
+func (w *shop) retrier() *retrier {
+	as := reflect.TypeOf(core.ReferenceTo(reflect.TypeOf(w.port)))
+	to, _, _ := reflect.ValueOf(&w.port).Convert(as).Interface().(core.Reference).Referent()
+	return to.Remote().(*retrier)
 }
 
 // TestAnsweredAgain: an ask has run while its session was given up: its answer, whatever it is,
@@ -395,4 +400,24 @@ func TestManyRetries(t *testing.T) {
 	require.GreaterOrEqual(t, paid, retriesMax)
 	require.Len(t, w.till.paid, paid)
 	w.requireIdle(t)
+}
+
+// TestRetriesOfManyPorts: what a hub tells itself in one turn isn't bounded as a mailbox is.
+func TestRetriesOfManyPorts(t *testing.T) {
+	w := newShop(t, core.Props{})
+	var all []core.Pending[receipt]
+	for range 3 {
+		port := AtLeastOnce(w.here, pays, Where{"there", "/user/till"})
+		for range 600 { // fewer than house.Config.MailboxMax is by default
+			all = append(all, core.Begin(port, payment{N: len(all)}))
+		}
+	}
+	w.sim.Run(20 * time.Second)
+	for i := range all {
+		require.True(t, all[i].Ready())
+		rep, err := all[i].Get()
+		require.NoError(t, err)
+		require.Equal(t, i, rep.N)
+	}
+	require.Len(t, w.till.paid, len(all))
 }

@@ -71,6 +71,35 @@ func TestContextTravels(t *testing.T) {
 	})
 }
 
+// TestContextsOfGuests: what is set later is added to what a context brings, in any order, and
+// changes nothing of the context that it was made of, nor of others made of that.
+func TestContextsOfGuests(t *testing.T) {
+	eachSeedOf(t, 1, 1, briskSteps, func(t *testing.T, sim *housetest.Sim) {
+		trace, other := traceOf(t, parentTrace), traceOf(t, parentTrace)
+		other.Span[7]++
+		with := func(ctx context.Context, tenant string) context.Context {
+			ctx, err := core.WithPair(ctx, "tenant", tenant)
+			require.NoError(t, err)
+			return ctx
+		}
+		seven := with(t.Context(), "seven")
+		both := core.WithTrace(seven, trace)
+		eight, without, later := with(both, "eight"), with(both, ""), core.WithTrace(both, other)
+		_, a := cast(sim, 0)
+		for _, c := range []struct {
+			ctx    context.Context
+			trace  core.Trace
+			tenant string
+		}{
+			{t.Context(), core.Trace{}, ""}, {seven, core.Trace{}, "seven"}, {both, trace, "seven"}, {eight, trace, "eight"},
+			{without, trace, ""}, {later, other, "seven"}, {core.WithTrace(later, core.Trace{}), core.Trace{}, "seven"},
+		} {
+			_, err := core.Ask(c.ctx, a, brings(t, c.trace, c.tenant))
+			require.NoError(t, err)
+		}
+	})
+}
+
 // TestContextOfNotices: notices bring nothing along. Their steps may set what they ask with.
 func TestContextOfNotices(t *testing.T) {
 	sim := housetest.New(t, 1, house.Config{})
@@ -125,8 +154,10 @@ func TestContextIsBounded(t *testing.T) {
 		require.Equal(t, core.ErrPairTooLong, core.SetPair(s, "", "7"))
 		return brings(t, core.Trace{}, "seven")(nil, s)
 	}, 1)
-	_, err := core.WithPair(context.Background(), strings.Repeat("n", 256), "v")
+	ctx := core.WithTrace(context.Background(), traceOf(t, parentTrace))
+	same, err := core.WithPair(ctx, strings.Repeat("n", 256), "v")
 	require.Equal(t, core.ErrPairTooLong, err)
+	require.Equal(t, ctx, same)
 }
 
 // sampler is middleware that begins a trace where there is none.

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -117,6 +118,32 @@ func TestMethodMisuse(t *testing.T) {
 		}, text)
 	}
 	require.Panics(t, func() { _, _ = core.Ask(t.Context(), times.At(core.AnyAddress{}), 1) })
+}
+
+// misuses is how often TestMisuseChangesNothing has run: each name is for one method.
+var misuses int
+
+// TestMisuseChangesNothing: a handler that can't be As a second method doesn't handle it, and
+// the first one as before.
+func TestMisuseChangesNothing(t *testing.T) {
+	misuses++
+	name := fmt.Sprint("test.misuse", misuses)
+	again, told := core.NewMethod[int, int](name), core.NewNoticeMethod[int](name+".told")
+	require.Panics(t, func() { doublerTimes.As(again) })
+	require.Panics(t, func() { doublerNote.As(told) })
+	other := core.Handle((*doubler).times)
+	require.Panics(t, func() { other.As(times) })
+	sim := stage(t, 1, 1)
+	at := core.Spawn(sim.Workers()[0], func() *doubler { return &doubler{} })
+	_, err := housetest.Ask(t, sim, again.At(at.Any()), 7)
+	require.ErrorIs(t, err, core.ErrNoHandler)
+	require.ErrorIs(t, core.Notice(told.At(at.Any()), 1), core.ErrNoHandler)
+	require.Equal(t, doublerTimes.At(at), times.At(at.Any()))
+	require.Equal(t, doublerNote.At(at), noteIt.At(at.Any()))
+	got, err := housetest.Ask(t, sim, other.As(again).At(at), 7)
+	require.NoError(t, err)
+	require.Equal(t, 14, got)
+	require.Equal(t, other.At(at), again.At(at.Any()))
 }
 
 // TestHandlerOf: routers by a method reach actors whose type handles it, and refuse for others.

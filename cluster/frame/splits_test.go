@@ -100,3 +100,19 @@ func TestHelloSplitAtEveryByte(t *testing.T) {
 		require.Equal(t, err == nil, n > 0)
 	}
 }
+
+// TestCommonVersion is the newest that both ends read, whichever is the later one.
+func TestCommonVersion(t *testing.T) {
+	for _, version := range []uint64{Oldest, Version, Version + 1, 1 << 63} {
+		want := uint64(Version)
+		if version == Oldest {
+			want = Oldest
+		}
+		h := Hello{Name: []byte("a"), Session: 1, Tracks: 1, Version: version}
+		got, n, err := NextHello(h.Append(nil))
+		require.NoError(t, err)
+		require.NotZero(t, n)
+		require.Equal(t, version, got.Version)
+		require.Equal(t, want, got.Common())
+	}
+}

@@ -38,6 +38,9 @@ func (m *Sample) MarshalToSizedBufferVT(b []byte) (int, error) {
 	if m.Text == "none" {
 		return 0, errSample
 	}
+	if m.Text == "less" { // as if another goroutine had written to it
+		m.Text = ""
+	}
 	text := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), m.Number)
 	text = protowire.AppendString(protowire.AppendTag(text, 2, protowire.BytesType), m.Text)
 	text = append(text, m.unknownFields...)
@@ -108,6 +111,15 @@ func TestCodeOfItsOwn(t *testing.T) {
 	r.Reset(wire.Append(whole, nil, &m))
 	require.NoError(t, wire.Read(whole, &r, &out))
 	require.True(t, proto.Equal(&Sample{}, out), "of a nil pointer")
+}
+
+// TestChangedWhileItIsWritten: a message that is shorter than it has said panics, and no bytes are
+// taken for its own.
+func TestChangedWhileItIsWritten(t *testing.T) {
+	c, err := wire.For[*Sample]()
+	require.NoError(t, err)
+	m := &Sample{Text: "less"}
+	require.PanicsWithValue(t, "proto: a message has changed while it was written", func() { wire.Append(c, nil, &m) })
 }
 
 // TestStraightTypes: generated code is used for these alone.

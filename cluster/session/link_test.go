@@ -142,6 +142,18 @@ func TestSilence(t *testing.T) {
 	require.Equal(t, "close 0.2", duties(l))
 }
 
+// TestResetBetweenPings: the end isn't as late as the next PING.
+func TestResetBetweenPings(t *testing.T) {
+	l := upLink(t)
+	l.timing.Silence = 2 * second
+	wakes(t, l, 2*second)
+	l.Tick(2 * second)
+	require.Equal(t, "ping 0.1", duties(l))
+	wakes(t, l, 3*second)
+	l.Tick(3 * second)
+	require.Equal(t, "close 0.1", duties(l))
+}
+
 // TestUnused closes a connection, and leaves its session.
 func TestUnused(t *testing.T) {
 	l := upLink(t)
@@ -436,6 +448,9 @@ func TestDeadByView(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("hello of session 1 over 0.%d, resume 0.%[1]d at 7", conn), duties(l))
 	l.Died(8)
 	require.Equal(t, fmt.Sprintf("close 0.%d, give up: dead", conn), duties(l))
+	l.Died(9)
+	_, err = l.Accepted(from(9, 1), 0)
+	require.Equal(t, ErrIncarnation, err, "a later one may be dead, too")
 }
 
 // TestWhatComesTooLate of connections that are over changes nothing.
@@ -453,6 +468,31 @@ func TestWhatComesTooLate(t *testing.T) {
 	require.Empty(t, duties(l))
 }
 
+// TestWhatComesOfOthers: what is told of a connection changes nothing of one that is as far.
+func TestWhatComesOfOthers(t *testing.T) {
+	l := MakeLink(Node{"a", 1}, Node{Name: "b"}, 1, Timing{})
+	l.Want(0, true, 0)
+	duties(&l)
+	before := l.tracks[0]
+	l.Dialled(0, 99, 9)
+	l.Failed(0, 99, 9)
+	require.Equal(t, before, l.tracks[0])
+	l.Dialled(0, 1, 0)
+	duties(&l)
+	before = l.tracks[0]
+	require.NoError(t, l.Greeted(0, 99, from(5, 1), 9))
+	l.Lost(0, 99, 9)
+	require.Equal(t, before, l.tracks[0])
+	require.NoError(t, l.Greeted(0, 1, from(5, 1), 0))
+	duties(&l)
+	before = l.tracks[0]
+	l.Broken(0, 99)
+	l.Lost(0, 99, 9)
+	l.Heard(0, 99, 9)
+	require.Equal(t, before, l.tracks[0])
+	require.Empty(t, duties(&l))
+}
+
 func TestLinksThatMakeNoSense(t *testing.T) {
 	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"a", 2}, 1, Timing{}) })
 	require.Panics(t, func() { MakeLink(Node{"a", 1}, Node{"b", 2}, 0, Timing{}) })
@@ -467,5 +507,13 @@ func TestLinksThatMakeNoSense(t *testing.T) {
 		} else {
 			require.Panics(t, make, "%+v", timing)
 		}
+	}
+}
+
+// TestBackoff: each wait is twice the one before, until it is the longest, for ever.
+func TestBackoff(t *testing.T) {
+	timing := Timing{BackoffMin: 2, BackoffMax: 13}
+	for failures := range 1000 {
+		require.Equal(t, min(2<<min(failures, 3), 13), int(timing.backoff(failures)), "%d failures", failures)
 	}
 }
