@@ -94,7 +94,7 @@ func TestG13CountsOfTheForgotten(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnreachable, "the session is over at one end")
 			}
 			far = c.find(c.here, "there")
-			require.Empty(t, c.there.self.counts)
+			require.Empty(t, c.there.self.counts.names)
 			c.loses(far, 3)
 			c.find(c.here, "there")
 			back = c.find(c.there, "here")
@@ -107,22 +107,23 @@ func TestG13CountsOfTheForgotten(t *testing.T) {
 	}
 }
 
-// TestCountsAreBounded: of a node of which nothing is to be counted nothing is kept, nor of more
-// than there is place for.
+// TestCountsAreBounded: of a node of which nothing is to be counted nothing is kept, and of others
+// those that were forgotten last.
 func TestCountsAreBounded(t *testing.T) {
-	c := newCalm(t)
-	h := c.there.self
-	for i, notices := range []uint64{0, 1, 1} {
-		name := string(rune('a' + i))
-		if i == 2 {
-			for len(h.counts) < countsMax {
-				h.counts[strconv.Itoa(len(h.counts))] = counts{}
-			}
-		}
-		h.linkTo(name).got = notices
-		require.True(t, h.forget())
-		require.Equal(t, i == 1, h.counts[name].got == 1, name)
+	var f forgotten
+	name := strconv.Itoa
+	f.keep("nothing", counts{life: 1})
+	for i := range forgottenMax + 2 {
+		f.keep(name(i), counts{life: 1, got: uint64(i + 1)})
 	}
-	require.Len(t, h.counts, countsMax)
-	h.counts = map[string]counts{}
+	require.Len(t, f.counts, forgottenMax)
+	require.Len(t, f.names, forgottenMax)
+	for i, got := range map[int]uint64{0: 0, 1: 0, 2: 3, 7: 8, forgottenMax + 1: forgottenMax + 2} {
+		require.Equal(t, got, f.take(name(i)).got, "%d", i)
+		require.Zero(t, f.take(name(i)), "%d, again", i)
+	}
+	require.Len(t, f.names, forgottenMax-3)
+	f.keep(name(2), counts{life: 1, wrote: 1})
+	require.Equal(t, name(2), f.names[len(f.names)-1])
+	require.Equal(t, name(3), f.names[0])
 }

@@ -22,7 +22,7 @@ type hub struct {
 	listener channel.Listener
 	links    map[string]*link
 	linksMax int
-	counts   map[string]counts // of nodes that were forgotten, by name
+	counts   forgotten
 	served   table
 	replies  replies
 	retries  retries
@@ -37,7 +37,7 @@ type hub struct {
 }
 
 func newHub(n *Node, methods *catalogue) *hub {
-	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, counts: map[string]counts{}, watched: map[*stack.House][]*ref{},
+	h := &hub{node: n, linksMax: linksMax, methods: methods, links: map[string]*link{}, watched: map[*stack.House][]*ref{},
 		replies: newReplies(), served: table{actors: map[uint64]*stack.House{}}, nobodies: map[reflect.Type]*stack.House{}, broods: map[string][]*stack.House{},
 		overflows: map[*stack.House]*overflow{}, scratch: scratch{frame: make([]byte, 0, frame.FrameMax), budget: n.config.Budget}}
 	for name, address := range n.config.Peers {
@@ -90,18 +90,9 @@ func (h *hub) forget() bool {
 	}
 	delete(h.links, of.name)
 	of.giveUp(ErrUnreachable)
-	if c := (counts{of.Peer().Incarnation, of.wrote, of.got}); c.wrote+c.got > 0 && len(h.counts) < countsMax {
-		h.counts[of.name] = c
-	}
+	h.counts.keep(of.name, counts{of.Peer().Incarnation, of.wrote, of.got})
 	return true
 }
-
-// counts are what is kept of a node that was forgotten: its life, and the notices of that, see
-// link. Without them it would miss some when it comes again, and hear of no Gap.
-type counts struct{ life, wrote, got uint64 }
-
-// countsMax is of how many nodes they are kept.
-const countsMax = 1 << 16
 
 // PostStop implements core.Stopper.
 func (h *hub) PostStop(s *core.HookStack) core.Yield {

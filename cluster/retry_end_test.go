@@ -461,7 +461,7 @@ func TestRetriesGivenUpLate(t *testing.T) {
 	w.sim.Run(5*lookAfter + lookAfter/2)
 	require.Equal(t, map[int]int{0: 1}, w.till.paid)
 	a.Stop()
-	w.sim.Run(2 * lookAfter)
+	w.sim.Run(lookAfter)
 	for _, p := range w.here.self.retries.all {
 		require.Nil(t, p)
 	}

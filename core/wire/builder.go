@@ -133,8 +133,7 @@ func advice(t reflect.Type) string {
 	return ": messages of protocol buffers cross as pointers, where cluster/proto is imported"
 }
 
-// unfit returns why keys of type t, which is comparable, don't compare as what crosses; empty: they
-// do.
+// unfit returns why there are no keys of type t, which is comparable; empty: there are.
 func unfit(t reflect.Type) string {
 	switch {
 	case t == bytesType:
