@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/stackhouse-go/stackhouse/cluster/frame"
@@ -53,6 +54,10 @@ func failOf(err error) *frame.Fail {
 
 // describe calls methods of users' errors.
 func describe(err error) *frame.Fail {
+	var p *core.PanicError
+	if errors.As(err, &p) { // its value stays here, and its trace
+		err = fmt.Errorf("%w: %s in %s", core.ErrPanic, p.Actor, p.Step)
+	}
 	text := err.Error()
 	f := &frame.Fail{Text: []byte(text[:min(len(text), frame.TextMax)])}
 	if errors.Is(err, core.ErrPanic) { // whatever its value is, too

@@ -244,6 +244,8 @@ func TestPanicsCross(t *testing.T) {
 		f := failOf(&core.PanicError{Value: value})
 		require.Empty(t, f.Name, "who writes it would choose that")
 	}
+	p := &core.PanicError{Actor: "/user/shop", Step: "sell", Value: "of this node alone", Trace: []byte("the same")}
+	require.Equal(t, core.ErrPanic.Error()+": /user/shop in sell", errorOf(failOf(fmt.Errorf("said by: %w", p))).Error())
 }
 
 // TestErrorsOfManyWords cross as far as a frame takes them.
