@@ -49,6 +49,8 @@ var (
 	errHello    = errors.New("cluster: frames before HELLO was answered")
 	errSelf     = errors.New("cluster: the other end has this node's name")
 	errLinks    = errors.New("cluster: too many nodes are known")
+	errAnother  = errors.New("cluster: it is of a link to another node, for which this one was dialled")
+	errUnheard  = errors.New("cluster: the other end has ended the connection and said no HELLO")
 	errNameless = errors.New("cluster: the other end's certificate doesn't have its node's name")
 )
 
@@ -77,6 +79,9 @@ func (c *conn) Room() {
 func (c *conn) Closed() {
 	c.of, c.track = nil, nil
 	if c.number != 0 {
+		if !c.met && !c.closing {
+			c.link.fails(errUnheard)
+		}
 		c.link.left(c)
 	}
 }

@@ -34,8 +34,7 @@ type link struct {
 }
 
 func newLink(h *hub, name, address string) *link {
-	c, kept := &h.node.config, h.counts[name]
-	delete(h.counts, name)
+	c, kept := &h.node.config, h.counts.take(name)
 	l := &link{hub: h, name: name, address: address, dials: make([]dialer, c.Tracks), wrote: kept.wrote, got: kept.got}
 	l.Link = session.MakeLink(session.Node{Name: c.Name, Incarnation: c.Incarnation}, session.Node{Name: name, Incarnation: kept.life}, c.Tracks, c.Timing)
 	for i := range l.dials {
@@ -203,6 +202,9 @@ func (l *link) isIdle() bool {
 
 // accepted is a HELLO over a connection that the other end has dialled.
 func (l *link) accepted(c *conn, h *frame.Hello) error {
+	if l.isOfAnother(h) {
+		return errAnother
+	}
 	number, err := l.Accepted(h, l.hub.w.Now)
 	if number == 0 {
 		return err
@@ -210,6 +212,13 @@ func (l *link) accepted(c *conn, h *frame.Hello) error {
 	l.joins(c, int(h.Track), number)
 	l.settle()
 	return nil
+}
+
+// isOfAnother reports whether a HELLO is of the other end's link to another node, for which it has
+// dialled this one: it has read less of the session than it had, and who dials forgets no session.
+func (l *link) isOfAnother(h *frame.Hello) bool {
+	return h.Incarnation == l.Peer().Incarnation && h.Session == l.Session() && h.Track < uint64(len(l.tracks)) &&
+		l.State(int(h.Track)) != session.Up && h.Position < l.tracks[h.Track].out.Left().Acknowledged
 }
 
 // breaks is a frame that can't be: it would come again, and so would what it has done already.

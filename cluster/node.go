@@ -32,8 +32,8 @@ type Node struct {
 // They had been written; those that still waited there for room are dead letters there, and in no
 // Gap. Each that comes has a number, from 1 on for these lives of the two, and so has each that is
 // reported; From and To are the numbers that these have. A node that knows more than 4,096 others
-// forgets some that are away, and their sessions. It keeps these numbers of the last 65,536 of those;
-// between it and any other one Gaps may begin at 1, or be missed.
+// forgets some that are away, and their sessions. It keeps these numbers of the last 65,536 of
+// those; between it and any other one Gaps may begin at 1, or be missed.
 type Gap struct {
 	Node     string
 	From, To uint64

@@ -20,8 +20,8 @@
 // Strings are any bytes. The bits of NaNs survive. What is nil comes out nil, what is empty comes
 // out empty; but a pool.Bytes without bytes is the zero one. An element of a slice, or an entry of
 // a map, that has no bytes is a byte 0, so that few bytes never make many elements. A field with
-// the tag `wire:"-"` doesn't cross, one with `wire:"name"` has another name for peers. Keys of a map
-// that differ only in what doesn't cross, as in the zone of a time, are ErrDuplicate.
+// the tag `wire:"-"` doesn't cross, one with `wire:"name"` has another name for peers. Keys of a
+// map that differ only in what doesn't cross, as in the zone of a time, are ErrDuplicate.
 //
 // # Bytes from strangers
 //
